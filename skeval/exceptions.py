@@ -240,30 +240,7 @@ class WholePopulationWarning(MetricWarning):
 
 
 def needed(owner: str, package: str, command: str) -> Any:
-    """Import a package, or say how to install it.
-
-    Parameters
-    ----------
-    owner : str
-        Who needs it: the subject of the sentence.
-    package : str
-        Its name in an import, that of a module within it included.
-    command : str
-        What installs it.
-
-    Raises
-    ------
-    MissingDependencyError
-        If it is not installed. If it lacks something itself, its own error is raised.
-
-    Examples
-    --------
-    >>> from skeval.exceptions import needed
-    >>> needed("this line", "no_such_package", "pip install no-such-package")
-    Traceback (most recent call last):
-        ...
-    skeval.exceptions.MissingDependencyError: this line needs the package no_such_package. ...
-    """
+    """Import a package of an extra; `owner` needs it, and `command` installs it."""
     try:
         return import_module(package)
     except ModuleNotFoundError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -311,3 +311,56 @@ def test_no_process_gets_rows_as_files():
         for call in calls
         if "max_nbytes=None" not in call[1] and "backend='threading'" not in call[1]
     ]
+
+
+@cache
+def exported_names(pattern: str = "*") -> set[str]:
+    """Return the names that packages and public modules export."""
+    names: set[str] = set()
+    for path in PACKAGE.rglob(pattern):
+        if path.suffix not in (".py", ".pyi"):
+            continue
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
+                named = node.value.elts if isinstance(node.value, ast.List) else []
+                names |= {one.value for one in named if isinstance(one, ast.Constant)}
+    return names
+
+
+def documented_definitions(path: Path) -> Iterator[tuple[ast.AST, bool, int]]:
+    """Yield classes and functions, whether they are exported, and the lines of their docstrings."""
+    tree, names = ast.parse(path.read_text(encoding="utf-8")), exported_names()
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    # parameters that are declared once stand in the docstring of a base class
+    shown = [
+        c for c in classes if c.name in names or "declared" in map(ast.unparse, c.decorator_list)
+    ]
+    methods = {id(n) for c in shown if c.name in names for n in c.body}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            is_shown = node in shown or node.name in names
+            is_shown |= id(node) in methods and not node.name.startswith("_")
+            yield node, is_shown, len((ast.get_docstring(node) or "").splitlines())
+
+
+def test_docstrings_of_internal_names_are_short():
+    long_ones = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno} {node.name}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for node, is_exported, n_lines in documented_definitions(path)
+        if not is_exported and n_lines > 3
+    ]
+    assert not long_ones, f"keep the first line, and say why in comments: {', '.join(long_ones)}"
+
+
+def test_exported_functions_document_their_parameters():
+    lacking = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno} {node.name}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for node, *_ in documented_definitions(path)
+        if node.name in exported_names("__init__.*") and path.parent.name != "cli"
+        if isinstance(node, ast.FunctionDef) and node.col_offset == 0
+        if [*node.args.args, *node.args.kwonlyargs]
+        and "Parameters\n---" not in (ast.get_docstring(node) or "")
+    ]
+    assert not lacking, f"write the section Parameters of: {', '.join(lacking)}"

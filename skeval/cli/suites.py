@@ -60,13 +60,7 @@ def asked_columns(given: Given, release: Release | None) -> dict[str, Any]:
 
 
 def suite_of_names(names: str, given: dict[str, Any], *, seed: int) -> MetricSuite:
-    """Return the suite of metrics by any of their names: "tstr,KSComplement,IMS".
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such metric, or it needs columns that the options do not name.
-    """
+    """Return the suite of metrics by any of their names: "tstr,KSComplement,IMS"."""
     chosen: dict[str, Metric] = {}
     for name in dict.fromkeys(part.strip() for part in names.split(",") if part.strip()):
         proper = proper_name(name)

@@ -62,20 +62,7 @@ if TYPE_CHECKING:
 
 
 def pooled_notices(context: Context, space: Any) -> tuple[PooledLevelsWarning, ...]:
-    """Name the columns whose rare levels share features in a space of vectors.
-
-    Parameters
-    ----------
-    context : Context
-        The tables.
-    space : "gower", "euclidean", transformer or None
-        In "gower", and where there is no space, no level shares anything.
-
-    Returns
-    -------
-    tuple of PooledLevelsWarning
-        One, or none.
-    """
+    """Name the columns whose rare levels share features in a space of vectors."""
     if space is None or is_gower(space) or not context.levels:
         return ()
     from skeval.tables.spaces import most_features
@@ -110,28 +97,9 @@ def difference_by_subject(
     value: float,
     fresh: float,
 ) -> tuple[float, float] | None:
-    """Return the interval of value minus baseline of several tables, from halves of subjects.
-
-    Parameters
-    ----------
-    context : RelationalContext
-        With a holdout and synthetic rows.
-    value_of : callable
-        The value of a context.
-    value, fresh : float
-        The value of the synthetic tables, and of the holdout's in their place.
-
-    Returns
-    -------
-    tuple of float or None
-        Both of the same number of subjects. None where these are few, or rows belong to none or
-        to several: no part of such tables is independent of the rest.
-
-    Notes
-    -----
-    A subject changes halves with all its rows. More rows than 8,192 are not halved: the noise is
-    then that of fewer subjects, scaled.
-    """
+    """Return the interval of value minus baseline of several tables, from halves of subjects."""
+    # A subject changes halves with all its rows. More rows than 8,192 are not halved: the
+    # noise is then that of fewer subjects, scaled.
     from skeval.steps.joins import n_subjects, subjects_in_place
 
     sizes = {role: n_subjects(context, role) for role in ("synthetic", "holdout")}
@@ -614,19 +582,13 @@ NO_KEYS = "The schema has no foreign key. Give them: RelationalSchema(..., forei
 
 
 class RelationalMetric(Metric):
-    """A metric of several tables: its author writes `_measure`, of a relational context.
+    """A metric of several tables: its author writes `_measure`, of a relational context."""
 
-    If a holdout is given, the baseline is the same metric with the holdout's tables in the
-    synthetic place. Metrics with ``_halved = True`` have an interval of value minus baseline
-    (``Result.difference``) from halves of the subjects, each with all its rows; where rows belong
-    to several subjects, or nobody knows to whom, there is none. Others have it from the intervals
-    of both, if they have these.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
-    """
+    # If a holdout is given, the baseline is the same metric with the holdout's tables in the
+    # synthetic place. Metrics with `_halved = True` have an interval of value minus baseline
+    # (`Result.difference`) from halves of the subjects, each with all its rows; where rows
+    # belong to several subjects, or nobody knows to whom, there is none. Others have it from
+    # the intervals of both, if they have these.
 
     def _compute(self, context: Context) -> float | Result:
         return self._measure(cast("RelationalContext", context))

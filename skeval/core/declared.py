@@ -25,60 +25,13 @@ def own_doc(kind: type) -> str | None:
 
 @dataclass_transform(eq_default=False, field_specifiers=(field,))
 def declared(kind: T) -> T:
-    """Make `__init__` of the annotated fields of a class, and complete its docstring.
-
-    Fields of the bases come first, in their order. Fields below ``_: KW_ONLY`` are given by name
-    only. Values are stored untouched, so that ``clone``, ``get_params`` and ``repr`` are those of
-    scikit-learn. The docstring gets the paragraphs of inherited parameters and attributes; what the
-    class says itself goes before. An attribute that is no parameter is a `ClassVar`, one that `fit`
-    sets is a ``field(init=False)``. A class that writes its own `__init__` keeps it.
-
-    Parameters
-    ----------
-    kind : type
-        A metric, or the base of a family of metrics.
-
-    Returns
-    -------
-    type
-        The same class.
-
-    Raises
-    ------
-    TypeError
-        If the class gives a parameter of its bases another value without an annotation: `__init__`
-        would overwrite it.
-
-    Examples
-    --------
-    >>> from dataclasses import field
-    >>> from skeval import Metric
-    >>> from skeval.core.declared import declared
-    >>> @declared
-    ... class Quantile(Metric):
-    ...     '''A family.
-    ...
-    ...     Parameters
-    ...     ----------
-    ...     q : float, default=0.5
-    ...         The quantile.
-    ...     '''
-    ...     q: float = field(default=0.5, kw_only=True)
-    >>> @declared
-    ... class Gap(Quantile):
-    ...     '''A member.
-    ...
-    ...     Parameters
-    ...     ----------
-    ...     column : str
-    ...         The column.
-    ...     '''
-    ...     column: str
-    >>> Gap("age")
-    Gap(column='age')
-    >>> [line for line in Gap.__doc__.splitlines() if " : " in line]
-    ['column : str', 'q : float, default=0.5', 'context_ : Context']
-    """
+    """Make `__init__` of the annotated fields of a class, and complete its docstring."""
+    # Fields of the bases come first, in their order. Fields below `_: KW_ONLY` are given by
+    # name only. Values are stored untouched, so that `clone`, `get_params` and `repr` are
+    # those of scikit-learn. The docstring gets the paragraphs of inherited parameters and
+    # attributes; what the class says itself goes before. An attribute that is no parameter is
+    # a `ClassVar`, one that `fit` sets is a `field(init=False)`. A class that writes its own
+    # `__init__` keeps it.
     doc = kind.__doc__  # None with python -OO, where a dataclass would write its signature there
     writes_its_own = "__init__" in vars(kind)
     made: Any = dataclass(eq=False, repr=False)(kind)

@@ -274,15 +274,7 @@ _OF_OBJECTS = {
 
 
 def kind_of_type(values: pd.Series) -> str:
-    """Return what the cells of a column are by their type: number, date, duration, ... or text.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.diagnostic.structure import kind_of_type
-    >>> kind_of_type(pd.Series([1, 2])), kind_of_type(pd.Series([True, None]))
-    ('number', 'truth value')
-    """
+    """Return what the cells of a column are by their type: number, date, duration, ... or text."""
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return kind_of_type(dtype.categories.to_series())

@@ -413,12 +413,10 @@ class PermutedDistance(RowDistance):
 def row_matrices(
     context: Context, space: Any, max_rows: int | None, seed: int
 ) -> dict[str, np.ndarray]:
-    """Return a seeded sample of each table's rows in a space, by role.
-
-    Features that are the same in all rows are left out, since they add nothing but dimensions. The
-    others are sorted by name, so that random directions do not depend on the order of columns, and
-    have a mean of 0 in train.
-    """
+    """Return a seeded sample of each table's rows in a space, by role."""
+    # Features that are the same in all rows are left out, since they add nothing but
+    # dimensions. The others are sorted by name, so that random directions do not depend on
+    # the order of columns, and have a mean of 0 in train.
     roles = [role for role in ("train", "holdout", "synthetic") if role in context]
     with np.errstate(invalid="ignore"):  # a column without any value has no mean to standardise by
         rows = {

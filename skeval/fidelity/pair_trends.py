@@ -173,11 +173,9 @@ def varying(associations: np.ndarray) -> np.ndarray:
 
 
 def kept(train: np.ndarray, synthetic: np.ndarray) -> np.ndarray:
-    """Return the associations that the synthetic table kept: 0 where train alone has one.
-
-    A pair that the synthetic table made constant has lost its association; to leave it out of a
-    mean would reward that.
-    """
+    """Return the associations that the synthetic table kept: 0 where train alone has one."""
+    # A pair that the synthetic table made constant has lost its association; to leave it out
+    # of a mean would reward that.
     return np.asarray(np.where(np.isnan(synthetic) & ~np.isnan(train), 0.0, synthetic))
 
 

@@ -262,11 +262,10 @@ class How(NamedTuple):
 
 
 class Propensity(NamedTuple):
-    """Probabilities of being synthetic, for the rows of each table.
+    """Probabilities of being synthetic, for the rows of each table."""
 
-    `n_parameters` is that of the logistic regression fitted to all rows, None of other models;
-    `separated` is whether it assigns some rows for sure.
-    """
+    # `n_parameters` is that of the logistic regression fitted to all rows, None of other
+    # models; `separated` is whether it assigns some rows for sure.
 
     real: np.ndarray
     synthetic: np.ndarray
@@ -549,19 +548,14 @@ def estimation_factor(n_real: int, n_synthetic: int, n_estimated: int | None) ->
 def analytic_null(
     n_real: int, n_synthetic: int, n_parameters: int, n_estimated: int | None = None
 ) -> PropensityNull:
-    """Return the null distribution of the propensity mean squared error of a logistic regression.
-
-    Notes
-    -----
-    With k parameters, N rows and the synthetic share c, independent samples have mean
-    ``(k - 1) c (1 - c) / N`` and standard deviation ``sqrt(2 (k - 1)) c (1 - c) / N``. If the model
-    is estimated on the real rows, both are ``1 - c`` times that, half for samples of equal size.
-
-    References
-    ----------
-    J. Snoke, G. M. Raab, B. Nowok, C. Dibben, A. Slavkovic, "General and specific utility measures
-    for synthetic data", JRSS A 181 (2018) 663-688, doi:10.1111/rssa.12358.
-    """
+    """Get the null distribution of the propensity mean squared error of a logistic regression."""
+    # With k parameters, N rows and the synthetic share c, independent samples have mean `(k -
+    # 1) c (1 - c) / N` and standard deviation `sqrt(2 (k - 1)) c (1 - c) / N`. If the model
+    # is estimated on the real rows, both are `1 - c` times that, half for samples of equal
+    # size.
+    #
+    # Source: J. Snoke, G. M. Raab, B. Nowok, C. Dibben, A. Slavkovic, "General and specific
+    # utility measures for synthetic data", JRSS A 181 (2018) 663-688, doi:10.1111/rssa.12358.
     n_rows = n_real + n_synthetic
     share = n_synthetic / n_rows
     factor = estimation_factor(n_real, n_synthetic, n_estimated)
@@ -571,13 +565,9 @@ def analytic_null(
 
 
 def companions(real: np.ndarray, synthetic: np.ndarray) -> dict[str, float]:
-    """Return other measures of the same propensity scores.
-
-    References
-    ----------
-    G. M. Raab, B. Nowok, C. Dibben, "Assessing, visualizing and improving the utility of synthetic
-    data" (2021), arXiv:2109.12717.
-    """
+    """Return other measures of the same propensity scores."""
+    # Source: G. M. Raab, B. Nowok, C. Dibben, "Assessing, visualizing and improving the
+    # utility of synthetic data" (2021), arXiv:2109.12717.
     real, synthetic = (np.round(scores, _EQUAL) for scores in (real, synthetic))
     seen = Confusion.of(real, synthetic)
     at_half = [(scores == 0.5).sum() / 2.0 for scores in (real, synthetic)]

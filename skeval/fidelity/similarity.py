@@ -279,22 +279,7 @@ def _weights(n_columns: int, average: str) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Axis:
-    """How one column is drawn, and which bar each value is in.
-
-    Attributes
-    ----------
-    kind : str
-        Kind of the column.
-    labels : tuple of str
-        Labels of the bars of categories, or of the `frequent` numbers, which come after those
-        between `edges`. Missing and unseen values have the last two bars.
-    edges : ndarray or None
-        Edges of the bars of numbers and dates.
-    shown : ndarray or None
-        The bar of each category.
-    frequent : tuple of float
-        Numbers with a bar of their own.
-    """
+    """How one column is drawn, and which bar each value is in."""
 
     kind: str
     labels: tuple[str, ...]
@@ -425,11 +410,9 @@ def bars(context: Context, role: str, column: str, n_bins: int, min_count: int) 
 def marginal(
     context: Context, column: str, *, n_bins: int | None = None, min_count: int = 10
 ) -> dict[str, Any]:
-    """Return one column's axis and the shares of each role's rows over its bars.
-
-    Bars of fewer than `min_count` train or holdout rows are blank. There are 30 bars, fewer where
-    train has few rows.
-    """
+    """Return one column's axis and the shares of each role's rows over its bars."""
+    # Bars of fewer than `min_count` train or holdout rows are blank. There are 30 bars, fewer
+    # where train has few rows.
     if n_bins is None:
         n_bins = int(np.clip(context.n_rows("train") // (3 * min_count), 5, 30))
     ax = axis(context, column, n_bins, min_count)
@@ -460,11 +443,9 @@ def joint_bars(
 def pair(
     context: Context, first: str, second: str, *, n_bins: int | None = None, min_count: int = 10
 ) -> dict[str, Any]:
-    """Return two columns' axes and the joint shares of train and synthetic.
-
-    Joint cells of fewer than `min_count` rows are blank, in both tables alike, so that what is
-    drawn compares. There are 12 x 12 cells, fewer where train has few rows.
-    """
+    """Return two columns' axes and the joint shares of train and synthetic."""
+    # Joint cells of fewer than `min_count` rows are blank, in both tables alike, so that what
+    # is drawn compares. There are 12 x 12 cells, fewer where train has few rows.
     if n_bins is None:
         n_bins = int(np.clip((context.n_rows("train") / (3 * min_count)) ** 0.5, 3, 12))
     axes = [axis(context, column, n_bins, min_count) for column in (first, second)]

@@ -35,27 +35,7 @@ class Sampler(BaseEstimator):
             cls.__init__ = with_known_names(cls.__init__)  # type: ignore[method-assign]
 
     def fit(self, table: pd.DataFrame, y: Any = None) -> Self:
-        """Learn from a training table.
-
-        Parameters
-        ----------
-        table : DataFrame of shape (n_rows, n_columns)
-            Training rows, of any dtypes.
-        y : ignored
-            Pipelines of scikit-learn pass it.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        TableError
-            If `table` is not a DataFrame or has no rows, or if its values cannot be hashed and the
-            generator has to tell them apart.
-        InvalidParameterError
-            If a parameter is outside its legal set, or names columns that are not there.
-        """
+        """Learn from a training table."""
         train = self._check_table(table)
         self._learn(train)
         TRAINED[self] = train
@@ -63,27 +43,7 @@ class Sampler(BaseEstimator):
         return self
 
     def sample(self, n: Count, random_state: Seed | None = None) -> pd.DataFrame:
-        """Draw rows with the columns and dtypes of the training table.
-
-        Parameters
-        ----------
-        n : int
-            How many.
-        random_state : int or None, default=None
-            Seed of this draw; None takes the generator's own, and if that is None too, draws anew
-            each time. Equal seeds give equal rows.
-
-        Returns
-        -------
-        DataFrame of shape (n, n_columns)
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            If `fit` has not been called.
-        InvalidParameterError
-            If `n` is below 1.
-        """
+        """Draw rows with the columns and dtypes of the training table."""
         check_is_fitted(self)
         given = {"n": n, "random_state": random_state}
         check_parameters(f"{type(self).__name__}.sample", given, legal_sets(Sampler.sample))
@@ -91,13 +51,7 @@ class Sampler(BaseEstimator):
         return self._draw(n, np.random.default_rng(seed))
 
     def train_rows(self) -> pd.DataFrame:
-        """Return the rows that the generator was fitted on, as searches ask for them.
-
-        Raises
-        ------
-        NotRememberedError
-            If the generator was copied or pickled since: neither takes the table with it.
-        """
+        """Return the rows that the generator was fitted on, as searches ask for them."""
         check_is_fitted(self)
         if self not in TRAINED:
             raise NotRememberedError(

@@ -172,12 +172,10 @@ class Tournament:
         return {name: self._violated_by(run) for name, run in self.runs.items()}
 
     def _violated_by(self, run: CrossValidated) -> list[RuleOutcome]:
-        """Return the rules that a generator violates.
-
-        Leaks are looked for in each fold, at the level divided by the number of folds, so that a
-        generator without a leak is accused with the chance of the level in all. What is required is
-        required of the means over folds.
-        """
+        """Return the rules that a generator violates."""
+        # Leaks are looked for in each fold, at the level divided by the number of folds,
+        # so that a generator without a leak is accused with the chance of the level in
+        # all. What is required is required of the means over folds.
         n_folds = len(run.results)
         tests = replace(self.constraint, require=(), level=self.constraint.level / n_folds)
         violated: list[RuleOutcome] = []

@@ -21,33 +21,7 @@ MIN_COARSE = 3  # fewer columns are summed as fast as they are looked through
 
 
 class Forest(NamedTuple):
-    """Reference rows in leaf order with a box around each leaf; a structure of arrays.
-
-    Attributes
-    ----------
-    numbers : ndarray of shape (n_numbers, n_rows)
-        Number columns; `MISSING` where missing.
-    codes : ndarray of shape (n_codes, n_rows), uint8
-        Narrow categorical columns.
-    coarse : ndarray of shape (n_numbers, n_rows), uint8
-        The numbers in steps of a 127th of what counts as 1, from `base`; none where they are few.
-    base : ndarray of shape (n_numbers,)
-        The least present number.
-    weights : ndarray of shape (n_numbers,)
-        What a difference of one unit costs.
-    rows : ndarray of shape (n_rows,)
-        The original index of each row.
-    offsets : ndarray of shape (n_leaves + 1,)
-        Leaf `l` is the slice `offsets[l]:offsets[l + 1]`.
-    low, high : ndarray of shape (n_numbers, n_leaves)
-        The interval of present values.
-    complete : ndarray of shape (n_numbers, n_leaves)
-        1 where the leaf has no missing value, else 0.
-    absent : ndarray of shape (sum of code counts, n_leaves), uint8
-        1 where the leaf has no row with the code.
-    first : ndarray of shape (n_codes,)
-        Row of `absent` where the column's codes begin.
-    """
+    """Reference rows in leaf order with a box around each leaf; a structure of arrays."""
 
     numbers: Floats
     codes: Bytes

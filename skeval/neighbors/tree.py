@@ -23,17 +23,7 @@ PROBE, PROBE_FROM, MAX_READ = 32, 512, 0.6
 
 @dataclass(frozen=True)
 class TreeIndex:
-    """Reference rows in leaves, with the bounds that tell which leaves a query can skip.
-
-    Attributes
-    ----------
-    forest : Forest
-        The rows in leaf order.
-    leaf_size : int
-        Most rows in a leaf.
-    bounded : bool or None
-        Whether to use bounds; None asks a few queries whether they pay.
-    """
+    """Reference rows in leaves, with the bounds that tell which leaves a query can skip."""
 
     forest: Forest
     leaf_size: int

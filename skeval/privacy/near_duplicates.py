@@ -242,17 +242,7 @@ def radius_of(context: Context, tau: float | str, space: Any, columns: Any) -> f
 def near_rows(
     context: Context, rule: NearRule
 ) -> tuple[int, int, MatchLists, tuple[np.ndarray, np.ndarray]]:
-    """Return how many synthetic rows are near train and the holdout, and the lists for the test.
-
-    Returns
-    -------
-    to_train, to_holdout : int
-        Synthetic rows near a train row, and near a holdout row.
-    lists : MatchLists
-        The distinct real rows near each distinct synthetic one.
-    counts : tuple of ndarray
-        How many rows of train and of the holdout are each of these real rows.
-    """
+    """Return how many synthetic rows are near train and the holdout, and the lists for the test."""
     roles = tuple(role for role in ("train", "holdout") if role in context)
     within = {role: _within(context, rule, "synthetic", role) for role in roles}
     queries = profiles(context, rule, ("synthetic",), np.logical_or.reduce([*within.values()]))

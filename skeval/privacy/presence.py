@@ -281,25 +281,6 @@ def unmatched(population: np.ndarray, released: np.ndarray) -> dict[str, Any]:
 
 
 def presence(train: np.ndarray, population: np.ndarray, released: np.ndarray) -> np.ndarray:
-    """Return the share of train among the population, for each released class of the population.
-
-    Parameters
-    ----------
-    train, population, released : ndarray of shape (n_classes,)
-        Rows of each class in train, in the population that train is part of, and in the release.
-
-    Returns
-    -------
-    ndarray of shape (n_present,)
-        1 where every row of a class is in train, 0 where none is; empty if the release has no
-        class of the population.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.presence import presence
-    >>> presence(np.array([2, 1, 0, 1]), np.array([3, 3, 1, 1]), np.array([1, 1, 1, 0])).round(4)
-    array([0.6667, 0.3333, 0.    ])
-    """
+    """Return the share of train among the population, for each released class of the population."""
     present = (released > 0) & (population > 0)
     return train[present] / population[present]

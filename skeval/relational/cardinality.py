@@ -227,11 +227,9 @@ class CardinalityBoundaryAdherence(_Cardinality):
 
 
 def cardinalities(context: RelationalContext, role: str, key: ForeignKey) -> np.ndarray:
-    """Return how many children the parents of a key have, ascending.
-
-    The rows of a reference table do not grow with those that name them: there, counts are scaled to
-    the number of train's.
-    """
+    """Return how many children the parents of a key have, ascending."""
+    # The rows of a reference table do not grow with those that name them: there, counts are
+    # scaled to the number of train's.
     counts = np.sort(n_children(context, role, key)).astype(np.float64)
     if context.relations.role(key.parent) == "reference":
         counts *= len(context.given("train")[key.child]) / len(context.given(role)[key.child])
@@ -239,19 +237,7 @@ def cardinalities(context: RelationalContext, role: str, key: ForeignKey) -> np.
 
 
 def histogram(counts: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Return how many parents have how many children, in bars that no single one fills.
-
-    Parameters
-    ----------
-    counts : dict of str to ndarray
-        Numbers of children by role, ascending.
-
-    Returns
-    -------
-    dict
-        `starts`, the least number of each bar, and of each role the number of parents; each bar
-        has ten parents at least of train and of the holdout, unless there is one only.
-    """
+    """Return how many parents have how many children, in bars that no single one fills."""
     real = [own for role, own in counts.items() if role != "synthetic"]
     fewest = [max(_MIN_IN_BAR, -(-real[0].size // _MAX_BARS)), _MIN_IN_BAR][: len(real)]
     starts = [0.0]

@@ -55,14 +55,7 @@ _SIDES = ("train", "synthetic")
 
 
 def mean_interval(intervals: Iterable[tuple[float, float] | None]) -> tuple[float, float] | None:
-    """Return an interval of a mean of values from theirs, however these depend on each other.
-
-    Examples
-    --------
-    >>> from skeval.relational.detection import mean_interval
-    >>> mean_interval([(0.25, 0.75), None, (0.5, 1.0)])
-    (0.375, 0.875)
-    """
+    """Return an interval of a mean of values from theirs, however these depend on each other."""
     known = [ends for ends in intervals if ends is not None]
     if not known:
         return None

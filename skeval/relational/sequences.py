@@ -438,26 +438,7 @@ def changes_decimals(values: np.ndarray, log: bool) -> int:
 
 
 def agreement(samples: Iterable[tuple[np.ndarray, np.ndarray]], weight: Weight = "row") -> float:
-    """Return one minus the Kolmogorov-Smirnov distance of two samples.
-
-    Parameters
-    ----------
-    samples : iterable of two tuples of (ndarray, ndarray)
-        The values of train and of the synthetic table, and the sequence that each belongs to.
-        Missing values are left out. The agreement is nan if train has no value, and 0 if the
-        synthetic table alone has none.
-    weight : {"row", "sequence"}, default="row"
-        Whether each value counts as much, or each sequence.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.relational.sequences import agreement
-    >>> owners = np.array([0, 0, 0, 1])
-    >>> samples = [(np.array([1, 1, 1, 2.0]), owners), (np.array([1, 2, 2, np.nan]), owners)]
-    >>> round(agreement(samples), 3), round(agreement(samples, "sequence"), 3)
-    (0.583, 0.833)
-    """
+    """Return one minus the Kolmogorov-Smirnov distance of two samples."""
     present = [(values[~np.isnan(values)], owners[~np.isnan(values)]) for values, owners in samples]
     if weight == "row":  # whole numbers until the end, so that equal shares are exactly equal
         return _kolmogorov_agreement(*(values for values, _ in present))
@@ -754,15 +735,7 @@ def _agreement(counts: np.ndarray, others: np.ndarray) -> float:
 
 
 def transition_agreement(counts: np.ndarray, others: np.ndarray) -> float:
-    """Return how far rows of two tables of counts agree in their shares, on average over the first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.relational.sequences import transition_agreement
-    >>> transition_agreement(np.array([[2, 0], [1, 1]]), np.array([[1, 1], [0, 0]]))
-    0.25
-    """
+    """Get how far rows of two tables of counts agree in their shares, on average over the first."""
     of_row, of_other = counts.sum(axis=1), others.sum(axis=1)
     if not of_row.sum():
         return float("nan")
@@ -894,15 +867,7 @@ def autocorrelations(
 
 
 def lag_correlation(values: np.ndarray, firsts: np.ndarray, lag: int) -> float:
-    """Return the correlation of values and those `lag` places later; nan where one is constant.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.relational.sequences import lag_correlation
-    >>> round(lag_correlation(np.array([1.0, 2.0, 3.0, 5.0]), np.array([0, 1, 2]), 1), 4)
-    0.982
-    """
+    """Return the correlation of values and those `lag` places later; nan where one is constant."""
     pairs = np.stack([values[firsts], values[firsts + lag]])
     pairs = pairs[:, ~np.isnan(pairs).any(axis=0)]
     if pairs.shape[1] < 2:

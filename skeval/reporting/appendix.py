@@ -44,19 +44,7 @@ _FORM = (("Name", "Role", "Date"), ("Decision", "Conditions", "Signature"))
 
 
 def definitions(results: SuiteResult) -> tuple[Part, ...]:
-    """Return what each metric of the results is: from the documentation of its class.
-
-    Parameters
-    ----------
-    results : SuiteResult
-        The results of any suite.
-
-    Returns
-    -------
-    tuple of Part
-        For each class, in a table, its definition in a sentence, of an attack the attacker that is
-        assumed, what it cannot see, and references; those of privacy first.
-    """
+    """Return what each metric of the results is: from the documentation of its class."""
     first = sorted(results.values(), key=lambda r: r.tags is None or r.tags.aspect != "privacy")
     kinds = dict.fromkeys(r.metric for r in first if r.metric)
     rows = tuple((title_of(kind), " ".join(definition_of(kind))) for kind in kinds)
@@ -65,25 +53,7 @@ def definitions(results: SuiteResult) -> tuple[Part, ...]:
 
 
 def definition_of(metric: str) -> list[str]:
-    """Return what the documentation of a class of metrics says of it.
-
-    Parameters
-    ----------
-    metric : str
-        Its name.
-
-    Returns
-    -------
-    list of str
-        Definition, attacker, limits (the section "Warnings"), references; without those that the
-        class lacks.
-
-    Examples
-    --------
-    >>> from skeval.reporting.appendix import definition_of
-    >>> definition_of("KSComplement")[0]
-    'Agreement of numeric distributions: 1 where they are the same, 0 where they do not overlap.'
-    """
+    """Return what the documentation of a class of metrics says of it."""
     kind = metric_classes().get(metric)
     if kind is None:
         return [_NOT_THERE]
@@ -123,18 +93,7 @@ def _plain(text: str) -> str:
 
 
 def three_risks(results: SuiteResult) -> tuple[Part, ...]:
-    """Return what the results say of singling out, linkability and inference, one row each.
-
-    Parameters
-    ----------
-    results : SuiteResult
-        The results of any suite.
-
-    Returns
-    -------
-    tuple of Part
-        A risk that no metric of the results covers has the words "Not looked at".
-    """
+    """Return what the results say of singling out, linkability and inference, one row each."""
     rows, alarms = [], []
     verdict = results.verdict()
     for i, (risk, question) in enumerate(RISKS.items()):

@@ -27,30 +27,7 @@ _NO_FAULT = "no fault found"
 
 
 def column_pages(results: Mapping[str, Result], columns: Any) -> tuple[Folded, ...]:
-    """Return what is known of each column, to be unfolded on a web page.
-
-    Parameters
-    ----------
-    results : mapping of str to Result
-        Those of one table.
-    columns : ReportColumns, optional
-        Its `univ` and `biv` choose the figures.
-
-    Returns
-    -------
-    tuple of Folded
-        One for each column that a metric scored, in the order of the table.
-
-    Examples
-    --------
-    >>> from skeval import MetricTags, Result
-    >>> from skeval.reporting.column_pages import column_pages
-    >>> tags = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
-    >>> details = {"columns": {"age": 0.6, "sex": 1.0}, "baseline_columns": {"age": 0.9, "sex": 1}}
-    >>> ks = Result(0.8, metric="KSComplement", tags=tags, details=details)
-    >>> [(page.title, page.note) for page in column_pages({"ks": ks}, None)]
-    [('age', '1 fault'), ('sex', 'no fault found')]
-    """
+    """Return what is known of each column, to be unfolded on a web page."""
     figures = [*univariate(results, columns)[0], *every_pair(results, columns)]
     flawed: dict[str, list[Flaw]] = {}
     for found in worst_columns(SuiteResult(results)).values():

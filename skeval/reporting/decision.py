@@ -93,21 +93,7 @@ _NOTHING_TO_MEND = (
 
 @dataclass(frozen=True)
 class Facet:
-    """What was found of one question, in a line.
-
-    Parameters
-    ----------
-    name : str
-        "Validity", "Fidelity", "Utility" or "Privacy".
-    status : str
-        The finding in a few words.
-    text : str
-        In sentences, with numbers.
-    looked_at, not_looked_at : str
-        Which metrics measured it; which could not, and why.
-    alarm : bool
-        Whether the finding is a leak.
-    """
+    """What was found of one question, in a line."""
 
     name: str
     status: str
@@ -507,11 +493,9 @@ def _to_be_given(results: SuiteResult) -> list[str]:
 
 
 def _headline(results: SuiteResult, verdict: Verdict) -> dict[str, Result]:
-    """Return the metrics of the table: of each facet the alarms, then those asked for first.
-
-    If there are several tables, the one that is worst compared with its fresh rows represents a
-    metric.
-    """
+    """Return the metrics of the table: of each facet the alarms, then those asked for first."""
+    # If there are several tables, the one that is worst compared with its fresh rows
+    # represents a metric.
     shown: dict[str, Result] = {}
     for facet, aspect in FACETS.items():
         own = [

@@ -156,15 +156,7 @@ def suite_result_html(suite_result: SuiteResult) -> str:
 
 
 def suite_html(metrics: Iterable[tuple[str, str, str, MetricTags]], diagram: str) -> str:
-    """Return a suite: what each metric measures, on which scale; its parameters below.
-
-    Parameters
-    ----------
-    metrics : iterable of (name, class, definition, tags)
-        In the order of the suite.
-    diagram : str
-        That of scikit-learn, which shows the parameters.
-    """
+    """Return a suite: what each metric measures, on which scale; its parameters below."""
     head = "".join(f'<th scope="col">{text}</th>' for text in _HEADS)
     rows = "\n".join(_metric_row(*metric) for metric in metrics)
     table = f"<table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table>"

@@ -118,26 +118,7 @@ class FileRenderer(Renderer, ABC):
     """Base of renderers that write one file; authors define `_write`."""
 
     def render(self, results: Drawn | Plan, path: str | Path) -> Path:
-        """Write the report; an existing file is replaced only when the new one is complete.
-
-        Parameters
-        ----------
-        results : SuiteResult, Comparison or Plan
-            The results of any suite, or of several tables by one, live or from JSON; or a page that
-            is planned already.
-        path : str or Path
-            The file.
-
-        Returns
-        -------
-        Path
-            The file.
-
-        Raises
-        ------
-        InvalidParameterError
-            If there is no such section.
-        """
+        """Write the report; an existing file is replaced only when the new one is complete."""
         path, content = Path(path), self._plan(results)
         with replacing(path) as temporary:
             self._write(content, temporary)

@@ -63,17 +63,7 @@ class Item:
 
 
 class Page:
-    """One page; x grows to the right and y downwards, from the upper left corner.
-
-    Parameters
-    ----------
-    figure : Figure, optional
-        That becomes the page; a new one otherwise.
-    root : Element, optional
-        The document, for one that says what each text is; otherwise nothing is marked.
-    number : int, default=0
-        The place of the page in it, counted from 0.
-    """
+    """One page; x grows to the right and y downwards, from the upper left corner."""
 
     width, height = A4
     shift = 0.0  # by which all that is drawn stands farther right
@@ -262,29 +252,7 @@ def paragraph_height(text: str, room: float, size: float, leading: float = LEADI
 
 @dataclass(frozen=True)
 class Block:
-    """Something that is drawn at a given y, and as high as the page allows.
-
-    Parameters
-    ----------
-    height : float
-        Millimetres that it takes.
-    draw : callable
-        Called as ``draw(page, y, height)``.
-    least : float, optional
-        The millimetres to which it may shrink where it would else begin a new page.
-    head : Block, optional
-        Is drawn before it on a new page.
-    keeps : bool
-        Whether it stays on the page of the block that follows, as a heading does.
-    section : str
-        To which it belongs.
-    half : bool
-        Whether it takes one of two columns.
-    begins : bool
-        Whether it may go into either column, as what begins a section or an entry does.
-    column : int
-        The column in which it was placed, 0 or 1.
-    """
+    """Something that is drawn at a given y, and as high as the page allows."""
 
     height: float
     draw: Callable[[Page, float, float], None]
@@ -361,25 +329,7 @@ def legend(page: Page, y: float, roles: Sequence[str]) -> float:
 
 @dataclass(frozen=True)
 class Layout:
-    """How figures stand: how many a row, how high for their width, and where their words are.
-
-    Parameters
-    ----------
-    per_row : int
-        How many figures there are in a row; for squares only, if they have no grid.
-    tall : callable
-        Returns the millimetres of a figure by its display and its width.
-    words_left : bool
-        Whether words stand at the left of a figure, and not above it.
-    grid : str
-        The class of the element of a web page that holds the figures; none if empty.
-    legend : bool
-        Whether one legend for all figures says which colour is which table.
-    half : bool
-        Whether it takes one of two columns on paper.
-    across : bool
-        Whether the words of a section go across both columns, in which only its figures stand.
-    """
+    """How figures stand: how many a row, how high for their width, and where their words are."""
 
     per_row: int = 1
     tall: Callable[[Display, float], float] = _natural
@@ -595,32 +545,7 @@ class OnScale(str):
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of texts; what follows the first line of a cell is less than it.
-
-    Parameters
-    ----------
-    heads : tuple of str
-        The heads of the columns.
-    rows : tuple of tuple of str
-        As many texts each as there are columns.
-    widths : tuple of float
-        The widths of the columns, as shares of the page's.
-    numbers : tuple of int
-        Which columns end at their right side; their first lines are made smaller, not broken.
-    bold : tuple of int
-        Which columns are bold.
-    title : str
-        Above the table.
-    alarms : tuple of (int, int)
-        Row and column of the cells that tell of an alarm.
-    spare : int, optional
-        The column that names the group of a row, of a table whose rows may go where a page has no
-        room: others show the same. One row of each group stays.
-    labels : tuple of (int, int, str)
-        Row and column of the cells that tell an outcome, and the name of the colour it stands on.
-    flows : bool
-        Whether rows are entries on paper: in two columns, the first cell in front of the others.
-    """
+    """A table of texts; what follows the first line of a cell is less than it."""
 
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]

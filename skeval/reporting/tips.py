@@ -43,20 +43,7 @@ class Tip(NamedTuple):
 
 
 def tips_in_svg(display: Display, figure: Figure) -> str:
-    """Return boxes that nothing is drawn in, each with its text, for a figure that was drawn.
-
-    Parameters
-    ----------
-    display : Display
-        What drew it.
-    figure : Figure
-        As it was saved.
-
-    Returns
-    -------
-    str
-        A group of SVG, empty where the display says nothing.
-    """
+    """Return boxes that nothing is drawn in, each with its text, for a figure that was drawn."""
     tall, dots = 72.0 * figure.get_size_inches()[1], figure.dpi / 72.0
     boxes: list[str] = []
     for panel, of_panel in groupby(islice(tips(display), _MAX_CELLS), lambda tip: tip.panel):

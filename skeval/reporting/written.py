@@ -37,11 +37,9 @@ _PADDING, _MIN_PADDING = 2.0, 1.1  # of the rows of tables, and where they need 
 
 
 def on_one_page(parts: Sequence[Part], above: Sequence[Block]) -> list[Block]:
-    """Return the blocks of parts below others, made to fit where there is much to say.
-
-    The rows of tables move closer. Then a table loses spare rows, which stand among the scores too.
-    At last lines move closer.
-    """
+    """Return the blocks of parts below others, made to fit where there is much to say."""
+    # The rows of tables move closer. Then a table loses spare rows, which stand among the
+    # scores too. At last lines move closer.
     parts, closer, leading = list(parts), 0.0, LEADING
     while True:
         face = replace(_FIRST_FACE, closer=closer, leading=leading)
@@ -66,11 +64,11 @@ def _gap(part: Part) -> Block:
 
 @dataclass(frozen=True)
 class Face:
-    """How words and tables are set: in which width, in letters of which sizes.
+    """How words and tables are set: in which width, in letters of which sizes."""
 
-    `least` is the size down to which a line that does not fit is made smaller; `closer` by how much
-    rows of tables are lower; `leading` is the distance of lines by the size of letters.
-    """
+    # `least` is the size down to which a line that does not fit is made smaller; `closer` by
+    # how much rows of tables are lower; `leading` is the distance of lines by the size of
+    # letters.
 
     wide: float = WIDTH
     cell: float = 7.5

@@ -118,13 +118,7 @@ def call_of(content: Any) -> str:
 
 
 def _one_of(content: Any) -> tuple[str, Any]:
-    """Return the form of a mapping that :func:`described` wrote, and what it holds.
-
-    Raises
-    ------
-    ValueError
-        If it is of no such form.
-    """
+    """Return the form of a mapping that :func:`described` wrote, and what it holds."""
     if isinstance(content, dict) and set(content) == {"class", "parameters"}:
         if isinstance(content["class"], str) and isinstance(content["parameters"], dict):
             return "class", content["class"]
@@ -430,23 +424,7 @@ def describe(
     date: Date,
     release: Release | None = None,
 ) -> Provenance:
-    """Return the provenance of what these metrics make of the tables of a context.
-
-    Parameters
-    ----------
-    metrics : mapping of str to Metric
-        By their names.
-    context : Context
-        With synthetic rows.
-    date : date, datetime or str, optional
-        As of :func:`stamp`.
-    release : Release, optional
-        What was stated of the release.
-
-    Returns
-    -------
-    Provenance
-    """
+    """Return the provenance of what these metrics make of the tables of a context."""
     versions = installed_versions()
     named = {name: list(_parameters(metric)) for name, metric in metrics.items()}
     seeds = {

@@ -43,13 +43,7 @@ class _Record:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Make the object from a mapping, of which no name is needed.
-
-        Raises
-        ------
-        InvalidParameterError
-            If there is another name, or a value is outside its legal set; it lists all of them.
-        """
+        """Make the object from a mapping, of which no name is needed."""
         known = [one.name for one in fields(cls)]  # type: ignore[arg-type]
         faults = list(_faults(cls, content))
         if unknown := [str(name)[:_SHOWN] for name in content if name not in known]:
@@ -223,15 +217,7 @@ def _among(*legal: str) -> dict[str, Reader]:
 
 @dataclass(frozen=True)
 class GeneratorRecord(_Record):
-    """The generator of a release: its name, version and parameters.
-
-    Parameters
-    ----------
-    name, version : str
-        Such as "CTGAN" and "0.12".
-    parameters : mapping of str to str, number, bool or list, optional
-        Those that somebody needs to repeat it.
-    """
+    """The generator of a release: its name, version and parameters."""
 
     name: str = field(default="", metadata=_TEXT)
     version: str = field(default="", metadata=_TEXT)
@@ -244,17 +230,7 @@ class GeneratorRecord(_Record):
 
 @dataclass(frozen=True)
 class PrivacyClaim(_Record):
-    """The claim of differential privacy that a generator makes; it is stated, not measured.
-
-    Parameters
-    ----------
-    epsilon : float, optional
-        Above 0.
-    delta : float, optional
-        At least 0 and below 1.
-    adjacency : {"add_remove", "replace"}, optional
-        How two tables differ that the claim holds for.
-    """
+    """The claim of differential privacy that a generator makes; it is stated, not measured."""
 
     epsilon: float | None = field(default=None, metadata=_EPSILON)
     delta: float | None = field(default=None, metadata=_DELTA)
@@ -377,24 +353,16 @@ Stated = Release | Mapping[str, Any] | str | Path | None
 
 
 def gate_policy(policy: Policy | None, release: Release | None) -> Policy | None:
-    """Return a policy with the thresholds of a release added; None if there are neither.
-
-    The release is written by those whom the gate checks, so that its thresholds add rules and never
-    weaken one: the significance level is that of the policy, or the default, unless the release has
-    a stricter one.
-    """
+    """Return a policy with the thresholds of a release added; None if there are neither."""
+    # The release is written by those whom the gate checks, so that its thresholds add rules
+    # and never weaken one: the significance level is that of the policy, or the default,
+    # unless the release has a stricter one.
     agreed = release.thresholds if release is not None else None
     return together([policy or (None if agreed is None else Policy(fail_on=())), agreed])
 
 
 def stated_release(given: Stated, metrics: Iterable[tuple[str, Any]]) -> Release | None:
-    """Return a release in any form, whose thresholds are on what these named metrics measure.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it cannot be read, or has a threshold on what is not measured.
-    """
+    """Return a release in any form, whose thresholds are on what these named metrics measure."""
     release = Release.of(given)
     if release is not None and release.thresholds is not None:
         named = dict(metrics)

@@ -75,17 +75,7 @@ REFIT = (
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a metric of privacy made no test.
-
-    Parameters
-    ----------
-    kind : {"needs holdout", "meaningless", "unable", "failed", "undefined", "untested"}
-        Whether it lacks holdout rows, which cannot exist if train is a whole population
-        ("meaningless"), has too few of them to raise an alarm, was left out or raised an error, has
-        no value, or made no test of it.
-    text : str
-        The reason in a sentence.
-    """
+    """Why a metric of privacy made no test."""
 
     kind: ReasonKind
     text: str
@@ -104,15 +94,7 @@ _MEANINGLESS = Reason(
 
 @dataclass(frozen=True)
 class Said:
-    """One part of what a verdict says.
-
-    Parameters
-    ----------
-    kind : {"not looked at", "fact", "void", "copies", "alarms", "no alarm", "advice"}
-        What it is about.
-    text : str
-        One or more sentences.
-    """
+    """One part of what a verdict says."""
 
     kind: SaidKind
     text: str
@@ -208,22 +190,20 @@ def raises_alarm(result: Result, level: float = ALARM_LEVEL) -> bool:
 def adjusted_p_values(
     results: Mapping[str, Result], level: float = ALARM_LEVEL
 ) -> dict[str, float]:
-    """Return Holm's adjusted p-values of all tests of privacy, by metric, with their weights.
-
-    Which tests make up the family depends on what they look at, on the sizes of the tables and on
-    the rows without their labels, never on which of the real rows were train: otherwise it would
-    not hold the level.
-
-    Results that name the same tests made one, and the least significant of them gives its p-value.
-    A test that was picked from several is none of its own where the suite has all of those; it is
-    significant where one of them is, since then not all are null. Left out are tests whose least
-    possible p-value is too large for an alarm at `level`, after Tarone. If it is so for these rows
-    alone, as of copies where there is none, the adjusted p-value is 1.
-
-    References
-    ----------
-    R. E. Tarone, "A modified Bonferroni method for discrete data", Biometrics 46 (1990) 515-522.
-    """
+    """Return Holm's adjusted p-values of all tests of privacy, by metric, with their weights."""
+    # Which tests make up the family depends on what they look at, on the sizes of the tables
+    # and on the rows without their labels, never on which of the real rows were train:
+    # otherwise it would not hold the level.
+    #
+    # Results that name the same tests made one, and the least significant of them gives its
+    # p-value. A test that was picked from several is none of its own where the suite has all
+    # of those; it is significant where one of them is, since then not all are null. Left out
+    # are tests whose least possible p-value is too large for an alarm at `level`, after
+    # Tarone. If it is so for these rows alone, as of copies where there is none, the adjusted
+    # p-value is 1.
+    #
+    # Source: R. E. Tarone, "A modified Bonferroni method for discrete data", Biometrics 46
+    # (1990) 515-522.
     names: dict[frozenset[str], list[str]] = {}
     for name, result in results.items():
         if _is_test(result):
@@ -405,15 +385,7 @@ def with_copies(results: Iterable[Result]) -> Iterator[Result]:
 
 
 def advised(results: Iterable[Result]) -> tuple[str, ...]:
-    """Return what results advise, each piece once, and to fit the generator again where it helps.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.results.verdict import advised
-    >>> advised([Result(0.1, advice="Drop a.", refit=True), Result(0.1, advice="Drop a.")])[0]
-    'Drop a.'
-    """
+    """Get what results advise, each piece once, and to fit the generator again where it helps."""
     advising = [one for one in results if one.advice]
     pieces = list(dict.fromkeys(one.advice for one in advising))
     for lead in (REFIT, DROP_COPIES):
@@ -429,11 +401,9 @@ def advised(results: Iterable[Result]) -> tuple[str, ...]:
 def _too_little(
     sizes: Mapping[str, int], copies: Iterable[Copies], tested: Mapping[str, Result], level: float
 ) -> Iterator[str]:
-    """Say why a release is too small or too empty for what looks at it to find anything.
-
-    If each row copies another train row, and train and holdout exchange labels, the least p-value
-    of a test is the share of train to the power of their number.
-    """
+    """Say why a release is too small or too empty for what looks at it to find anything."""
+    # If each row copies another train row, and train and holdout exchange labels, the least
+    # p-value of a test is the share of train to the power of their number.
     n_train, n_holdout = (sizes.get(role, 0) for role in ("train", "holdout"))
     weight = sum(map(_weight, _distinct(tested.values()).values()))
     if tested and n_train and n_holdout:
@@ -600,28 +570,7 @@ class Judged(Protocol):
 
 
 def summary(results: Judged) -> str:
-    """Say in a few sentences how alike the tables are and whether a leak was found.
-
-    Parameters
-    ----------
-    results : SuiteResult
-        The results of any suite; what it lacks is not mentioned.
-
-    Returns
-    -------
-    str
-        It never says that data are private or safe: tests can raise an alarm only.
-
-    Examples
-    --------
-    >>> from skeval import MetricTags, Result, SuiteResult
-    >>> from skeval.results.verdict import Contrast, summary
-    >>> tags = MetricTags("privacy", greater_is_better=True, bounds=(0, 1), evidence="screen")
-    >>> shown = Contrast("rows that equal a train row", 0.9, 0.0)
-    >>> leak = Result(0.1, p_value=0.001, metric="Screen", tags=tags, contrast=shown)
-    >>> print(summary(SuiteResult({"screen": leak}, sizes={"holdout": 10})))
-    Leak found by the only test: rows that equal a train row: 90.0%, by chance 0% (screen).
-    """
+    """Say in a few sentences how alike the tables are and whether a leak was found."""
     found = results.verdict().sentence
     of_privacy = "" if found == NOTHING_OF_PRIVACY else found
     return " ".join(

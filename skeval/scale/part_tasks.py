@@ -36,19 +36,7 @@ N_CODES = 256  # of a uint8 column
 
 @dataclass(frozen=True)
 class CutColumn:
-    """Two sides of a column, and how either is split further.
-
-    Attributes
-    ----------
-    column : int
-        The numbers first, then the codes.
-    border : float or ndarray of bool of shape (256,)
-        The greatest number, or the codes, of the left side.
-    n_left : int
-        Number of cells on the left side.
-    left, right : Split or None
-        None for one cell.
-    """
+    """Two sides of a column, and how either is split further."""
 
     column: int
     border: float | Mask
@@ -59,13 +47,7 @@ class CutColumn:
 
 @dataclass(frozen=True)
 class CellBounds:
-    """Which cell a row belongs to, by its values alone.
-
-    Attributes
-    ----------
-    tree : Split or None
-        None for one cell.
-    """
+    """Which cell a row belongs to, by its values alone."""
 
     tree: CutColumn | None
 
@@ -91,17 +73,7 @@ class CellBounds:
 
 @dataclass(frozen=True)
 class Box:
-    """What the rows of a cell have in common: no row is nearer to a query than its box.
-
-    Attributes
-    ----------
-    low, high : ndarray of shape (n_numbers,)
-        The interval of present numbers.
-    complete : ndarray of bool of shape (n_numbers,)
-        Whether no number is missing.
-    absent : ndarray of bool of shape (n_codes, 256)
-        Which codes do not occur.
-    """
+    """What the rows of a cell have in common: no row is nearer to a query than its box."""
 
     low: Floats
     high: Floats
@@ -214,23 +186,7 @@ class Streamed(NamedTuple):
 
 @dataclass(frozen=True)
 class IndexedCell:
-    """The rows of a cell, with an index.
-
-    Attributes
-    ----------
-    at : int
-        Its number.
-    cells : Cells
-        The cells of all parts.
-    rows : ndarray of int64
-        The places of its rows in the whole table, ascending.
-    index : Index or None
-        None where there is no row.
-    box : Box or None
-        None where there is but one cell, or no row.
-    weights : ndarray
-        The weights of the box.
-    """
+    """The rows of a cell, with an index."""
 
     at: int
     cells: CellBounds
@@ -287,13 +243,7 @@ def values_of_part(
 
 
 def merge_values(parts: list[PartValues]) -> PartValues:
-    """Join what parts have in their columns.
-
-    Raises
-    ------
-    InvalidParameterError
-        If parts differ in their number of columns.
-    """
+    """Join what parts have in their columns."""
     widths = [len(part.columns) for part in parts]
     if len(set(widths)) > 1:
         raise InvalidParameterError(
@@ -454,13 +404,7 @@ def size_of(part: Rows) -> int:
 
 
 def loaded(part: Rows) -> Floats:
-    """Return the rows of a part.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there are more or fewer than it says.
-    """
+    """Return the rows of a part."""
     if not isinstance(part, Part):
         return part
     rows: Floats = check_array(

@@ -47,11 +47,11 @@ _MAX_GROUPS = 2**22  # distinct rows that are sent and kept; beyond, columns are
 
 
 class Overrides(list[tuple[ByContext[..., Any], Callable[..., Any]]]):
-    """What is done in place of steps where tables need not fit in memory.
+    """What is done in place of steps where tables need not fit in memory."""
 
-    Called with a step, it decorates the override, which contexts of large tables then register. A
-    table of such a context may be in memory too: there the ordinary step is called.
-    """
+    # Called with a step, it decorates the override, which contexts of large tables then
+    # register. A table of such a context may be in memory too: there the ordinary step is
+    # called.
 
     def __call__(self, step: ByContext[..., Any]) -> Callable[[F], F]:
         """Decorate what is done in place of a step."""

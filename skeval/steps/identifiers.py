@@ -49,12 +49,10 @@ _DIGITS = re.compile(r"[0-9]+")
 
 @shared
 def identifier_copies(context: Context) -> tuple[Copies, ...]:
-    """Return how many identifiers and rows of train the release repeats, and may by chance.
-
-    Identifiers are compared in normal form within their column, and are searched for in all new
-    cells of ids, categories and texts. Counters are skipped, with any text around their digits,
-    because a release that numbers its rows anew has the same.
-    """
+    """Return how many identifiers and rows of train the release repeats, and may by chance."""
+    # Identifiers are compared in normal form within their column, and are searched for in all
+    # new cells of ids, categories and texts. Counters are skipped, with any text around their
+    # digits, because a release that numbers its rows anew has the same.
     columns = [_column(context, name) for name in identifier_columns(context)]
     search = _Search(context, CHANCE / (len(columns) + 1))
     found = [one for column in columns for one in (_repeated(column), search.of_column(column))]
@@ -78,11 +76,10 @@ def advice_on_identifiers(found: Iterable[Copies]) -> str:
 
 @shared
 def identifier_columns(context: Context) -> tuple[str, ...]:
-    """Return the columns whose values are compared as identifiers.
-
-    These are ids of texts or whole numbers, categories nearly all of which occur once, or names
-    most of which do, and whole numbers if the column is also named like an identifier.
-    """
+    """Return the columns whose values are compared as identifiers."""
+    # These are ids of texts or whole numbers, categories nearly all of which occur once, or
+    # names most of which do, and whole numbers if the column is also named like an
+    # identifier.
     return tuple(
         name
         for name, kind in sorted(context.schema.kinds.items())
@@ -189,12 +186,12 @@ def _beside_guesses(
 
 
 class _Search:
-    """Search for identifiers and rows inside the new cells of a release.
+    """Search for identifiers and rows inside the new cells of a release."""
 
-    How many are found by chance shows in the holdout, in two ways: how many of its identifiers the
-    release contains, and how many of train the cells of the holdout contain. Without a holdout, the
-    chance is estimated with one half of train in place of the holdout.
-    """
+    # How many are found by chance shows in the holdout, in two ways: how many of its
+    # identifiers the release contains, and how many of train the cells of the holdout
+    # contain. Without a holdout, the chance is estimated with one half of train in place of
+    # the holdout.
 
     def __init__(self, context: Context, chance: float) -> None:
         self._context, self._chance = context, chance
@@ -264,12 +261,10 @@ class _Search:
 
 
 def _found_in(texts: Texts, column: _Column, places: np.ndarray) -> np.ndarray:
-    """Return which of some identifiers occur in texts, of codes also without what all begin with.
-
-    A record number may be in the release with another prefix, and the number of an account without
-    that of the bank. Hence the last characters of a code are searched for as well, if no other real
-    code ends with them.
-    """
+    """Get which of some identifiers occur in texts, of codes also without what all begin with."""
+    # A record number may be in the release with another prefix, and the number of an account
+    # without that of the bank. Hence the last characters of a code are searched for as well,
+    # if no other real code ends with them.
     found = Identifiers(column.form, column.values[places]).found_in(texts)
     if column.form != "code" or not places.size:
         return found
@@ -321,15 +316,7 @@ def _written_rows(context: Context, role: str, names: Iterable[str]) -> WrittenR
 
 
 def possible_values(texts: np.ndarray) -> float:
-    """Return how many values could be made of the characters that stand at each place.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.identifiers import possible_values
-    >>> possible_values(np.array(["a1", "a2", "b7"], dtype=object))
-    6.0
-    """
+    """Return how many values could be made of the characters that stand at each place."""
     if not texts.size:
         return 1.0
     some = texts[:: -(-texts.size // _MAX_READ)]
@@ -339,15 +326,7 @@ def possible_values(texts: np.ndarray) -> float:
 
 
 def numbered(texts: np.ndarray) -> np.ndarray:
-    """Return which values another one follows: the same but for a number that is hardly larger.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.identifiers import numbered
-    >>> numbered(np.array(["u17", "u18", "u9000", "ann"], dtype=object)).tolist()
-    [True, True, False, False]
-    """
+    """Return which values another one follows: the same but for a number that is hardly larger."""
     frames = pd.Series([_DIGITS.sub("#", text) for text in texts], dtype=object)
     digits = ["".join(_DIGITS.findall(text)) for text in texts]
     numbers = np.array([int(found[:18] or -1) for found in digits], dtype=np.int64)

@@ -61,28 +61,9 @@ MAX_TEXTS = 10_000
 def least_edits(
     context: Context, rows: dict[str, np.ndarray], space: Any, columns: ColumnChoice, seed: int
 ) -> list[np.ndarray]:
-    """Return for rows of each role the fewest edits that lead from a synthetic row to them.
-
-    With many columns cells are compared one by one: edits that lead from one row to another, but
-    not always the fewest.
-
-    Parameters
-    ----------
-    context : Context
-        With synthetic rows.
-    rows : dict of str to ndarray of int
-        Positions of rows, by role.
-    space : "gower", "euclidean" or transformer
-        Numbers and categories are written as they stand; of a transformer its matrix.
-    columns : int, tuple of str or None
-        Columns to write (in space "gower").
-    seed : int
-        Seed of the sample of synthetic rows where comparing all takes too long.
-
-    Returns
-    -------
-    list of ndarray of shape (n_rows,), float
-    """
+    """Return for rows of each role the fewest edits that lead from a synthetic row to them."""
+    # With many columns cells are compared one by one: edits that lead from one row to
+    # another, but not always the fewest.
     decimals = _decimals_of_real(context, space, columns)
     if len(decimals) > WIDE:
         return _least_edits_of_cells(context, rows, space, columns, seed)
@@ -135,19 +116,9 @@ def affordable(n_queries: int, length: int, n_words: int | None = None) -> int:
 
 
 def decimals_of(rows: np.ndarray, nominal: Sequence[bool]) -> list[int | None]:
-    """Return with how many decimals each number is written; None for codes.
-
-    As many as the column needs, and no more than leave its largest number six digits: what a
-    generator repeats is seldom longer, and what it adds behind is noise.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.members import decimals_of
-    >>> rows = np.array([[1.0, 2.25, 1 / 3, 0.0], [12.0, 1e4 / 3, 0.5, 1.0]])
-    >>> decimals_of(rows, [False, False, False, True])
-    [0, 2, 5, None]
-    """
+    """Return with how many decimals each number is written; None for codes."""
+    # As many as the column needs, and no more than leave its largest number six digits: what
+    # a generator repeats is seldom longer, and what it adds behind is noise.
     return [
         None if code else _decimals(column[np.isfinite(column)])
         for column, code in zip(rows.T, nominal, strict=True)
@@ -164,18 +135,9 @@ def _decimals(values: np.ndarray) -> int:
 
 
 def written(rows: np.ndarray, decimals: Sequence[int | None]) -> list[str]:
-    """Write each row as a text.
-
-    Numbers are written in digits and end with a comma. A level is one character, however long its
-    name is, and so is a missing number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.members import written
-    >>> written(np.array([[1.25, 10.0], [np.nan, -3.0]]), [1, 0])
-    ['1.2,10,', '?,-3,']
-    """
+    """Write each row as a text."""
+    # Numbers are written in digits and end with a comma. A level is one character, however
+    # long its name is, and so is a missing number.
     cells = [
         _signs(column) if places is None else _digits(column, places)
         for column, places in zip(rows.T, decimals, strict=True)
@@ -202,16 +164,8 @@ def _digits(values: np.ndarray, decimals: int) -> list[str]:
 
 
 def nearest_edits(queries: Sequence[str], texts: Sequence[str]) -> np.ndarray:
-    """Return for each query the fewest edits that make one of the texts of it.
-
-    An edit inserts, deletes or replaces one character: Levenshtein's distance.
-
-    Examples
-    --------
-    >>> from skeval.steps.members import nearest_edits
-    >>> nearest_edits(["1999,", "20,"], ["199,", "1998,"]).tolist()
-    [1.0, 3.0]
-    """
+    """Return for each query the fewest edits that make one of the texts of it."""
+    # An edit inserts, deletes or replaces one character: Levenshtein's distance.
     if not queries:
         return np.empty(0)
     from skeval.neighbors.text_kernels import fewest_edits
@@ -244,17 +198,7 @@ def _characters(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of rows, each written as a text by itself; codes are one character.
-
-    Attributes
-    ----------
-    marks : ndarray of uint8 of shape (n_rows, n_numbers, n_places)
-        Which characters.
-    lengths : ndarray of shape (n_rows, n_numbers)
-        How many.
-    codes : ndarray of int of shape (n_rows, n_codes)
-        Missing is -1.
-    """
+    """The cells of rows, each written as a text by itself; codes are one character."""
 
     marks: np.ndarray
     lengths: np.ndarray
@@ -276,15 +220,7 @@ class Cells:
 
 
 def cells_of(rows: np.ndarray, decimals: Sequence[int | None]) -> Cells:
-    """Write each cell as a text.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.members import cells_of
-    >>> cells_of(np.array([[1.25, 10.0, 2.0], [np.nan, -3.0, 0.0]]), [1, 0, None]).lengths.tolist()
-    [[3, 2], [1, 2]]
-    """
+    """Write each cell as a text."""
     from skeval.neighbors.text_kernels import MAX_MARKS
 
     codes = [column for column, places in zip(rows.T, decimals, strict=True) if places is None]
@@ -303,16 +239,7 @@ def cells_of(rows: np.ndarray, decimals: Sequence[int | None]) -> Cells:
 
 
 def nearest_edits_of_cells(queries: Cells, others: Cells) -> np.ndarray:
-    """Return for each query the fewest edits, summed over cells, that make one of the others of it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.members import cells_of, nearest_edits_of_cells
-    >>> own, other = np.array([[1999.0, 2.0], [20.0, 1.0]]), np.array([[199.0, 2.0], [1998.0, 2.0]])
-    >>> nearest_edits_of_cells(cells_of(own, [0, None]), cells_of(other, [0, None])).tolist()
-    [1.0, 4.0]
-    """
+    """Get for each query the fewest edits, summed over cells, that make one of the others of it."""
     if not len(queries.codes):
         return np.empty(0)
     from skeval.neighbors.text_kernels import fewest_edits_of_cells
@@ -346,17 +273,7 @@ _NEAREST = 2.0**-32  # distances below count as this: a copy is as near as round
 
 @dataclass(frozen=True)
 class MemberScores:
-    """Scores of rows of train and of the holdout: the higher, the more likely a member.
-
-    Attributes
-    ----------
-    members, others : ndarray of shape (n_members,), (n_others,)
-        Scores of train rows and of holdout rows; finite.
-    member_rows : ndarray of shape (n_members,), int
-        Positions of the members in ``context.train``, ascending.
-    other_rows : ndarray of shape (n_others,), int
-        Positions of the others in ``context.holdout``, ascending.
-    """
+    """Scores of rows of train and of the holdout: the higher, the more likely a member."""
 
     members: np.ndarray
     others: np.ndarray
@@ -414,56 +331,7 @@ def member_scores(
     reference: Reference = None,
     texts: tuple[str, ...] = (),
 ) -> MemberScores:
-    """Score rows of train and of the holdout by one attack.
-
-    Parameters
-    ----------
-    context : Context
-        With train, holdout and synthetic rows.
-    attack : str
-        "distance": minus the distance to the nearest synthetic row. "distance_calibrated": the
-        distance to the nearest reference row less that. "ratio": the log of their ratio.
-        "monte_carlo": share of the synthetic rows within the median distance of the scored rows to
-        their nearest. "knn_density": minus the log of the distance to the k-th nearest synthetic
-        row. "domias": log density of synthetic rows less that of reference rows. "eq1": without the
-        latter. "classifier": the probability of being synthetic by a classifier that has learned
-        synthetic from reference rows. "levatt": minus the number of edits from the row, written as
-        text, to the nearest synthetic one.
-    n_rows : int, optional
-        Rows of each table at most, a seeded sample; all if not given.
-    space : "gower", "euclidean" or transformer, default="gower"
-        Space of the distances; densities and the classifier see standardised and one-hot columns,
-        or the matrix of the transformer.
-    columns : int, tuple of str or None
-        Columns to use (in space "gower").
-    reference_fraction : float, optional
-        Share of the holdout that attacks which calibrate take as reference; it is not scored by
-        them. Without it each half of all real rows, drawn without regard to which were train, is
-        the reference of the other half. Without meaning if `reference` is given.
-    seed : int, default=0
-        Seed of samples and the reference.
-    density : {"kde", "knn", "gmm", "prior"}, default="kde"
-        For "domias" and "eq1": Gaussian kernels; radii of the k nearest rows; a mixture of
-        Gaussians; or kernels for synthetic rows and one Gaussian for the reference.
-    n_neighbors : int, default=5
-        The k above.
-    reference : DataFrame or ndarray of int, optional
-        Canonical rows of the population, disjoint of train and holdout; or positions of holdout
-        rows.
-    texts : tuple of str, default=()
-        Text columns that "classifier" reads as well, as TF-IDF.
-
-    Returns
-    -------
-    MemberScores
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such attack.
-    TableError
-        If a table has too few rows for it.
-    """
+    """Score rows of train and of the holdout by one attack."""
     if attack not in ATTACKS:
         raise InvalidParameterError(f"attack must be among {ATTACKS}, got {attack!r}.")
     columns = column_key(context.schema, columns)
@@ -486,11 +354,9 @@ def member_scores(
 def scores_by_attack(
     context: Context, names: Iterable[str], max_rows: int | None, *settings: Any
 ) -> tuple[dict[str, MemberScores], dict[str, str]]:
-    """Return the scores of each attack, by further arguments of `member_scores`.
-
-    And why those are left out that cannot be made. At most `max_rows` are scored by models, and a
-    fifth of these by edits, which take longest.
-    """
+    """Return the scores of each attack, by further arguments of `member_scores`."""
+    # And why those are left out that cannot be made. At most `max_rows` are scored by models,
+    # and a fifth of these by edits, which take longest.
     scored, left_out = {}, {}
     for name in names:
         n_rows = max_rows if name in SAMPLED else None

@@ -71,11 +71,10 @@ def sample_positions(n_rows: int, n_drawn: int | None, seed: int) -> np.ndarray:
 
 @shared
 def content_order(context: Context, role: str) -> np.ndarray:
-    """Return the positions of a role's rows in an order that goes by what they hold.
-
-    Draws of positions go by it, since the order in which rows are given means nothing. It is that
-    of hashes: the place of a row says nothing of its values. Ids decide among equal rows.
-    """
+    """Return the positions of a role's rows in an order that goes by what they hold."""
+    # Draws of positions go by it, since the order in which rows are given means nothing. It
+    # is that of hashes: the place of a row says nothing of its values. Ids decide among equal
+    # rows.
     ids, hashes = context.schema.columns("id"), content_hashes(context, role)
     return order_of_content(context[role], ids, hashes)
 
@@ -112,14 +111,7 @@ def positions_by_content(table: Any, n_drawn: int, seed: int) -> np.ndarray:
 
 
 def drawn_subsets(items: Sequence[T], k: int, n_subsets: int | None, seed: int) -> list[list[T]]:
-    """Return distinct subsets of k items, all of them or at most `n_subsets` drawn at random.
-
-    Examples
-    --------
-    >>> from skeval.steps.samples import drawn_subsets
-    >>> drawn_subsets(["a", "b", "c"], 2, None, 0)
-    [['a', 'b'], ['a', 'c'], ['b', 'c']]
-    """
+    """Return distinct subsets of k items, all of them or at most `n_subsets` drawn at random."""
     if n_subsets is None or n_subsets >= comb(len(items), k):
         return [list(subset) for subset in combinations(items, k)]
     rng = np.random.default_rng(seed)
@@ -151,11 +143,10 @@ def in_place(context: Context, role: str, positions: np.ndarray) -> Context:
 
 
 def table_notices(context: Context) -> tuple[MetricWarning, ...]:
-    """Say what is odd about the real rows of one table in memory: each with the cure.
-
-    Columns of one value, rows that equal others, and a train much larger than the holdout, or
-    smaller. They are facts of the tables, which results and reports state; metrics allow for them.
-    """
+    """Say what is odd about the real rows of one table in memory: each with the cure."""
+    # Columns of one value, rows that equal others, and a train much larger than the holdout,
+    # or smaller. They are facts of the tables, which results and reports state; metrics allow
+    # for them.
     if type(context) is not Context:
         return ()
     notices: list[MetricWarning] = []
@@ -190,22 +181,7 @@ def _is_constant(values: pd.Series) -> bool:
 def check_measured(
     schema: TableSchema, named: Mapping[str, Sequence[str]], owner: str | None = None
 ) -> None:
-    """Refuse names of columns that are not there, or hold texts or ids.
-
-    Parameters
-    ----------
-    schema : TableSchema
-        The schema of the table.
-    named : mapping of str to sequence of str
-        Names of columns, by the parameter that has them.
-    owner : str, optional
-        Whose parameters they are.
-
-    Raises
-    ------
-    InvalidParameterError
-        In one sentence that tells all such names.
-    """
+    """Refuse names of columns that are not there, or hold texts or ids."""
     measured = schema.measured
     absent = {what: [n for n in names if n not in measured] for what, names in named.items()}
     if faults := {what: unmeasured(schema, names) for what, names in absent.items() if names}:
@@ -233,13 +209,7 @@ def unmeasured(schema: TableSchema, names: Sequence[str]) -> str:
 
 
 def chosen_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...]:
-    """Return the names that a `columns` parameter chooses among those that can be measured.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a name is not a column, or is one of text or ids.
-    """
+    """Return the names that a `columns` parameter chooses among those that can be measured."""
     measured = schema.measured
     if columns is None or isinstance(columns, int | np.integer):
         return tuple(measured[: None if columns is None else int(columns)])
@@ -266,11 +236,10 @@ def nothing_to_measure(context: Context, space: Any) -> bool:
 
 @shared
 def permuted_in_place(context: Context, n_rows: int, seed: int = 0) -> Context:
-    """Return a context in which rows without association are the synthetic ones.
-
-    Each column holds the values of train in an order of its own: the marginals are those of train
-    (exactly so where `n_rows` is a multiple of its rows), and no column tells of another.
-    """
+    """Return a context in which rows without association are the synthetic ones."""
+    # Each column holds the values of train in an order of its own: the marginals are those of
+    # train (exactly so where `n_rows` is a multiple of its rows), and no column tells of
+    # another.
     train, places = context.train, content_order(context, "train")
     columns = {}
     for name in train.columns:
@@ -320,11 +289,9 @@ def histogram(
 
 @shared
 def sorted_values(context: Context, role: str, column: str) -> np.ndarray:
-    """Return the present values of a numeric, date or boolean column, ascending.
-
-    Dates are seconds since 1970, booleans 0 and 1; infinite values, which synthetic tables may
-    have, stand at the ends.
-    """
+    """Return the present values of a numeric, date or boolean column, ascending."""
+    # Dates are seconds since 1970, booleans 0 and 1; infinite values, which synthetic tables
+    # may have, stand at the ends.
     return in_order(context[role], column)
 
 

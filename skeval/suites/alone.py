@@ -131,15 +131,7 @@ def _suite_of(stated: StatedTable, synthetic: pd.DataFrame) -> MetricSuite:
 
 
 def metrics_of(stated: StatedTable) -> dict[str, Metric]:
-    """Return the metrics that what is stated suffices for, by the names that suites have them by.
-
-    Examples
-    --------
-    >>> from skeval.suites.alone import metrics_of
-    >>> from skeval.tables.stated import MAX_VALUE, StatedTable
-    >>> list(metrics_of(StatedTable.of({"age": {"kind": "continuous", "minimum": 0}})))
-    ['table_structure', 'boundary_adherence']
-    """
+    """Get the metrics that what is stated suffices for, by the names that suites have them by."""
     kinds = stated.schema.kinds
     found: dict[str, Metric] = {"table_structure": TableStructure(dtypes="kind")}
     unique = stated.columns_that_are("unique")

@@ -199,14 +199,7 @@ class Feature(NamedTuple):
 
 
 def plain(name: str) -> str:
-    """Return a name as it is looked up: capitals, spaces and signs between words do not matter.
-
-    Examples
-    --------
-    >>> from skeval.suites.features import plain
-    >>> plain("F1/8"), plain("p_mse"), plain("DCR share")
-    ('f18', 'pmse', 'dcrshare')
-    """
+    """Return a name as it is looked up: capitals, spaces and signs between words do not matter."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
@@ -228,39 +221,17 @@ def _own() -> dict[str, Feature]:
 
 
 def feature_of(name: str) -> Feature | None:
-    """Return what ours a name means, of an option, a detail, a plot, a class; None if nothing.
-
-    Examples
-    --------
-    >>> from skeval.suites.features import feature_of
-    >>> feature_of("get_column_plot").ours
-    'plot_column(train, synthetic, column)'
-    >>> feature_of("plot_column").source, feature_of("nothing of the kind")
-    ('', None)
-    """
+    """Return what ours a name means, of an option, a detail, a plot, a class; None if nothing."""
     return _elsewhere().get(plain(name)) or _own().get(plain(name))
 
 
 def features_of(public: str) -> list[str]:
-    """Return what others call options and details of one of our metrics.
-
-    Examples
-    --------
-    >>> from skeval.suites.features import features_of
-    >>> features_of("DCRBaselineProtection")
-    ['median_DCR_to_real_data', 'no validation set']
-    """
+    """Return what others call options and details of one of our metrics."""
     return [one.name for one in _elsewhere().values() if one.public == public]
 
 
 def public_object(name: str) -> Any:
-    """Return the class or function of a public name.
-
-    Raises
-    ------
-    KeyError
-        If no package lists it.
-    """
+    """Return the class or function of a public name."""
     for module in map(import_module, PUBLIC):
         if name in module.__all__:
             return getattr(module, name)

@@ -31,21 +31,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class RealCells:
-    """What the real tables hold, as messages may quote it.
-
-    Attributes
-    ----------
-    names : set of str
-        The names of columns and tables, which are no secret.
-    numbers : set of float
-        That fewer than ten rows of a column have.
-    whole : set of str
-        Cells of words, in lower case.
-    texts : str
-        All these, one after the other.
-    words : set of str
-        Their words.
-    """
+    """What the real tables hold, as messages may quote it."""
 
     names: set[str]
     numbers: set[float]
@@ -55,24 +41,11 @@ class RealCells:
 
 
 def told(error: Exception, context: Context) -> str:
-    """Return the class of an exception and what it says, without what may be a real cell.
-
-    Messages of skeval quote no cell. In those of others, text in quotes is hidden, but for
-    names of columns and words that no cell has; and so are cells that fewer than ten rows have,
-    three words of such a cell in a row, and numbers with a fraction or of more than four digits.
-    For tables larger than memory, only the class is reported.
-
-    Parameters
-    ----------
-    error : Exception
-        An exception of anyone's code.
-    context : Context
-        The tables that it was raised over.
-
-    Returns
-    -------
-    str
-    """
+    """Return the class of an exception and what it says, without what may be a real cell."""
+    # Messages of skeval quote no cell. In those of others, text in quotes is hidden, but for
+    # names of columns and words that no cell has; and so are cells that fewer than ten rows
+    # have, three words of such a cell in a row, and numbers with a fraction or of more than
+    # four digits. For tables larger than memory, only the class is reported.
     kind, text = type(error).__name__, " ".join(str(error).split())
     if isinstance(error, SkevalError):
         return f"{kind}: {error}"
@@ -87,16 +60,7 @@ def told(error: Exception, context: Context) -> str:
 
 
 def masked(text: str, cells: RealCells) -> str:
-    """Return a message with what may be a cell hidden.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.suites.messages import _cells, masked
-    >>> cells = _cells({"train": pd.DataFrame({"name": ["Ann Lee"], "age": [7]})})
-    >>> masked("column 'name': bad value 'Ann', 3 features, 7 or 1.25 years, ask ann lee", cells)
-    "column 'name': bad value '…', 3 features, … or … years, ask …"
-    """
+    """Return a message with what may be a cell hidden."""
     text = _QUOTED.sub(lambda found: _quoted(found, cells), text)
     text = _without_cells(text, cells)
     text = _NUMBER.sub(lambda found: _number(found[0], cells), text)

@@ -220,14 +220,7 @@ def _found() -> dict[str, str]:
 
 
 def proper_name(name: str) -> str | None:
-    """Return the class or the short name that is meant, None if nothing is called so.
-
-    Examples
-    --------
-    >>> from skeval.suites.names import proper_name
-    >>> proper_name("tspr"), proper_name("dcr_share"), proper_name("people/tstr")
-    ('PrivacyScore', 'dcr_share', 'tstr')
-    """
+    """Return the class or the short name that is meant, None if nothing is called so."""
     table, last = table_of_names(), name.rpartition("/")[2]  # of "table/metric"
     for one in (name, last):
         if one in table or any(one in row.short for row in table.values()):

@@ -47,25 +47,7 @@ _MAX_ROWS = 5_000  # that a classifier learns from
 
 
 def relational_metrics(preset: str, schema: RelationalSchema) -> Named:
-    """Return the named metrics of a preset of :func:`skeval.make_suite`, for these tables.
-
-    Parameters
-    ----------
-    preset : str
-        Among the keys of :data:`PRESETS`.
-    schema : RelationalSchema
-        The schema of the tables, with their roles.
-
-    Returns
-    -------
-    list of (str, Metric)
-        What looks at a table by itself is called "table/metric".
-
-    Raises
-    ------
-    InvalidParameterError
-        If the preset is of one table only.
-    """
+    """Return the named metrics of a preset of :func:`skeval.make_suite`, for these tables."""
     if preset not in PRESETS:
         known = f"must be among {', '.join(PRESETS)}, got {preset!r}."
         raise InvalidParameterError(f"make_suite: of several tables, preset {known}")

@@ -67,17 +67,8 @@ if TYPE_CHECKING:
 
 
 def in_space(metric: Metric, space: Any) -> Metric:
-    """Return a clone of a metric that measures in a space, as do the metrics that it holds.
-
-    None leaves each metric its own; a metric that knows no space stays as it is.
-
-    Examples
-    --------
-    >>> from skeval.suites.suite import in_space
-    >>> from skeval.privacy import DCRShare
-    >>> in_space(DCRShare(), "euclidean").space
-    'euclidean'
-    """
+    """Return a clone of a metric that measures in a space, as do the metrics that it holds."""
+    # None leaves each metric its own; a metric that knows no space stays as it is.
     own: Metric = clone(metric)
     if space is None:
         return own
@@ -269,13 +260,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
                 yield name, one, tuple(self.optional)
 
     def __add__(self, other: Any) -> MetricSuite:
-        """Return a suite of the metrics of both, with the settings of this one.
-
-        Raises
-        ------
-        InvalidParameterError
-            If both have a name, or they measure in different spaces.
-        """
+        """Return a suite of the metrics of both, with the settings of this one."""
         if not isinstance(other, MetricSuite):
             return NotImplemented
         nested = "Nest them: MetricSuite([('one', suite), ('other', suite)])."

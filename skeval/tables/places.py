@@ -55,25 +55,7 @@ _CLOSED = {
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a table: a file, a part of one, or a database.
-
-    Parameters
-    ----------
-    path : Path or None
-        A file or a folder; None for a database that is reached by its URL.
-    part : str, default=""
-        Which sheet of a workbook, or which table of a database; or a query, by its SELECT or WITH.
-    url : str, default=""
-        The URL of a database. It may hold a password and is never shown.
-
-    Examples
-    --------
-    >>> from skeval.tables.places import Place
-    >>> Place.of("book.xlsx#people").part
-    'people'
-    >>> str(Place.of("postgresql://me:secret@host/base#select * from people"))
-    'the postgresql database'
-    """
+    """The place of a table: a file, a part of one, or a database."""
 
     path: Path | None
     part: str = ""
@@ -125,28 +107,7 @@ class Place:
 
 
 def gathered(rows: Iterable[Iterable[tuple[Hashable, Any]]]) -> dict[Hashable, list[Any]]:
-    """Return the cells of each column; a cell that a row does not have is None.
-
-    Parameters
-    ----------
-    rows : iterable of iterables of (key, cell)
-        The key says of which column a cell is.
-
-    Returns
-    -------
-    dict of key to list
-
-    Raises
-    ------
-    ValueError
-        If there are more cells than may be held.
-
-    Examples
-    --------
-    >>> from skeval.tables.places import gathered
-    >>> gathered([[("a", 1)], [("b", 2)]])
-    {'a': [1, None], 'b': [None, 2]}
-    """
+    """Return the cells of each column; a cell that a row does not have is None."""
     cells: dict[Hashable, list[Any]] = {}
     for n_rows, row in enumerate(rows, start=1):
         for key, cell in row:
@@ -170,14 +131,7 @@ def _check_size(n_rows: int, n_columns: int) -> None:
 
 
 def chosen_part(part: str, names: Sequence[str], kind: str) -> str:
-    """Return which sheet or table is meant: the one that is named, or the only one.
-
-    Examples
-    --------
-    >>> from skeval.tables.places import chosen_part
-    >>> chosen_part("", ["people"], "sheet")
-    'people'
-    """
+    """Return which sheet or table is meant: the one that is named, or the only one."""
     listed = ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
     if part:
         if part in names:
@@ -191,15 +145,7 @@ def chosen_part(part: str, names: Sequence[str], kind: str) -> str:
 
 
 def read_part(place: Place) -> pd.DataFrame:
-    """Read a sheet of a workbook, or a table or query of a database.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be read, or more than one is there and none is named.
-    MissingDependencyError
-        If the package that reads it is not installed.
-    """
+    """Read a sheet of a workbook, or a table or query of a database."""
     if place.path is None:
         return _of_url(place)
     if place.path.suffix.lower() in WORKBOOKS:
@@ -362,11 +308,9 @@ def _of_sqlite(path: Path, place: Place) -> pd.DataFrame:
 
 @contextmanager
 def _uri_of_sqlite(path: Path) -> Iterator[str]:
-    """Yield a URI that reads all committed rows and adds no file to the folder of the database.
-
-    SQLite creates two files next to a database with a write-ahead log, unless the URI states that
-    nobody writes. In that case SQLite ignores rows that only the log contains.
-    """
+    """Yield a URI that reads all committed rows and adds no file to the folder of the database."""
+    # SQLite creates two files next to a database with a write-ahead log, unless the URI
+    # states that nobody writes. In that case SQLite ignores rows that only the log contains.
     path = path.resolve()
     log, index, journal = (Path(f"{path}{ending}") for ending in ("-wal", "-shm", "-journal"))
     has_log = log.exists() and log.stat().st_size > 0

@@ -56,29 +56,7 @@ FALLBACK = "cp1252"  # of the spreadsheets of Western Europe, where a file is no
 
 @dataclass(frozen=True)
 class Dialect:
-    """How CSV files are written; what is None is found out, file by file.
-
-    Parameters
-    ----------
-    sep : str, optional
-        One character between the cells of a row.
-    encoding : str, optional
-        The encoding of the bytes, such as "utf-8" or "latin-1".
-    decimal : {".", ","}, optional
-        Before the decimals of a number.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a separator is not one character, the decimal is another one or the same, or Python
-        knows no such encoding.
-
-    Examples
-    --------
-    >>> from skeval.tables.reading import Dialect
-    >>> Dialect(sep=";", decimal=",")
-    Dialect(sep=';', encoding=None, decimal=',')
-    """
+    """How CSV files are written; what is None is found out, file by file."""
 
     sep: str | None = None
     encoding: str | None = None
@@ -290,33 +268,7 @@ def check_exists(path: Path) -> None:
 def read_table(
     table: str | Path | Place, *, header: bool = False, dialect: Dialect = PLAIN
 ) -> pd.DataFrame:
-    """Read a table from a file or a database; columns of numbers with leading zeros stay text.
-
-    Parameters
-    ----------
-    table : path, URL or Place
-        A file ending in .csv, .tsv, .jsonl, .ndjson (also .gz, .bz2, .xz, .zip of them), .parquet,
-        .pq, .feather, .arrow, .xlsx or .xlsm; a database file of SQLite or DuckDB, or the URL of a
-        database. Behind a ``#``: the sheet, the table, or a query that begins with SELECT or WITH.
-        The only sheet or table need not be named.
-    header : bool, default=False
-        Whether the first row of a CSV file holds names even where most read as numbers or dates.
-    dialect : Dialect, default=Dialect()
-        Separator, encoding and decimal sign of CSV files; what it leaves open is found out, and a
-        warning says what was found where it is not comma, UTF-8 and point.
-
-    Returns
-    -------
-    DataFrame
-
-    Raises
-    ------
-    TableError
-        If there is no such file, it cannot be read, has a column name twice, has rows longer than
-        its header, or seems to have no header; or if it has several tables and none is named.
-    MissingDependencyError
-        If the package that reads it is not installed.
-    """
+    """Read a table from a file or a database; columns of numbers with leading zeros stay text."""
     place = Place.of(table)
     if place.path is not None:
         check_exists(place.path)
@@ -341,14 +293,7 @@ def read_table(
 
 
 def read_given(table: Any) -> pd.DataFrame | None:
-    """Return the table that a path or a URL names; None where it is neither.
-
-    Examples
-    --------
-    >>> from skeval.tables.reading import read_given
-    >>> read_given([1, 2]) is None
-    True
-    """
+    """Return the table that a path or a URL names; None where it is neither."""
     return read_table(table) if isinstance(table, str | Path | Place) else None
 
 

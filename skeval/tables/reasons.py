@@ -48,33 +48,7 @@ class ColumnReason(NamedTuple):
 
 @singledispatch
 def column_reasons(frame: Any, schema: TableSchema) -> dict[str, ColumnReason]:
-    """Say of each column why it has its kind, and what a reader should look at.
-
-    Parameters
-    ----------
-    frame : table
-        The rows from which kinds were inferred, as they were given.
-    schema : TableSchema
-        As :meth:`TableSchema.infer` returned it.
-
-    Returns
-    -------
-    dict of str to ColumnReason
-        Numbers of values only, never a value.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval import TableSchema
-    >>> from skeval.tables.reasons import column_reasons
-    >>> codes = {"sex": [1, 2] * 20, "grade": [1, 2, 3, 4] * 10}
-    >>> table = pd.DataFrame({**codes, "record": range(40)})
-    >>> for name, reason in column_reasons(table, TableSchema.infer(table)).items():
-    ...     print(name, reason.kind, reason.doubt or "sure", sep=" - ")
-    sex - categorical - sure
-    grade - continuous - only 4 different whole numbers: codes of categories?
-    record - continuous - every whole number occurs once: a key?
-    """
+    """Say of each column why it has its kind, and what a reader should look at."""
     return reasons_of(frame, [name for name in schema.kinds if name in frame.columns], schema)
 
 

@@ -234,11 +234,9 @@ def _kind_of_type(of: Any) -> Kind | None:
 
 
 def parts_of_aindo(schema: Any) -> Parts:
-    """Read an object of the shape of Aindo's: tables by name, whose columns say what they are.
-
-    Columns are objects of a class named PrimaryKey, of one named ForeignKey with a `parent`, or
-    members of an enumeration whose names are kinds.
-    """
+    """Read an object of the shape of Aindo's: tables by name, whose columns say what they are."""
+    # Columns are objects of a class named PrimaryKey, of one named ForeignKey with a
+    # `parent`, or members of an enumeration whose names are kinds.
     of = "RelationalSchema.from_aindo"
     schema = getattr(schema, "schema", schema)
     tables = {

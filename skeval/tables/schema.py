@@ -341,16 +341,7 @@ def _sdv_columns(content: Any) -> Mapping[str, Mapping[str, Any]]:
 
 
 def dates_of_periods(values: pd.Series) -> pd.Series:
-    """Return months, quarters and other periods as the dates they begin with; others as they are.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.tables.schema import dates_of_periods
-    >>> quarters = pd.Series(pd.period_range("2001Q1", periods=2, freq="Q"))
-    >>> dates_of_periods(quarters).dt.month.tolist()
-    [1, 4]
-    """
+    """Get months, quarters and other periods as the dates they begin with; others as they are."""
     is_object = values.dtype == object and any(isinstance(c, pd.Period) for c in values.head(_HEAD))
     if not is_object and not isinstance(values.dtype, pd.PeriodDtype):
         return values
@@ -400,15 +391,7 @@ def _type_of_most(present: pd.Series) -> str:
 
 
 def n_codes(values: pd.Series, most: int) -> int:
-    """Return how many whole numbers a column takes, if few enough to be codes; 0 otherwise.
-
-    Parameters
-    ----------
-    values : Series
-        A column of numbers.
-    most : int
-        Different values, from two on, up to which they may be codes.
-    """
+    """Return how many whole numbers a column takes, if few enough to be codes; 0 otherwise."""
     if storage_dtype(values).kind == "m":
         return 0
     present = plain_values(values.dropna() if values.hasnans else values)
@@ -427,14 +410,7 @@ def _stated(kind: Any) -> Any:
 
 
 def is_column_entry(given: Any) -> bool:
-    """Return whether what a file says of a column is its kind with more, as proposals.
-
-    Examples
-    --------
-    >>> from skeval.tables.schema import is_column_entry
-    >>> is_column_entry({"kind": "continuous", "proposed": "categorical"}), is_column_entry("id")
-    (True, False)
-    """
+    """Return whether what a file says of a column is its kind with more, as proposals."""
     return isinstance(given, Mapping) and isinstance(given.get("kind"), str)
 
 

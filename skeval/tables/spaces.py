@@ -157,19 +157,9 @@ class TablePreprocessor(ColumnTransformer):
 
 
 def level_cells(frame: pd.DataFrame, levels: Levels) -> dict[str, np.ndarray]:
-    """Return the feature of each level of canonical categories, few enough to be dense.
-
-    The least frequent levels of a column with many share features by a hash of their labels.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.tables.spaces import level_cells
-    >>> labels = [str(number) for number in range(9_000)]
-    >>> frame = pd.DataFrame({"title": pd.Categorical(labels, labels)})
-    >>> int(level_cells(frame, {"title": labels})["title"].max())
-    255
-    """
+    """Return the feature of each level of canonical categories, few enough to be dense."""
+    # The least frequent levels of a column with many share features by a hash of their
+    # labels.
     most = most_features([len(levels[name]) for name in frame])
     return {
         name: np.arange(len(levels[name]))
@@ -180,14 +170,7 @@ def level_cells(frame: pd.DataFrame, levels: Levels) -> dict[str, np.ndarray]:
 
 
 def most_features(n_levels: Sequence[int]) -> int:
-    """Return how many features a category may have, by the numbers of levels of all of them.
-
-    Examples
-    --------
-    >>> from skeval.tables.spaces import most_features
-    >>> most_features([3, 29_394]), most_features([200] * 100)
-    (256, 32)
-    """
+    """Return how many features a category may have, by the numbers of levels of all of them."""
     most, sizes = MAX_LEVELS, np.asarray(n_levels)
     while most > 2 * _SHARED and np.minimum(sizes, most).sum() > MAX_FEATURES:
         most //= 2

@@ -37,28 +37,7 @@ _KINDS: dict[str, Kind] = {
 
 @dataclass(frozen=True)
 class StatedTable:
-    """A table as a schema states it.
-
-    Attributes
-    ----------
-    schema : TableSchema
-        The kinds of the columns, and the primary key.
-    constraints : dict of str to dict
-        By column, of `minimum`, `maximum`, `enum`, `pattern`, `required`, `unique` and `format`
-        what is stated of it.
-    rules : tuple of str
-        Conditions on columns, as :class:`~skeval.diagnostic.RuleAdherence` takes them.
-    not_held : tuple of str
-        What a Table Schema states besides, which nothing is held against: "minLength of name".
-
-    Examples
-    --------
-    >>> from skeval.tables.stated import StatedTable
-    >>> age = {"kind": "continuous", "minimum": 0, "maximum": 120}
-    >>> stated = StatedTable.of({"age": age, "sex": "categorical", "rules": ["age >= 16"]})
-    >>> stated.of_all("minimum"), list(stated.schema.kinds), stated.rules
-    ({'age': 0}, ['age', 'sex'], ('age >= 16',))
-    """
+    """A table as a schema states it."""
 
     schema: TableSchema
     constraints: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -67,23 +46,7 @@ class StatedTable:
 
     @classmethod
     def of(cls, content: Any) -> StatedTable:
-        """Read what a schema states.
-
-        Parameters
-        ----------
-        content : StatedTable, TableSchema or mapping
-            Kinds by column, each with its constraints or without; or a Table Schema. Either may
-            have `rules`, a list of conditions, and `primaryKey`.
-
-        Returns
-        -------
-        StatedTable
-
-        Raises
-        ------
-        InvalidParameterError
-            If it is neither, or states what is unknown.
-        """
+        """Read what a schema states."""
         if isinstance(content, StatedTable):
             return content
         if isinstance(content, TableSchema):

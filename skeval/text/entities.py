@@ -44,25 +44,7 @@ _MAX_TIMES = 1000  # the greatest weight is of the least, where there is one wei
 
 @dataclass(frozen=True)
 class RareKeys:
-    """Rare entities, or phrases, of the real texts that the synthetic texts repeat.
-
-    Parameters
-    ----------
-    units : ndarray
-        Numbers of the documents, or groups, that mention them, one entity after the other.
-    starts : ndarray of shape (n_repeated + 1,)
-        Entity `i` has the slice ``starts[i]:starts[i + 1]``.
-    train_only, holdout_only : ndarray of bool of shape (n_repeated,)
-        The places of these.
-    types : ndarray of str of shape (n_repeated,)
-        Empty strings for phrases.
-    weights : ndarray of shape (n_weightings, n_repeated)
-        What each counts, by one weighting or several, of which the strongest decides.
-    n_synthetic : int
-        Number of distinct entities of the synthetic texts.
-    n_rare : tuple of (int, int)
-        Number of rare entities that train alone has, and the holdout alone.
-    """
+    """Rare entities, or phrases, of the real texts that the synthetic texts repeat."""
 
     units: np.ndarray
     starts: np.ndarray
@@ -129,19 +111,7 @@ class RareKeys:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Rare entities and the phrases around them, and which documents were train.
-
-    Parameters
-    ----------
-    windows : tuple of RareKeys
-        Entities, then phrases of 1, 2, ... words on both sides.
-    in_train, in_holdout : ndarray of int of shape (n_units,)
-        1 where the table has a document, or group. Groups of both tables are in neither.
-    n_real : int
-        Number of distinct entities of the real texts.
-    n_in_both : int
-        Number of groups that both tables have.
-    """
+    """Rare entities and the phrases around them, and which documents were train."""
 
     windows: tuple[RareKeys, ...]
     in_train: np.ndarray
@@ -253,23 +223,7 @@ def rare_keys(
     max_documents: int,
     known: Callable[[np.ndarray, np.ndarray], Coincidence] | None = None,
 ) -> RareKeys:
-    """Return what at most `max_documents` real documents mention, and synthetic texts too.
-
-    Parameters
-    ----------
-    hashes, unit : ndarray of shape (n_mentions,)
-        What each mention in a real text is (0 counts nothing), and in which document.
-    types : ndarray of str of shape (n_mentions,) or None
-        Its type; the most frequent one is that of the entity.
-    synthetic : ndarray
-        The hashes in synthetic texts.
-    sides : tuple of (ndarray, ndarray)
-        1 where a document is of train alone, and of the holdout alone.
-    max_documents : int
-        How many documents mention what is rare.
-    known : callable, optional
-        What is known of each that is repeated, from its hash and type; all weigh alike without.
-    """
+    """Return what at most `max_documents` real documents mention, and synthetic texts too."""
     present = hashes != 0
     distinct, key = np.unique(hashes[present], return_inverse=True)
     pairs = np.unique(np.column_stack([key, unit[present]]), axis=0)
@@ -304,17 +258,9 @@ def rare_keys(
 
 
 def spread_out(weights: np.ndarray, units: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return weights by the root of how many of the greatest in the same document they make up.
-
-    A document that lists twenty towns would else decide alone: labels change document by document.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.text.entities import spread_out
-    >>> spread_out(np.ones(5), np.array([0, 0, 0, 0, 1]), np.arange(6)).tolist()
-    [0.5, 0.5, 0.5, 0.5, 1.0]
-    """
+    """Return weights by the root of how many of the greatest in the same document they make up."""
+    # A document that lists twenty towns would else decide alone: labels change document by
+    # document.
     if not weights.size:
         return weights
     repeated = np.repeat(weights, np.diff(starts))
@@ -326,15 +272,7 @@ def spread_out(weights: np.ndarray, units: np.ndarray, starts: np.ndarray) -> np
 
 
 def most_frequent(key: np.ndarray, types: np.ndarray, n_keys: int) -> np.ndarray:
-    """Return the type that each key has most often, of equals the first in the alphabet.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.text.entities import most_frequent
-    >>> most_frequent(np.array([0, 0, 0, 1]), np.array(["ORG", "GPE", "ORG", "GPE"]), 2).tolist()
-    ['ORG', 'GPE']
-    """
+    """Return the type that each key has most often, of equals the first in the alphabet."""
     kinds, kind = np.unique(types, return_inverse=True)
     counts = np.zeros((n_keys, kinds.size), dtype=np.int64)
     np.add.at(counts, (key, kind), 1)

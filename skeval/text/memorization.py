@@ -71,16 +71,8 @@ class Banding:
     n_bands: int
 
     def recall(self, similarity: float) -> float:
-        r"""Return the chance that sets of a Jaccard similarity are candidates.
-
-        With similarity s, r rows and b bands this is :math:`1 - (1 - s^r)^b`.
-
-        Examples
-        --------
-        >>> from skeval.text.memorization import Banding
-        >>> round(Banding(8, 25).recall(0.8), 3), round(Banding(8, 25).recall(0.3), 3)
-        (0.99, 0.002)
-        """
+        """Return the chance that sets of a Jaccard similarity are candidates."""
+        # With similarity s, r rows and b bands this is 1 - (1 - s^r)^b.
         return float(1.0 - (1.0 - similarity**self.n_rows) ** self.n_bands)
 
     @classmethod
@@ -101,32 +93,12 @@ class Banding:
 
 
 class MinHashJoin:
-    """The pairs of sets that agree in a band.
+    """The pairs of sets that agree in a band."""
 
-    Parameters
-    ----------
-    sets : csr_array
-        A set is a row: the columns that are stored. None is empty.
-    left, right : ndarray of int
-        Rows of `sets`.
-    similarity : float
-        The Jaccard similarity of what is looked for.
-    seed : int
-        Seed of the random orders.
-
-    Attributes
-    ----------
-    about : dict
-        The `recall`, the chance that a pair of this similarity is among the candidates, and
-        `n_skipped`, the number of those beyond the bound, which are not looked at.
-
-    Notes
-    -----
-    Bands get more rows, and the recall falls, until there are no more than 100 million candidates.
-    If sets that agree in most of their tokens are still more, each row on the left looks at the
-    same number of each band, from a random place on. Left and right alone decide: which texts are
-    of train and which of the holdout is not known here.
-    """
+    # Bands get more rows, and the recall falls, until there are no more than 100 million
+    # candidates. If sets that agree in most of their tokens are still more, each row on the
+    # left looks at the same number of each band, from a random place on. Left and right alone
+    # decide: which texts are of train and which of the holdout is not known here.
 
     def __init__(
         self, sets: csr_array, left: np.ndarray, right: np.ndarray, similarity: float, seed: int
@@ -154,11 +126,9 @@ class MinHashJoin:
     def pairs(
         self, done: np.ndarray, near: Callable[[np.ndarray, np.ndarray], np.ndarray]
     ) -> Pairs:
-        """Yield blocks of positions in `left` and in `right` of the candidates that are near.
-
-        Each pair comes once; if candidates are skipped, perhaps again. `done` says whether a
-        position on the left needs no more; it may change between blocks.
-        """
+        """Yield blocks of positions in `left` and in `right` of the candidates that are near."""
+        # Each pair comes once; if candidates are skipped, perhaps again. `done` says
+        # whether a position on the left needs no more; it may change between blocks.
         for number, band in enumerate(self._bands):
             for part in _parts(np.minimum(band.counts, self._most)):
                 i, j = self._candidates(band, part[~done[part]])
@@ -231,31 +201,7 @@ def joined(
     join: str,
     seed: int,
 ) -> tuple[dict[str, dict[str, Any]], Pairs]:
-    """Return how texts of one column are joined, and the pairs that are similar.
-
-    Parameters
-    ----------
-    sets : TokenSets
-        The words and letters of one column.
-    left, right : ndarray of int
-        Texts.
-    threshold : float
-        The least similarity.
-    done : ndarray of bool of shape (n_left,)
-        Whose pairs are not looked for any more; it may change between blocks.
-    join : {"auto", "exact", "minhash"}
-        By words and by letters. "auto": exact up to 100 million candidates.
-    seed : int
-        Seed of MinHash.
-
-    Returns
-    -------
-    how : dict
-        For "words" and for "letters" the join, `by`, its `recall` of pairs at the threshold and the
-        number of candidates that were skipped, `n_skipped`.
-    pairs : iterator
-        As of :func:`~skeval.privacy.near_texts.similar_pairs`.
-    """
+    """Return how texts of one column are joined, and the pairs that are similar."""
     how: dict[str, dict[str, Any]] = {side: dict(_EXACT) for side in ("words", "letters")}
     hashed_sides = _hashed_sides(sets, left, right, threshold, join)
     by_word = similar_by_words(sets, left, right, threshold, done)
@@ -292,17 +238,9 @@ def _hashed_sides(
 
 
 def runs_in_common(threshold: float) -> float:
-    r"""Return the least Jaccard similarity of the pairs of letters of two texts with few edits.
-
-    An edit changes at most two of the L + 1 pairs of a text, its edges being letters too; with up
-    to :math:`(1 - t) L` edits this leaves :math:`(2 t - 1) / (3 - 2 t)`.
-
-    Examples
-    --------
-    >>> from skeval.text.memorization import runs_in_common
-    >>> round(runs_in_common(0.8), 3), runs_in_common(0.4)
-    (0.429, 0.0)
-    """
+    """Return the least Jaccard similarity of the pairs of letters of two texts with few edits."""
+    # An edit changes at most two of the L + 1 pairs of a text, its edges being letters too;
+    # with up to (1 - t) L edits this leaves (2 t - 1) / (3 - 2 t).
     return max(0.0, (2.0 * threshold - 1.0) / (3.0 - 2.0 * threshold))
 
 
@@ -668,14 +606,7 @@ def units_alone(lists: MatchLists, texts: Corpus) -> Matched:
 
 
 def copies_in_words(k: int, n: int, alone: int, verb: str) -> str:
-    """Return how many texts are copies; empty if none is.
-
-    Examples
-    --------
-    >>> from skeval.text.memorization import copies_in_words
-    >>> copies_in_words(2, 9, 1, "equal")
-    '2 of 9 distinct synthetic texts equal a train text, 1 of them one that is unique there.'
-    """
+    """Return how many texts are copies; empty if none is."""
     if not k:
         return ""
     unique = {0: "", k: ", all of them one that is unique there"}.get(

@@ -268,11 +268,12 @@ class NGramSimilarity(RunSimilarity):
 
 
 class Counted(NamedTuple):
-    """How often runs occur in train and in synthetic texts, and how many distinct ones there are.
+    """How often runs occur in train and in synthetic texts."""
 
-    The cells are the runs that both have, then all others of train, then all others of synthetic
-    texts: total variation and Jensen-Shannon divergence are those of all runs.
-    """
+    # And how many distinct ones there are.
+    #
+    # The cells are the runs that both have, then all others of train, then all others of
+    # synthetic texts: total variation and Jensen-Shannon divergence are those of all runs.
 
     train: np.ndarray
     synthetic: np.ndarray

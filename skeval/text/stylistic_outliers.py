@@ -270,30 +270,14 @@ class StylisticOutliers(CorpusMetric):
 
 
 def mean_squared_distance(vectors: np.ndarray) -> np.ndarray:
-    """Return the mean squared distance of each vector to all others.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.text.stylistic_outliers import mean_squared_distance
-    >>> mean_squared_distance(np.array([[0.0], [0.0], [2.0]]))
-    array([2., 2., 4.])
-    """
+    """Return the mean squared distance of each vector to all others."""
     n, norms = len(vectors), (vectors**2).sum(axis=1)
     total = norms.sum() - 2.0 * vectors @ vectors.sum(axis=0) + n * norms
     return np.asarray(total / max(n - 1, 1))
 
 
 def far_ones(apart: np.ndarray) -> int:
-    """Return how many of the mean distances are more than two standard deviations above the mean.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.text.stylistic_outliers import far_ones
-    >>> far_ones(np.array([1.0] * 9 + [5.0]))
-    1
-    """
+    """Get how many of the mean distances are more than two standard deviations above the mean."""
     apart = np.round(apart, 9)
     return int((apart - apart.mean() > _FAR * apart.std()).sum()) if apart.size else 0
 
@@ -330,25 +314,7 @@ def repeated_outliers(
 
 
 def share_of_nearest(mine: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return which share of the nearest of two kinds is of the first; ties go to the others.
-
-    Parameters
-    ----------
-    mine, others : ndarray of shape (n, k)
-        How near the k nearest of each kind are, descending; -inf for none.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The share among the k nearest of both kinds; 0 where there are none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.text.stylistic_outliers import share_of_nearest
-    >>> share_of_nearest(np.array([[0.9, 0.5], [0.5, 0.1]]), np.array([[0.7, 0.6], [0.5, 0.4]]))
-    array([0.5, 0.5])
-    """
+    """Return which share of the nearest of two kinds is of the first; ties go to the others."""
     k = mine.shape[1]
     both = np.column_stack([others, mine])
     order = np.argsort(-both, axis=1, kind="stable")[:, :k]
@@ -382,11 +348,9 @@ def nearest_negative_distance(
 
 @shared
 def style_vectors(context: Context, columns: tuple[str, ...], group: str | None) -> np.ndarray:
-    """Return how each distinct text is written, standardised over the real ones.
-
-    Shape (n_texts, n_features): kinds of characters, numbers of words and how long and varied they
-    are, rates of frequent words.
-    """
+    """Return how each distinct text is written, standardised over the real ones."""
+    # Shape (n_texts, n_features): kinds of characters, numbers of words and how long and
+    # varied they are, rates of frequent words.
     texts, of_texts = corpus(context, columns, group), words(context, columns, group)
     real, n_words = texts.numbers("train", "holdout"), np.maximum(of_texts.lengths, 1)
     characters = kinds_of_characters(texts.texts.tolist())
@@ -412,16 +376,7 @@ def style_vectors(context: Context, columns: tuple[str, ...], group: str | None)
 
 
 def standardized(features: np.ndarray, real: np.ndarray) -> np.ndarray:
-    """Return features of mean 0 over the real texts whose variances add up to 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.text.stylistic_outliers import standardized
-    >>> features = np.array([[1.0, 5.0, 3.0], [3.0, 5.0, 7.0], [2.0, 5.0, 90.0]])
-    >>> standardized(features, np.array([0, 1])).round(2).tolist()
-    [[-0.71, -0.71], [0.71, 0.71], [0.0, 7.07]]
-    """
+    """Return features of mean 0 over the real texts whose variances add up to 1."""
     centre, scale = features[real].mean(axis=0), features[real].std(axis=0)
     varies = scale > 1e-9
     standard = (features[:, varies] - centre[varies]) / scale[varies]
@@ -429,14 +384,7 @@ def standardized(features: np.ndarray, real: np.ndarray) -> np.ndarray:
 
 
 def kinds_of_characters(texts: list[str]) -> np.ndarray:
-    """Return how many characters of each kind texts have, shape (n_texts, n_kinds).
-
-    Examples
-    --------
-    >>> from skeval.text.stylistic_outliers import kinds_of_characters
-    >>> kinds_of_characters(["Ab, 12!"]).tolist()
-    [[1, 1, 0, 0, 2, 1, 1, 1, 0, 0]]
-    """
+    """Return how many characters of each kind texts have, shape (n_texts, n_kinds)."""
     table, n_kinds = _kinds(), len(_KINDS)
     lengths = np.array([len(text) for text in texts], dtype=np.int64)
     counts = np.zeros((len(texts), n_kinds), dtype=np.int64)

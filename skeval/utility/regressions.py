@@ -39,19 +39,7 @@ _MAX_STEPS = 100
 
 @dataclass(frozen=True)
 class Regression:
-    """Coefficients of one regression, with their intervals.
-
-    Attributes
-    ----------
-    estimates, errors, low, high : ndarray of shape (n_columns,)
-        Coefficients, standard errors and ends of intervals; nan where the rows do not determine
-        them, or leave no degree of freedom to the errors.
-    n_rows : int
-        Number of rows.
-    separated : bool
-        Whether a combination of columns determines some labels, so that coefficients of a
-        logistic regression are infinite; these are nan here.
-    """
+    """Coefficients of one regression, with their intervals."""
 
     estimates: np.ndarray
     errors: np.ndarray
@@ -80,11 +68,10 @@ def with_intervals(
 
 
 def basis_of(design: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return an orthonormal basis of the columns of a design of at least one row and column.
-
-    It is of shape (n_rows, rank). With it comes the matrix from coordinates in it to coefficients,
-    of shape (n_columns, rank), and which coefficients the rows do not determine.
-    """
+    """Return an orthonormal basis of the columns of a design of at least one row and column."""
+    # It is of shape (n_rows, rank). With it comes the matrix from coordinates in it to
+    # coefficients, of shape (n_columns, rank), and which coefficients the rows do not
+    # determine.
     scales = np.linalg.norm(design, axis=0)
     scales = np.where(scales > 0.0, scales, 1.0)
     rows, triangle = np.linalg.qr(design / scales)
@@ -97,31 +84,7 @@ def basis_of(design: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def least_squares(design: np.ndarray, target: np.ndarray, confidence: float = 0.95) -> Regression:
-    """Regress numbers by least squares, with intervals of Student's t.
-
-    Parameters
-    ----------
-    design : ndarray of shape (n_rows, n_columns)
-        Finite; with a column of ones, if there is to be an intercept.
-    target : ndarray of shape (n_rows,)
-        Finite.
-    confidence : float, default=0.95
-        Level of the intervals, in (0, 1).
-
-    Returns
-    -------
-    Regression
-        Standard errors are 0 where the target is met exactly.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.regressions import least_squares
-    >>> design = np.column_stack([np.ones(4), [0.0, 1.0, 2.0, 3.0]])
-    >>> fit = least_squares(design, np.array([0.0, 1.0, 1.0, 2.0]))
-    >>> fit.estimates.round(3).tolist(), fit.low.round(3).tolist()
-    ([0.1, 0.6], [-1.038, -0.008])
-    """
+    """Regress numbers by least squares, with intervals of Student's t."""
     n_rows, n_columns = design.shape
     if n_rows == 0 or n_columns == 0:
         nothing = np.full(n_columns, np.nan)
@@ -141,26 +104,7 @@ def least_squares(design: np.ndarray, target: np.ndarray, confidence: float = 0.
 
 
 def n_rows_behind(design: np.ndarray) -> np.ndarray:
-    """Return how many rows each coefficient of least squares rests on.
-
-    Parameters
-    ----------
-    design : ndarray of shape (n_rows, n_columns)
-        Finite.
-
-    Returns
-    -------
-    ndarray of shape (n_columns,)
-        A coefficient is a weighted sum of the target; this is the inverse participation ratio of
-        the squared weights: k for a mean of k rows, 1 where one row decides.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.regressions import n_rows_behind
-    >>> n_rows_behind(np.eye(2)[[0] * 7 + [1] * 3]).round(6).tolist()
-    [7.0, 3.0]
-    """
+    """Return how many rows each coefficient of least squares rests on."""
     if 0 in design.shape:
         return np.zeros(design.shape[1])
     vectors, back, _ = basis_of(design)
@@ -171,41 +115,13 @@ def n_rows_behind(design: np.ndarray) -> np.ndarray:
 
 
 def logistic(design: np.ndarray, target: np.ndarray, confidence: float = 0.95) -> Regression:
-    """Regress labels by maximum likelihood, without penalty, with Wald's intervals.
-
-    Parameters
-    ----------
-    design : ndarray of shape (n_rows, n_columns)
-        Finite; with a column of ones, if there is to be an intercept.
-    target : ndarray of shape (n_rows,)
-        0 or 1.
-    confidence : float, default=0.95
-        Level of the intervals, in (0, 1).
-
-    Returns
-    -------
-    Regression
-
-    Notes
-    -----
-    The likelihood grows for ever if a combination of columns puts some rows on the right side for
-    sure; some coefficients are then infinite. Their rows say nothing of the other coefficients,
-    which are estimated from the rows that are left; there may be none.
-
-    References
-    ----------
-    C. J. Geyer, "Likelihood inference in exponential families and directions of recession",
-    Electronic Journal of Statistics 3 (2009) 259-289, doi:10.1214/08-EJS349.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.regressions import logistic
-    >>> design = np.column_stack([np.ones(10), np.repeat([0.0, 1.0], 5)])
-    >>> fit = logistic(design, np.array([1, 0, 0, 0, 0, 1, 1, 1, 1, 0]))
-    >>> fit.estimates.round(3).tolist(), fit.errors.round(3).tolist()
-    ([-1.386, 2.773], [1.118, 1.581])
-    """
+    """Regress labels by maximum likelihood, without penalty, with Wald's intervals."""
+    # The likelihood grows for ever if a combination of columns puts some rows on the right
+    # side for sure; some coefficients are then infinite. Their rows say nothing of the other
+    # coefficients, which are estimated from the rows that are left; there may be none.
+    #
+    # Source: C. J. Geyer, "Likelihood inference in exponential families and directions of
+    # recession", Electronic Journal of Statistics 3 (2009) 259-289, doi:10.1214/08-EJS349.
     n_rows, n_columns = design.shape
     left, rank = np.arange(n_rows), 0
     while left.size and n_columns:
@@ -232,11 +148,10 @@ def logistic(design: np.ndarray, target: np.ndarray, confidence: float = 0.95) -
 def _climb(
     vectors: np.ndarray, target: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Maximise the likelihood over coordinates; stop where it bends no more.
-
-    Returns coordinates, probabilities, and a root of the coordinates' covariance: its product with
-    its transpose is the covariance. There is none where the likelihood has no maximum.
-    """
+    """Maximise the likelihood over coordinates; stop where it bends no more."""
+    # Returns coordinates, probabilities, and a root of the coordinates' covariance: its
+    # product with its transpose is the covariance. There is none where the likelihood has no
+    # maximum.
     places = np.zeros(vectors.shape[1])
     signs = 2.0 * target - 1.0
     for _ in range(_MAX_STEPS):
@@ -293,14 +208,7 @@ _TOKEN = re.compile(
 
 
 def is_formula(text: object) -> bool:
-    """Return whether a formula has only names, numbers, signs and the functions above.
-
-    Examples
-    --------
-    >>> from skeval.utility.regressions import is_formula
-    >>> is_formula("income ~ log(age) + city * plan"), is_formula("y ~ a.to_csv('x')")
-    (True, False)
-    """
+    """Return whether a formula has only names, numbers, signs and the functions above."""
     if not isinstance(text, str) or len(text) > _MAX_LENGTH:
         return False
     at = n_powers = 0
@@ -402,17 +310,7 @@ _NAMES = re.compile(r"`([^`]+)`|([^\W\d]\w*)")
 
 @dataclass(frozen=True)
 class Levels:
-    """How a category is coded: its cells in order, the reference first, the pooled one last.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Names of the cells.
-    cell_of : dict of int to int
-        The cell of each code that has one of its own.
-    pooled : int
-        The cell of all other codes; -1 if there is none, and rows with them are left out.
-    """
+    """How a category is coded: its cells in order, the reference first, the pooled one last."""
 
     names: tuple[str, ...]
     cell_of: dict[int, int]
@@ -440,27 +338,7 @@ class Levels:
 
 @dataclass(frozen=True)
 class Design:
-    """The columns of a regression.
-
-    Attributes
-    ----------
-    problem : Problem
-        What is regressed on what.
-    used : tuple of int
-        Places of the features that have coefficients.
-    dates : frozenset of str
-        Features that count in days.
-    levels : dict of int to Levels
-        The coding of those features that are categories.
-    left_out : dict of str to str
-        Features without coefficients, and why.
-    spec : object or None
-        What formulaic learned from train, where a formula makes the columns.
-    columns : tuple of str
-        The names of the columns that a formula makes.
-    reason : str
-        Why there is nothing to regress; empty if there is.
-    """
+    """The columns of a regression."""
 
     problem: Problem
     used: tuple[int, ...]
@@ -549,18 +427,9 @@ class Design:
 
 @shared
 def design_of(context: Context, question: Question, formula: str | None = None) -> Design:
-    """Return the design that train gives: a column for each feature, or those of a formula.
-
-    A feature that does not vary in train has no coefficient, nor one with less than two levels of
-    enough rows. Rows count that have a value of every feature used.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the formula cannot be read or evaluated.
-    MissingDependencyError
-        If there is a formula, and formulaic is not installed.
-    """
+    """Return the design that train gives: a column for each feature, or those of a formula."""
+    # A feature that does not vary in train has no coefficient, nor one with less than two
+    # levels of enough rows. Rows count that have a value of every feature used.
     problem, train = problem_of(context, question), rows_of_role(context, "train", question)
     dates = frozenset(context.schema.columns("datetime"))
     left_out: dict[str, str] = {}
@@ -613,29 +482,14 @@ def _unfit(values: np.ndarray, levels: Levels | None) -> str:
 
 
 def columns_in(formula: str, columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that a formula mentions.
-
-    Examples
-    --------
-    >>> from skeval.utility.regressions import columns_in
-    >>> columns_in("y ~ poly(age, 2) + `body mass`", ["age", "body mass", "city", "y"])
-    ('age', 'body mass', 'y')
-    """
+    """Return the columns that a formula mentions."""
     # formulaic's own list of variables lacks the arguments of poly and bs
     names = {quoted or plain for quoted, plain in _NAMES.findall(formula)}
     return tuple(name for name in columns if name in names)
 
 
 def check_formula(formula: str, target: str, has_labels: bool) -> None:
-    """Refuse a formula that cannot be read, or whose left side is of another target.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is so.
-    MissingDependencyError
-        If formulaic is not installed.
-    """
+    """Refuse a formula that cannot be read, or whose left side is of another target."""
     terms = _read(formula)
     right, left = getattr(terms, "rhs", terms), [str(term) for term in getattr(terms, "lhs", [])]
     if len(left) > 1 or not all(hasattr(term, "factors") for term in right):

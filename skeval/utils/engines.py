@@ -38,13 +38,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class LocalEngine:
-    """The machine itself: single tasks run at once in this process, many in processes of joblib.
-
-    Attributes
-    ----------
-    n_jobs : int or None
-        Processes of `map`, as in joblib.
-    """
+    """The machine itself: single tasks run at once in this process, many in processes of joblib."""
 
     n_jobs: int | None = None
 
@@ -91,24 +85,7 @@ def running_on(chosen: Engine | None) -> Iterator[None]:
 
 
 def current_engine(n_jobs: int | None = None) -> Engine:
-    """Return the engine of the block, else the active one, else this machine.
-
-    Parameters
-    ----------
-    n_jobs : int or None, default=None
-        Processes on this machine; another engine has as many as it has.
-
-    Returns
-    -------
-    Engine
-
-    Examples
-    --------
-    >>> from skeval.utils.engines import LocalEngine, current_engine, running_on
-    >>> with running_on(LocalEngine()):
-    ...     current_engine(2)
-    LocalEngine(n_jobs=2)
-    """
+    """Return the engine of the block, else the active one, else this machine."""
     chosen = _CHOSEN.get()
     if chosen is None:
         # built on this module; it does not import Dask to find out whether a client is active

@@ -23,34 +23,7 @@ _MAX_STEPS, _OF_A_PLACE = 4e7, 25  # about a tenth of a second
 
 
 def bounded(pattern: str, column: str) -> str:
-    """Return a pattern that matches the same cells, and that ends soon on all others.
-
-    Parameters
-    ----------
-    pattern : str
-        Characters, classes and groups; groups are not repeated, and at most three others are
-        repeated a number of times that varies. The more alternatives it has, the shorter
-        are the cells that it is held against.
-    column : str
-        For the message.
-
-    Returns
-    -------
-    str
-        A regular expression. Cells so long that matching might take a second do not match.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is another one: matching it might take for ever; or none that can be read.
-
-    Examples
-    --------
-    >>> import re
-    >>> from skeval.utils.patterns import bounded
-    >>> bool(re.fullmatch(bounded("[A-Z]{2}-[0-9]+", "id"), "AB-123"))
-    True
-    """
+    """Return a pattern that matches the same cells, and that ends soon on all others."""
     ways, alternatives, n_repeats, at = 1, [1], 0, 0
     while isinstance(pattern, str) and at < len(pattern) <= _MAX_LENGTH:
         token = _TOKEN.match(pattern, at)

@@ -313,15 +313,7 @@ def completed_shares(
 
 
 def katz_of_scores(train: np.ndarray, holdout: np.ndarray, confidence: float = 0.95) -> Risk:
-    """Return the residual risk of shares of success a record, with the interval after Katz.
-
-    Parameters
-    ----------
-    train, holdout : ndarray of shape (n,), (m,)
-        For each record the share of the sets of columns with which it is completed.
-    confidence : float, default=0.95
-        In (0, 1).
-    """
+    """Return the residual risk of shares of success a record, with the interval after Katz."""
     rates = [attack_rate(float(part.sum()), part.size, confidence) for part in (train, holdout)]
     if not train.any() and not holdout.any():
         wilson = residual_risk(*rates, confidence=confidence)
@@ -451,11 +443,9 @@ def agreement(
 def stratified(
     scores: tuple[np.ndarray, np.ndarray], remote: np.ndarray, seed: int
 ) -> dict[str, Any]:
-    """Return the risk in groups of records by their distance to the nearest other real one.
-
-    There are as many groups as leave 20 records of either table in each on average; none if that
-    is fewer than two.
-    """
+    """Return the risk in groups of records by their distance to the nearest other real one."""
+    # There are as many groups as leave 20 records of either table in each on average; none if
+    # that is fewer than two.
     n_strata = min(_MAX_STRATA, min(part.size for part in scores) // _MIN_STRATUM_ROWS)
     if n_strata < 2:
         return {"strata": []}

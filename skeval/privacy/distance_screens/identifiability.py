@@ -186,25 +186,7 @@ def excess_test(
 
 
 def inverse_entropy_weights(entropies: np.ndarray) -> np.ndarray:
-    """Return weights proportional to inverse entropies, summing to 1 before they are capped.
-
-    Parameters
-    ----------
-    entropies : ndarray of shape (n_columns,)
-        In any unit; at least 0.
-
-    Returns
-    -------
-    ndarray of shape (n_columns,)
-        0 where the entropy is 0; at most ten times the median of the others.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.distance_screens.identifiability import inverse_entropy_weights
-    >>> inverse_entropy_weights(np.array([1.0, 2.0, 2.0, 0.0]))
-    array([0.5 , 0.25, 0.25, 0.  ])
-    """
+    """Return weights proportional to inverse entropies, summing to 1 before they are capped."""
     varies = entropies > 0
     inverse = np.zeros(entropies.shape)
     inverse[varies] = 1.0 / entropies[varies]
@@ -372,11 +354,9 @@ class Authenticity(NeighborMetric, RelabelledTest):
 def authentic(
     context: Context, query: str, reference: str, space: Any, columns: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return which rows of a role are authentic, and next to which reference row each lies.
-
-    Two reference rows that are each other's nearest have one distance between them: they count as
-    one, the first.
-    """
+    """Return which rows of a role are authentic, and next to which reference row each lies."""
+    # Two reference rows that are each other's nearest have one distance between them: they
+    # count as one, the first.
     there, at = nearest(context, query, reference, space=space, columns=columns)
     within, towards = nearest(context, reference, reference, space=space, columns=columns)
     rows = np.arange(len(towards))

@@ -67,13 +67,7 @@ def _share_axis(ax: Axes, top: float, most: int = 3) -> None:
 
 
 class HistogramDisplay(Display):
-    """Base of displays of distances: shares between edges, by distribution, in panels.
-
-    Parameters
-    ----------
-    result : Result
-        With ``details["histogram"]``: `edges`, and `shares` by the name of the distribution.
-    """
+    """Base of displays of distances: shares between edges, by distribution, in panels."""
 
     reads: ClassVar[tuple[str, ...]] = ("histogram",)
     stacked = True

@@ -174,14 +174,7 @@ class DensityMapDisplay(Display):
 
 
 def fitting(texts: Sequence[str], room: float, size: float, bold: bool = False) -> str:
-    """Return the first of some texts that has room, else the last one in short.
-
-    Examples
-    --------
-    >>> from skeval.reporting.displays.maps import fitting
-    >>> fitting(["train (up to 2% a cell)", "train"], 60.0, 8.0)
-    'train'
-    """
+    """Return the first of some texts that has room, else the last one in short."""
     fits = (text for text in texts if text_width(text, size, bold) <= room)
     return drawable(next(fits, "") or shorten(texts[-1], room, size, bold))
 

@@ -127,16 +127,8 @@ class SchemaDisplay(Display):
 def placed(
     tables: Sequence[str], links: Iterable[tuple[str, str]]
 ) -> dict[str, tuple[float, float]]:
-    """Return where boxes stand: a table one layer below the lowest of its parents.
-
-    Circles are cut where they close. Within a layer, tables stand near what they refer to.
-
-    Examples
-    --------
-    >>> from skeval.reporting.displays.relations import placed
-    >>> placed(["users", "orders"], [("orders", "users")])
-    {'users': (0.0, -0.0), 'orders': (0.0, -1.0)}
-    """
+    """Return where boxes stand: a table one layer below the lowest of its parents."""
+    # Circles are cut where they close. Within a layer, tables stand near what they refer to.
     parents: dict[str, list[str]] = {name: [] for name in tables}
     for child, parent in links:
         if child != parent and parent not in parents[child]:

@@ -32,15 +32,7 @@ if TYPE_CHECKING:
 
 
 def scale_of(result: Result) -> tuple[float, float]:
-    """Return the ends of a metric's scale; an infinite one gives way to the numbers at hand.
-
-    Examples
-    --------
-    >>> from skeval import MetricTags, Result
-    >>> from skeval.reporting.displays.values import scale_of
-    >>> scale_of(Result(3.0, baseline=4.0, tags=MetricTags("fidelity", bounds=(0, float("inf")))))
-    (0.0, 4.0)
-    """
+    """Return the ends of a metric's scale; an infinite one gives way to the numbers at hand."""
     low, high = result.tags.bounds if result.tags else (-math.inf, math.inf)
     at_hand = map(as_float, (result.value, result.baseline, *(result.interval or ())))
     finite = [x for x in at_hand if math.isfinite(x)] or [0.0]

@@ -41,15 +41,7 @@ SURVIVAL_TAGS = MetricTags("utility", greater_is_better=True, bounds=(0.0, 1.0))
 
 @dataclass(frozen=True)
 class Outcome:
-    """The columns that say when something happened.
-
-    Attributes
-    ----------
-    duration, event : str
-        As of :class:`SurvivalMetric`.
-    pos_label : str, bool, float or None
-        As given.
-    """
+    """The columns that say when something happened."""
 
     duration: str
     event: str
@@ -57,19 +49,7 @@ class Outcome:
 
 
 class FollowUp(NamedTuple):
-    """The rows of a table whose outcome is known.
-
-    Attributes
-    ----------
-    durations : ndarray of shape (n_rows,)
-        Ascending.
-    events : ndarray of bool of shape (n_rows,)
-        Whether the event happened.
-    positions : ndarray of int of shape (n_rows,)
-        The place of each row in its table.
-    n_dropped : int
-        Rows without a duration of at least 0, or a known value of the event.
-    """
+    """The rows of a table whose outcome is known."""
 
     durations: np.ndarray
     events: np.ndarray
@@ -202,18 +182,7 @@ def event_labels(context: Context, event: str) -> tuple[Any, ...]:
 
 
 def positive_label(labels: tuple[Any, ...], is_nominal: bool, outcome: Outcome) -> Any:
-    """Return the value that says that the event happened; None if it has to be named.
-
-    Examples
-    --------
-    >>> from skeval.utility.survival.curves import Outcome, positive_label
-    >>> positive_label((1.0, 2.0), False, Outcome("days", "status"))
-    2.0
-    >>> positive_label(("1", "2"), True, Outcome("days", "status"))
-    '2'
-    >>> positive_label(("alive", "dead"), True, Outcome("days", "status")) is None
-    True
-    """
+    """Return the value that says that the event happened; None if it has to be named."""
     wanted = outcome.pos_label
     if wanted is not None:
         wanted = as_level(wanted) if is_nominal else wanted
@@ -387,15 +356,7 @@ def horizon_of(context: Context, outcome: Outcome, given: float | None) -> float
 
 
 def round_to(value: float, digits: int = 3, how: Any = np.round) -> float:
-    """Round a number to some digits: a quantile, whole, may be one person's value.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.survival.curves import round_to
-    >>> round_to(1789.0, 2, np.floor), round_to(0.012345)
-    (1700.0, 0.0123)
-    """
+    """Round a number to some digits: a quantile, whole, may be one person's value."""
     if value == 0.0 or not np.isfinite(value):
         return value
     decimals = digits - 1 - int(np.floor(np.log10(abs(value))))
@@ -408,15 +369,7 @@ def shown_times(
     n_times: int = _MAX_TIMES,
     fewest: int = MIN_LEVEL_ROWS,
 ) -> np.ndarray:
-    """Return times of an even grid between which at least `fewest` rows of each table end.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.survival.curves import shown_times
-    >>> shown_times([np.arange(40.0)], 40.0, n_times=8, fewest=10).tolist()
-    [0.0, 10.0, 20.0]
-    """
+    """Return times of an even grid between which at least `fewest` rows of each table end."""
     grid, shown = np.linspace(0.0, horizon, n_times + 1), [0.0]
     ended = np.array([np.searchsorted(np.sort(one), grid, side="right") for one in durations])
     # who ends at 0 counts for the first step
@@ -602,19 +555,9 @@ def compared_levels(
 
 
 def excess_of(test: LogRank, k: int) -> dict[str, float]:
-    """Return the logarithm of a group's events over those expected, with its 95% interval.
-
-    Its error is that of the events over those expected. It is nan where there are no events.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.survival import LogRank
-    >>> from skeval.utility.survival.curves import excess_of
-    >>> test = LogRank(4.0, 1, 0.05, np.array([20.0]), np.array([20.0]), np.array([[4.0]]))
-    >>> excess_of(test, 0)["estimate"], round(excess_of(test, 0)["high"], 3)
-    (0.0, 0.196)
-    """
+    """Return the logarithm of a group's events over those expected, with its 95% interval."""
+    # Its error is that of the events over those expected. It is nan where there are no
+    # events.
     observed, expected = float(test.observed[k]), float(test.expected[k])
     if not observed * expected > 0.0:
         return dict.fromkeys(("estimate", "error", "low", "high"), float("nan"))
@@ -625,19 +568,8 @@ def excess_of(test: LogRank, k: int) -> dict[str, float]:
 
 
 def expected_agreement(test: LogRank, ratio: float, level: float) -> float:
-    """Return how often a test on `ratio` times as many fresh rows concludes as this one did.
-
-    The truth is taken to be as strong as the statistic less its degrees of freedom.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.survival import LogRank
-    >>> from skeval.utility.survival.curves import expected_agreement
-    >>> nothing = LogRank(0.0, 1, 1.0, np.zeros(2), np.zeros(2), np.zeros((2, 2)))
-    >>> round(expected_agreement(nothing, 1.0, 0.05), 3)
-    0.95
-    """
+    """Return how often a test on `ratio` times as many fresh rows concludes as this one did."""
+    # The truth is taken to be as strong as the statistic less its degrees of freedom.
     if test.freedom < 1:
         return float("nan")
     strength = max(0.0, test.statistic - test.freedom) * ratio
@@ -647,16 +579,9 @@ def expected_agreement(test: LogRank, ratio: float, level: float) -> float:
 
 
 def naive_type_1_error(n_train: int, n_synthetic: int, level: float) -> float:
-    """Return how often a test errs that takes rows of a generator for a sample of the population.
-
-    The generator is taken to vary around the population as the `n_train` rows do that it learned.
-
-    Examples
-    --------
-    >>> from skeval.utility.survival.curves import naive_type_1_error
-    >>> round(naive_type_1_error(500, 500, 0.05), 3)
-    0.166
-    """
+    """Get how often a test errs that takes rows of a generator for a sample of the population."""
+    # The generator is taken to vary around the population as the `n_train` rows do that it
+    # learned.
     return float(2.0 * norm.sf(norm.isf(level / 2.0) / np.sqrt(1.0 + n_synthetic / n_train)))
 
 
@@ -780,31 +705,14 @@ class SyntheticArmTypeIError(SurvivalMetric):
 
 
 class Drift(NamedTuple):
-    """How far a log-rank test sees a table drift from fresh rows.
-
-    Attributes
-    ----------
-    value : float
-        About the logarithm of the ratio of hazards.
-    information : float
-        One over its variance; 0 without events.
-    per_row : float
-        The information of arms of one row each.
-    """
+    """How far a log-rank test sees a table drift from fresh rows."""
 
     value: float
     information: float
     per_row: float
 
     def error_rate(self, n_rows: int, level: float) -> tuple[float, float, float]:
-        """Return how often arms of `n_rows` each are found to differ, with its 95% interval.
-
-        Examples
-        --------
-        >>> from skeval.utility.survival.curves import Drift
-        >>> [round(x, 3) for x in Drift(0.0, 100.0, 0.25).error_rate(400, 0.05)]
-        [0.05, 0.05, 0.5]
-        """
+        """Return how often arms of `n_rows` each are found to differ, with its 95% interval."""
         square, error = self.value**2, 1.0 / np.sqrt(self.information)
         half = float(norm.ppf(0.975)) * error
         drifts = np.array(

@@ -364,11 +364,9 @@ class InferenceRiskAll(InferenceMetric, LargestRiskMetric):
 def _by_secret(
     context: Context, secret: str, truth: np.ndarray, scores: np.ndarray, n: int
 ) -> dict[str, dict[str, Any]]:
-    """Return the success on train and holdout rows of each label that enough of both have.
-
-    A risk that is small on average may be that of one group. Each rate is of the attacked rows that
-    have the label, in train and in the holdout alike.
-    """
+    """Return the success on train and holdout rows of each label that enough of both have."""
+    # A risk that is small on average may be that of one group. Each rate is of the attacked
+    # rows that have the label, in train and in the holdout alike.
     if secret not in context.schema.columns(*NOMINAL):
         return {}
     by_label = {}
@@ -437,11 +435,9 @@ def _guesses(
     n_attacks: int | None,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the guesses of each target, of shape (n_targets, n_guesses), and their weights.
-
-    And how sure the attacker is of each target: by how near the synthetic row is, or by what the
-    estimator says of its label; equally sure of all if it does not say.
-    """
+    """Return the guesses of each target, of shape (n_targets, n_guesses), and their weights."""
+    # And how sure the attacker is of each target: by how near the synthetic row is, or by
+    # what the estimator says of its label; equally sure of all if it does not say.
     there, nominal = places(context.schema), context.schema.columns(*NOMINAL)
     released = synthetic_rows(context)[:, there[secret]]
     if estimator is None:

@@ -426,12 +426,10 @@ def against_labels(
     n_permutations: int,
     seed: int,
 ) -> dict[str, Any]:
-    """Return interval, p-value, baseline and contrast of the best of several attacks.
-
-    The labels of all rows are exchanged for all attacks at once. The p-value after Bonferroni
-    replaces the share of labels where none reach what was observed, if it is smaller: it holds
-    below that share, which holds above.
-    """
+    """Return interval, p-value, baseline and contrast of the best of several attacks."""
+    # The labels of all rows are exchanged for all attacks at once. The p-value after
+    # Bonferroni replaces the share of labels where none reach what was observed, if it is
+    # smaller: it holds below that share, which holds above.
     areas = areas_of(context, scored)
     drawn = relabellings_within(context, areas.strata, n_permutations, seed)
     test = areas.test(actual_labels(context), drawn)
@@ -549,13 +547,7 @@ Table = Annotated[Any, Legal("a table", _is_table, "no table")]
 def read_reference(
     context: Context, reference: Any
 ) -> tuple[pd.DataFrame | None, Sequence[MetricWarning]]:
-    """Read the attacker's own rows as the context reads its tables; None if there are none.
-
-    Raises
-    ------
-    TableError, SchemaMismatchError
-        If the table is empty, or columns are missing or of another type.
-    """
+    """Read the attacker's own rows as the context reads its tables; None if there are none."""
     if reference is None:
         return None, ()
     frame = as_frame(reference, "reference")

@@ -410,15 +410,7 @@ class PrivacyGain(Metric):
 
 
 def least_gain(result: Result) -> tuple[float, tuple[float, float]]:
-    """Return the least privacy gain of an attack's targets, and its interval.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.privacy.attacks.shadow.shadow_attribute import least_gain
-    >>> least_gain(Result(0.25, interval=(0.0, 0.5), details={"raw_advantage": 1.0}))
-    (0.75, (0.5, 1.0))
-    """
+    """Return the least privacy gain of an attack's targets, and its interval."""
     raw = result.details["raw_advantage"]
     low, high = result.interval or (result.value, result.value)
     return raw - result.value, (raw - high, raw - low)
