@@ -195,13 +195,7 @@ def is_member(cells: Cells, members: Sequence[Cells]) -> np.ndarray:
 
 
 def combine_cells(sign: str, left: Cells, right: Cells) -> Cells:
-    """Return the result of arithmetic: of numbers as floats, of dates what calendars have.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such arithmetic of the two kinds.
-    """
+    """Return the result of arithmetic: of numbers as floats, of dates what calendars have."""
     missing = left.missing | right.missing
     kinds = left.kind, right.kind
     if set(kinds) <= {"number", "truth"}:
