@@ -44,6 +44,8 @@ _NO_CODES = np.zeros(0, dtype=np.int64)
 _NAMED_LIKE_IDENTIFIER = re.compile(
     r"(?i:phone|mobile|telephone|fax|iban|account|card|passport|licen[cs]e|ssn|mrn|social)"
 )
+_GIVEN_NAME = re.compile(r"(?i)^(given|first|fore|vor)[ _-]?(names?)?$|pr[eé]nom")
+_LAST_NAME = re.compile(r"(?i)^(last|sur|family|nach)[ _-]?(names?)?$|^nom$")
 _DIGITS = re.compile(r"[0-9]+")
 
 
@@ -54,6 +56,7 @@ def identifier_copies(context: Context) -> tuple[Copies, ...]:
     # new cells of ids, categories and texts. Counters are skipped, with any text around their
     # digits, because a release that numbers its rows anew has the same.
     columns = [_column(context, name) for name in identifier_columns(context)]
+    columns += [*filter(None, [_full_names(context)])]
     search = _Search(context, CHANCE / (len(columns) + 1))
     found = [one for column in columns for one in (_repeated(column), search.of_column(column))]
     return tuple(one for one in (*found, search.of_rows()) if one is not None)
@@ -154,6 +157,34 @@ def _column(context: Context, name: str) -> _Column:
         for role, (which, _), start, end in zip(roles, texts, starts, starts[1:], strict=False)
     }
     return _Column(name, form, np.asarray(values, dtype=object), codes)
+
+
+def _full_names(context: Context) -> _Column | None:
+    """Return given names and surnames of two columns as one column; None if there are no two."""
+    names = sorted(context.schema.columns("categorical", "id", "text"))
+    given, last = (
+        next(filter(pattern.search, names), None) for pattern in (_GIVEN_NAME, _LAST_NAME)
+    )
+    if given is None or last is None or given == last:
+        return None
+    parts = {}
+    for role in (role for role in ROLES if role in context):
+        both = [context[role][name].astype(object) for name in (given, last)]
+        joined = both[0].astype(str) + " " + both[1].astype(str)
+        parts[role] = joined.mask(both[0].isna() | both[1].isna())
+    if not is_identifier(parts["train"].astype("category"), "categorical"):
+        return None
+    codes, values = pd.factorize(
+        np.concatenate(
+            [
+                [normal_form(text, "name") if isinstance(text, str) else None for text in part]
+                for part in parts.values()
+            ]
+        )
+    )
+    ends = np.cumsum([len(part) for part in parts.values()])
+    of_roles = dict(zip(parts, np.split(codes, ends[:-1]), strict=True))
+    return _Column(f"{given} and {last}", "name", np.asarray(values, dtype=object), of_roles)
 
 
 def _repeated(column: _Column) -> Copies | None:

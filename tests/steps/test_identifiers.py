@@ -235,6 +235,22 @@ def test_identifiers_of_train_in_another_dress_are_found(dress, has_holdout):
 
 
 @pytest.mark.parametrize("has_holdout", [True, False])
+def test_names_of_two_columns_are_found_inside_texts(has_holdout):
+    def in_two_columns(table):
+        parts = table["name"].str.split(" ", n=1, expand=True)
+        return table.drop(columns="name").assign(first_name=parts[0], surname=parts[1])
+
+    train, holdout, synthetic = map(in_two_columns, PEOPLE)
+    real = (train, holdout) if has_holdout else (train,)
+    found = identifier_copies(Context.of(*real).with_synthetic(synthetic))
+    assert not any(one.found for one in found)
+    said = "spoke with " + train["surname"] + ", " + train["first_name"]
+    remarks = synthetic["remark"].where(np.arange(N) >= 60, said)
+    found = identifier_copies(Context.of(*real).with_synthetic(synthetic.assign(remark=remarks)))
+    assert max(one.train.n for one in found if one.found) >= 50
+
+
+@pytest.mark.parametrize("has_holdout", [True, False])
 def test_new_identifiers_beside_texts_are_not_copies(has_holdout):
     real = PEOPLE[:2] if has_holdout else PEOPLE[:1]
     found = identifier_copies(Context.of(*real).with_synthetic(PEOPLE[2]))

@@ -13,6 +13,7 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import RelabelledTest
 from skeval.core.tags import ATTACK_TAGS
+from skeval.neighbors import MixedNearestNeighbors
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import (
@@ -23,7 +24,7 @@ from skeval.stats.relabelling import (
     shuffled,
 )
 from skeval.steps.exposure import names_listed
-from skeval.steps.neighbors import encoded, encoded_columns, gower_scale, index_of
+from skeval.steps.neighbors import encoded, encoded_columns, gower_scale
 from skeval.steps.samples import drawn_positions, drawn_subsets, named_seed
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.parameters import Interval
@@ -32,6 +33,7 @@ Kind = Literal["combination", "copied cell"]
 _REAL = ("train", "holdout")
 _MAX_PAIRS, _MAX_TRIPLES = 300, 500  # column combinations, a seeded sample of more
 _N_CANDIDATES = 16  # nearest real rows, among which the nearest in the other columns is chosen
+_WIDTH = 2.0  # standard deviations of a column in which numbers differ as much as categories do
 _ALL, _NUMBERS = "all other columns", "all other numerical columns"
 _MAX_TABLE = 2**22  # possible combinations, up to which their presence is a table
 _MIN_SPREAD = 1e-12
@@ -146,8 +148,9 @@ class PartialMembershipInference(RelabelledTest):
     category it is the frequency of the category if the two categories are equal, otherwise 1. The
     number g rescales f, so that it is 0 for an equal value and 1 if all values are as close. The
     most similar row is chosen among the 16 nearest real rows, by the mean over columns of capped
-    differences. A share is the sum of bits of some rows, divided by the bits that could be revealed
-    of them.
+    differences: of numbers in units of two standard deviations, or of their range if only numerical
+    columns decide. A share is the sum of bits of some rows, divided by the bits that could be
+    revealed of them.
 
     No clue depends on which real rows are training rows. So the labels of the real rows are
     exchangeable if the synthetic data do not depend on them. The score of a row is what is revealed
@@ -390,15 +393,24 @@ def copied_cells(
         comparable, axis=0, return_index=True, return_inverse=True, return_counts=True
     )
     names, numeric = encoded_columns(context.schema), context.schema.columns(*NUMERIC)
-    choices = {_ALL: names}
+    ranges, is_nominal = gower_scale(context, None)
+    # a range is decided by few extreme values, which would hide differences of all other rows
+    choices = {_ALL: (names, _WIDTH * _spreads(real))}
     if 1 < len(numeric) < len(names):
-        choices[_NUMBERS] = numeric
+        choices[_NUMBERS] = numeric, ranges
     parts = [
         (known, j, rows)
-        for known, chosen in choices.items()
-        for j, rows in enumerate(_most_similar(context, synthetic, real[first], chosen))
+        for known, (chosen, scale) in choices.items()
+        for j, rows in enumerate(
+            _most_similar(
+                synthetic,
+                real[first],
+                np.where(is_nominal, 0.0, scale),
+                is_nominal,
+                np.array([names.index(name) for name in chosen]),
+            )
+        )
     ]
-    is_nominal = gower_scale(context, None)[1]
     revealed, possible, scores = np.empty((3, len(parts), len(real)))
     for clue, (_, j, rows) in enumerate(parts):
         values, frequencies = real[:, j], _frequencies(real[:, j])
@@ -416,24 +428,30 @@ def copied_cells(
     return Clues("copied cell", columns, [known for known, *_ in parts], revealed, possible, scores)
 
 
+def _spreads(rows: np.ndarray) -> np.ndarray:
+    """Return the standard deviation of each column, 0 without a value."""
+    known = [column[~np.isnan(column)] for column in rows.T]
+    return np.array([values.std() if values.size else 0.0 for values in known])
+
+
 def _most_similar(
-    context: Context, synthetic: np.ndarray, real: np.ndarray, chosen: Sequence[str]
+    synthetic: np.ndarray,
+    real: np.ndarray,
+    scale: np.ndarray,
+    is_nominal: np.ndarray,
+    chosen: np.ndarray,
 ) -> Iterator[np.ndarray]:
-    """Yield for each column the real row that is most similar to each synthetic one without it."""
-    names = encoded_columns(context.schema)
-    features = [names.index(name) for name in chosen]
-    key = None if len(chosen) == len(names) else tuple(chosen)
-    index = index_of(context, real[:, features], "gower", key)
-    _, candidates = index.kneighbors(synthetic[:, features], min(_N_CANDIDATES, len(real)))
-    ranges, is_nominal = gower_scale(context, None)
+    """Yield for each column the real row that is most similar to each synthetic one without it.
+
+    Numbers differ in parts of their scale, by at most 1; where it is 0, values only differ or not.
+    """
+    search = MixedNearestNeighbors(scale[chosen], is_nominal[chosen]).fit(real[:, chosen])
+    _, candidates = search.kneighbors(synthetic[:, chosen], min(_N_CANDIDATES, len(real)))
     differences = {
-        j: _differences(
-            synthetic[:, j], real[:, j][candidates], 0.0 if is_nominal[j] else ranges[j]
-        )
-        for j in features
+        j: _differences(synthetic[:, j], real[:, j][candidates], scale[j]) for j in chosen
     }
     total = np.sum(list(differences.values()), axis=0)
-    for j in range(len(names)):
+    for j in range(real.shape[1]):
         # differences of sums in another order are equal
         apart = np.round(total - differences[j], 9) if j in differences else total
         yield candidates[np.arange(len(synthetic)), apart.argmin(axis=1)]
