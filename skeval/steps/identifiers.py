@@ -150,14 +150,19 @@ class _Column:
 
 def _column(context: Context, name: str) -> _Column:
     roles = [role for role in ROLES if role in context]
-    texts = [column_texts(context, role, name) for role in roles]
-    form = form_of(texts[0][1])
-    normal = [normal_form(text, form) or None for _, distinct in texts for text in distinct]
+    return _column_of_texts(name, {role: column_texts(context, role, name) for role in roles})
+
+
+def _column_of_texts(name: str, texts: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> _Column:
+    """Return a column of the texts of each role: the place of each cell among distinct texts."""
+    form = form_of(texts["train"][1])
+    distinct_texts = [distinct for _, distinct in texts.values()]
+    normal = [normal_form(text, form) or None for own in distinct_texts for text in own]
     places, values = pd.factorize(np.array([*normal, None], dtype=object)[:-1])
-    starts = np.cumsum([0, *(len(distinct) for _, distinct in texts)])
+    starts = np.cumsum([0, *map(len, distinct_texts)])
     codes = {
         role: np.append(places[start:end], -1)[which]
-        for role, (which, _), start, end in zip(roles, texts, starts, starts[1:], strict=False)
+        for (role, (which, _)), start, end in zip(texts.items(), starts, starts[1:], strict=False)
     }
     return _Column(name, form, np.asarray(values, dtype=object), codes)
 
@@ -168,26 +173,20 @@ def _full_names(context: Context) -> _Column | None:
     given, last = (
         next(filter(pattern.search, names), None) for pattern in (_GIVEN_NAME, _LAST_NAME)
     )
-    if given is None or last is None or given == last:
+    if given is None or last is None:
         return None
-    parts = {}
+    joined = {}
     for role in (role for role in ROLES if role in context):
-        both = [context[role][name].astype(object) for name in (given, last)]
-        joined = both[0].astype(str) + " " + both[1].astype(str)
-        parts[role] = joined.mask(both[0].isna() | both[1].isna())
-    if not is_identifier(parts["train"].astype("category"), "categorical"):
+        first, second = (context[role][name].astype(object) for name in (given, last))
+        both = first.astype(str) + " " + second.astype(str)
+        joined[role] = both.mask(first.isna() | second.isna())
+    if not is_identifier(joined["train"].astype("category"), "categorical"):
         return None
-    codes, values = pd.factorize(
-        np.concatenate(
-            [
-                [normal_form(text, "name") if isinstance(text, str) else None for text in part]
-                for part in parts.values()
-            ]
-        )
+    texts = {role: pd.factorize(values) for role, values in joined.items()}
+    return _column_of_texts(
+        f"{given} and {last}",
+        {role: (which, np.asarray(distinct)) for role, (which, distinct) in texts.items()},
     )
-    ends = np.cumsum([len(part) for part in parts.values()])
-    of_roles = dict(zip(parts, np.split(codes, ends[:-1]), strict=True))
-    return _Column(f"{given} and {last}", "name", np.asarray(values, dtype=object), of_roles)
 
 
 def _repeated(column: _Column) -> Copies | None:

@@ -33,7 +33,7 @@ Kind = Literal["combination", "copied cell"]
 _REAL = ("train", "holdout")
 _MAX_PAIRS, _MAX_TRIPLES = 300, 500  # column combinations, a seeded sample of more
 _N_CANDIDATES = 16  # nearest real rows, among which the nearest in the other columns is chosen
-_WIDTH = 2.0  # standard deviations of a column in which numbers differ as much as categories do
+_WIDTH = 2.0  # numbers so many standard deviations apart differ as much as two categories do
 _ALL, _NUMBERS = "all other columns", "all other numerical columns"
 _MAX_TABLE = 2**22  # possible combinations, up to which their presence is a table
 _MIN_SPREAD = 1e-12
@@ -51,32 +51,39 @@ class Clues:
         The columns of each clue.
     known : list of str
         Which columns decide on the most similar real row; empty for combinations.
-    revealed, possible : ndarray of shape (n_clues, n_rows)
-        The bits that are revealed of each real row, and the bits that could be revealed.
-    scores : ndarray of shape (n_clues, n_rows)
-        The bits that are revealed of each real row beyond what is expected.
+    scores, possible : ndarray of shape (n_clues, n_rows)
+        The bits that are revealed of each real row beyond what is expected, and the bits that could
+        be revealed. The scores of a clue have the sum 0.
+    share : ndarray of shape (n_clues,)
+        The revealed share of what could be revealed of all real rows.
     """
 
     kind: Kind
     names: list[tuple[str, ...]]
     known: list[str]
-    revealed: np.ndarray
-    possible: np.ndarray
     scores: np.ndarray
+    possible: np.ndarray
+    share: np.ndarray
 
     def take(self, clues: np.ndarray) -> Clues:
         """Return some of the clues."""
         names, known = ([of[i] for i in clues] for of in (self.names, self.known))
-        bits = (of[clues] for of in (self.revealed, self.possible, self.scores))
+        bits = (of[clues] for of in (self.scores, self.possible, self.share))
         return Clues(self.kind, names, known, *bits)
 
     def shares(self, clue: int, is_train: np.ndarray) -> tuple[float, float]:
-        """Return the revealed share of what could be revealed of training and of holdout rows."""
+        """Return the revealed share of what could be revealed of training and of holdout rows.
+
+        Both are made of the scores, so that their difference is what is tested.
+        """
         sums = [
-            (float(self.revealed[clue, part].sum()), float(self.possible[clue, part].sum()))
+            (float(self.scores[clue, part].sum()), float(self.possible[clue, part].sum()))
             for part in (is_train, ~is_train)
         ]
-        of_train, of_holdout = (some / whole if whole else 0.0 for some, whole in sums)
+        of_train, of_holdout = (
+            min(max(float(self.share[clue]) + beyond / whole, 0.0), 1.0) if whole else 0.0
+            for beyond, whole in sums
+        )
         return of_train, of_holdout
 
 
@@ -156,9 +163,9 @@ class PartialMembershipInference(RelabelledTest):
     Warnings
     --------
     This is one attack: no significant difference does not clear a release. A combination of more
-    than three columns, or a combination that is copied in a small part of the rows only, is not
-    found. If a table has more than 25 columns, only a sample of the pairs and of the triples of
-    columns is used.
+    than three columns is not found, and a combination or a cell that is copied in a small part of
+    the rows only is usually not found. If a table has more than 25 columns, only a sample of the
+    pairs and of the triples of columns is used.
 
     See Also
     --------
@@ -184,12 +191,13 @@ class PartialMembershipInference(RelabelledTest):
 
     No clue depends on which real rows are training rows. So the labels of the real rows are
     exchangeable if the synthetic data do not depend on them. The score of a row is what is revealed
-    of it beyond what is expected: the same share of all rows for a combination, and the mean over
-    the synthetic rows for a cell, of a category over those that are compared with a row of this
-    category. Each clue is standardized by the exact mean
-    and spread of its scores over all labels. The largest of each kind is compared with the largest
-    under random labels that all clues share, and the smaller p-value is multiplied by the number of
-    kinds.
+    of it beyond what is expected. For a combination, the same share is expected of all rows. For a
+    cell, the mean over the synthetic rows is expected, and for a category the mean over the
+    synthetic rows that are compared with a row of this category, because rare categories are
+    copied less often by chance. The two shares that are reported are made of these scores. Each
+    clue is standardized by the exact mean and spread of its scores over all labels. The largest of
+    each kind is compared with the largest under random labels that all clues share, and the smaller
+    p-value is multiplied by the number of kinds.
 
     ``details`` contains the ``kind`` of the strongest clue, its ``columns`` and the shares of
     ``train`` and ``holdout``. ``by_kind`` contains the same for the strongest clue of each kind,
@@ -380,9 +388,9 @@ def combinations(
     )
     revealed = possible * [_occurs([columns[j] for j in one]) for one in subsets]
     named = [tuple(names[j] for j in one) for one in subsets]
-    share = revealed.sum(axis=1, keepdims=True) / possible.sum(axis=1, keepdims=True)
-    scores = revealed - share * possible
-    return Clues("combination", named, [""] * len(named), revealed, possible, scores)
+    share = revealed.sum(axis=1) / possible.sum(axis=1)
+    scores = revealed - share[:, None] * possible
+    return Clues("combination", named, [""] * len(named), scores, possible, share)
 
 
 def _bits(log_expected: np.ndarray) -> np.ndarray:
@@ -458,7 +466,8 @@ def copied_cells(
             )
         )
     ]
-    revealed, possible, scores = np.empty((3, len(parts), len(real)))
+    scores, possible = np.empty((2, len(parts), len(real)))
+    share = np.empty(len(parts))
     for clue, (_, j, rows) in enumerate(parts):
         values, frequencies = real[:, j], _frequencies(real[:, j])
         similar = first[rows]
@@ -469,16 +478,20 @@ def copied_cells(
         bits, most = _bits(np.log(near)) * scale, _bits(np.log(exact))
         alike = np.unique(most if is_nominal[j] else np.zeros(len(most)), return_inverse=True)[1]
         expected = (np.bincount(alike, bits) / np.bincount(alike))[alike]
-        for each, of_rows in ((bits, revealed), (most, possible), (bits - expected, scores)):
+        share[clue] = bits.sum() / most.sum()
+        for each, of_rows in ((bits - expected, scores), (most, possible)):
             of_rows[clue] = (np.bincount(rows, each, n_equal.size) / n_equal)[row_of]
     columns: list[tuple[str, ...]] = [(names[j],) for _, j, _ in parts]
-    return Clues("copied cell", columns, [known for known, *_ in parts], revealed, possible, scores)
+    return Clues("copied cell", columns, [known for known, *_ in parts], scores, possible, share)
 
 
 def _spreads(rows: np.ndarray) -> np.ndarray:
     """Return the standard deviation of each column, 0 without a value."""
-    known = [column[~np.isnan(column)] for column in rows.T]
-    return np.array([values.std() if values.size else 0.0 for values in known])
+    largest = np.fmax.reduce(np.abs(rows), axis=0, initial=0.0)
+    scale = np.where(largest > 0.0, largest, 1.0)  # squares of huge numbers are infinite
+    # sums of the same values in another order differ in the last bit
+    known = [column[~np.isnan(column)] for column in np.sort(rows / scale, axis=0).T]
+    return np.array([values.std() if values.size else 0.0 for values in known]) * scale
 
 
 def _most_similar(

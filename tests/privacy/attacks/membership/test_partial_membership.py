@@ -177,6 +177,34 @@ def test_clues_do_not_depend_on_which_rows_are_training_rows(kind):
         np.testing.assert_allclose(relabeled.scores, actual.scores[:, order], atol=1e-12)
 
 
+def test_shares_that_are_printed_differ_as_the_scores_that_are_tested():
+    """Also where train has mostly categories that are often copied by chance, and holdout others."""
+    rng = np.random.default_rng(9)
+    synthetic = pd.DataFrame({"x": rng.normal(size=300), "c": rng.choice(list("aaaab"), 300)})
+    train, holdout = (
+        pd.DataFrame({"x": rng.normal(size=200), "c": rng.choice(list(levels), 200)})
+        for levels in ("aaaaaaab", "abbbbbbb")
+    )
+    context = Context.of(train, holdout).with_synthetic(synthetic)
+    places, is_train = {role: np.arange(200) for role in ("train", "holdout")}, np.arange(400) < 200
+    for clues in (combinations(context, places, 5000, 0), copied_cells(context, places, 5000, 0)):
+        np.testing.assert_allclose(clues.scores.sum(axis=1), 0.0, atol=1e-9)
+        for i, scores in enumerate(clues.scores):
+            of_train, of_holdout = clues.shares(i, is_train)
+            beyond = scores[is_train].sum() / clues.possible[i, is_train].sum()
+            assert of_train - clues.share[i] == pytest.approx(beyond)
+            assert (of_train > of_holdout) == (beyond > 0) or abs(beyond) < 1e-12
+
+
+@pytest.mark.filterwarnings("ignore", "error::RuntimeWarning")
+@pytest.mark.parametrize("extreme", [1e150, 1e200, 1e300])
+def test_huge_numbers_hide_nothing_and_raise_no_error(extreme):
+    train, holdout, fresh = tables(120, 6)
+    one = [table.assign(weight=[extreme, *table["weight"][1:]]) for table in (train, holdout)]
+    metric = PartialMembershipInference().fit(*one)
+    assert metric.evaluate(taken_from_nearest(train, fresh, "hours_per_week")).p_value < 0.01
+
+
 @pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore")
 def test_level_holds_where_train_was_not_learned():
