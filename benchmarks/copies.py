@@ -31,14 +31,14 @@ SYNTHETIC = (*CLEAN, "trees", *COLLAPSED)
 SHAPES = {"equal": (1.0, 1.0, 1.0), "small holdout": (1.0, 0.4, 1.5), "large": (0.5, 0.5, 1.0)}
 COPIED = range(1, 9)
 CAPITALS, SHUFFLED = ", two columns in capitals", " and 20 of holdout, a column shuffled"
-MOST_LEVELS = 60  # of a narrow table's columns
+MAX_LEVELS = 60  # of a narrow table's columns
 WIDEST = 15  # columns of a table with copies
 
 
 def narrow(table, rng):
     """Return 2 to 4 columns of few levels."""
     whole = population(table)
-    few = [name for name in whole if 1 < whole[name].nunique() <= MOST_LEVELS]
+    few = [name for name in whole if 1 < whole[name].nunique() <= MAX_LEVELS]
     return list(rng.choice(few, rng.integers(2, 5), replace=False))
 
 

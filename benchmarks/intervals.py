@@ -76,7 +76,7 @@ def main(n_rows: int, n_draws: int, kind: str, setting: str) -> None:
         rows = synthetic_table(kind, setting, n_rows, 2 * draw + 1)
         context = context.with_synthetic(rows)
         for metric, found in zip(metrics, results, strict=True):
-            result = metric._with_interval(context, metric.value_in(context))
+            result = metric.evaluate_context(context)
             found.append((result.value, *(result.interval or (np.nan, np.nan))))
     print(f"{kind}, {setting}, {n_rows:,} rows, {n_draws:,} draws: mean, sd, coverage, width")
     for metric, found in zip(metrics, results, strict=True):

@@ -32,7 +32,7 @@ from skeval.model_selection import cross_validate_generator
 from skeval.neighbors.mixed import MixedNearestNeighbors
 from skeval.privacy import DCROverfittingProtection
 from skeval.scale.engines import DaskEngine
-from skeval.scale.part_tasks import MOST_SENT, Part, encoded_rows
+from skeval.scale.part_tasks import MAX_SENT, Part, encoded_rows
 from skeval.scale.partitioned import PartitionedNearestNeighbors
 
 K = 2
@@ -157,7 +157,7 @@ def on_paper(machines: list[int], measured: dict[str, float]) -> None:
     network once as queries, and answers go to one client.
     """
     cells = ALL * measured["index bytes"] / CELL
-    n_tasks = 2 * cells * ALL / MOST_SENT
+    n_tasks = 2 * cells * ALL / MAX_SENT
     slower = (ALL / measured["rows"]) ** measured["growth"]
     print(f"\nfor {ALL:.0e} rows: {cells:.0f} cells of 2 GiB, {n_tasks:.0f} tasks")
     print(f"the client holds {ALL * (16 * K + 16) / 2**30:.0f} GiB; hours of")

@@ -49,10 +49,3 @@ for name, release in releases.items():
         f"{name:10} {result.value:.3f} (baseline {result.baseline:.3f}, p {result.p_value:.3f}), "
         f"thinned {result.details['thinned']:.1%}, crowded {result.details['crowded']:.1%}"
     )
-
-# %%
-# One table has a panel of the difference too: orange where it has too many rows, purple where it
-# has too few.
-
-metric.evaluate(releases["some lost"]).plot()
-plt.show()

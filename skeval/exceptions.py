@@ -34,7 +34,6 @@ __all__ = [
     "RepeatedRowsWarning",
     "SampledWarning",
     "SchemaMismatchError",
-    "Sentence",
     "SharedRowsWarning",
     "SkevalError",
     "TableError",
@@ -48,74 +47,18 @@ __all__ = [
 ]
 
 
-class Sentence(str):
-    """A sentence for those who write Python that also holds its words for the command line.
-
-    Parameters
-    ----------
-    python : str
-        The sentence; as a text, it is this.
-    shell : str, optional
-        The same in the words of the command line, which names options; `python` if not given.
-    need : str, default=""
-        Which input is lacking, such as "holdout", where the sentence says that one is.
-
-    Examples
-    --------
-    >>> from skeval.exceptions import Sentence
-    >>> said = Sentence("Name it: target=column.", shell="Name it: --target COLUMN.")
-    >>> print(said, said.after("TSTR: ").shell)
-    Name it: target=column. TSTR: Name it: --target COLUMN.
-    """
-
-    __slots__ = ("need", "shell")
-    shell: str
-    need: str
-
-    def __new__(cls, python: str, shell: str | None = None, need: str = "") -> Self:
-        """Make the text, which is immutable."""
-        sentence = super().__new__(cls, python)
-        sentence.shell = str(python) if shell is None else shell
-        sentence.need = need
-        return sentence
-
-    def __reduce__(self) -> tuple[type, tuple[str, str, str]]:
-        return type(self), (str(self), self.shell, self.need)
-
-    def after(self, start: str) -> Sentence:
-        """Return the sentence with something in front, such as the name of a table."""
-        return Sentence(f"{start}{self}", f"{start}{self.shell}", self.need)
-
-    def before(self, end: str) -> Sentence:
-        """Return the sentence with something behind it, such as another cure."""
-        return Sentence(f"{self}{end}", f"{self.shell}{end}", self.need)
-
-
-def sentence_of(error: Warning | Exception | str) -> Sentence:
-    """Return what an error or a warning says; one that is not of skeval has no other words."""
-    return error.sentence if isinstance(error, _Spoken) else Sentence(str(error))
-
-
-class _Spoken:
-    """What errors and warnings have in common: their sentence, for Python and for the shell."""
-
-    args: tuple[Any, ...]
+class _OfPart:
+    """What errors and warnings have in common: they may be those of a part of the input."""
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)
 
-    @property
-    def sentence(self) -> Sentence:
-        """The message, with its words for the command line."""
-        said = self.args[0] if len(self.args) == 1 else None
-        return said if isinstance(said, Sentence) else Sentence(str(self))
-
     def within(self, name: str) -> Self:
         """Return the same of a part of the input, whose name is put in front."""
-        return type(self)(self.sentence.after(f"{name}: "))
+        return type(self)(f"{name}: {self}")
 
 
-class SkevalError(_Spoken, Exception):
+class SkevalError(_OfPart, Exception):
     """Base of every error that skeval raises on purpose."""
 
 
@@ -136,20 +79,27 @@ class MissingInputError(SkevalError, ValueError):
 
     Parameters
     ----------
-    lack : str or Sentence
+    lack : str
         What it lacks, and the cure.
     metric : str, default=""
         Whose name is put in front.
+    need : str, default=""
+        Which input is lacking, such as "holdout".
 
     Attributes
     ----------
-    lack : Sentence
-        The same without that name, for results, which know what metric they are of.
+    lack, need : str
+        As given: results know which metric they are of.
     """
 
-    def __init__(self, lack: str, metric: str = "") -> None:
-        self.lack = lack if isinstance(lack, Sentence) else Sentence(lack)
-        super().__init__(self.lack.after(f"{metric} ") if metric else self.lack)
+    def __init__(self, lack: str, metric: str = "", need: str = "") -> None:
+        self.lack = lack
+        self.need = need
+        super().__init__(f"{metric} {lack}" if metric else lack)
+
+    def within(self, name: str) -> Self:
+        """Return the same of a part of the input, whose name is put in front."""
+        return type(self)(f"{name}: {self}", need=self.need)
 
 
 class TableError(SkevalError, ValueError):
@@ -168,7 +118,7 @@ class GeneratorFailedError(SkevalError, RuntimeError):
     """A generator of another library raised an error; its text may quote cells and is left out."""
 
 
-class MetricWarning(_Spoken, UserWarning):
+class MetricWarning(_OfPart, UserWarning):
     """Base of every warning that skeval gives."""
 
 
@@ -264,7 +214,7 @@ class UnexaminedColumnsWarning(MetricWarning):
 
     Parameters
     ----------
-    message : str or Sentence
+    message : str
         The columns and what to do about them.
     columns : sequence of str, default=()
         The names of the columns.
@@ -290,30 +240,7 @@ class WholePopulationWarning(MetricWarning):
 
 
 def needed(owner: str, package: str, command: str) -> Any:
-    """Import a package, or say how to install it.
-
-    Parameters
-    ----------
-    owner : str
-        Who needs it: the subject of the sentence.
-    package : str
-        Its name in an import, that of a module within it included.
-    command : str
-        What installs it.
-
-    Raises
-    ------
-    MissingDependencyError
-        If it is not installed. If it lacks something itself, its own error is raised.
-
-    Examples
-    --------
-    >>> from skeval.exceptions import needed
-    >>> needed("this line", "no_such_package", "pip install no-such-package")
-    Traceback (most recent call last):
-        ...
-    skeval.exceptions.MissingDependencyError: this line needs the package no_such_package. ...
-    """
+    """Import a package of an extra; `owner` needs it, and `command` installs it."""
     try:
         return import_module(package)
     except ModuleNotFoundError as error:

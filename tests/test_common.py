@@ -13,18 +13,17 @@ import skeval
 from skeval import Metric
 from skeval.checks.contract import CHECKS, Evaluations, example_of
 from skeval.checks.tables import default_tables
+from skeval.core.catalogue import METRIC_PACKAGES, metrics_of_package
 from skeval.reporting.style import finding
 from skeval.results.verdict import raises_alarm
 
-PACKAGES = ("diagnostic", "fidelity", "privacy", "relational", "text", "utility")
+# those of skeval itself are composed of others
+PACKAGES = [package for package in METRIC_PACKAGES if package != "skeval"]
 
 
 def exported() -> list[Metric]:
-    modules = [importlib.import_module(f"skeval.{name}") for name in PACKAGES]
-    kinds = [getattr(module, name) for module in modules for name in module.__all__]
-    return [
-        example_of(kind) for kind in kinds if isinstance(kind, type) and issubclass(kind, Metric)
-    ]
+    kinds = [kind for package in PACKAGES for kind in metrics_of_package(package).values()]
+    return [example_of(kind) for kind in kinds]
 
 
 # what these evaluate beside the evaluations that all checks share takes seconds a metric
@@ -58,7 +57,7 @@ def test_contract(metric):
             check(clone(metric), default_tables(metric), SHARED[type(metric)])
 
 
-LONGEST = (
+MAX_LENGTH = (
     "check_memory",
     "check_odd_tables",
 )  # half of the time of all: a seventh of metrics a day
@@ -68,7 +67,7 @@ def at_length():
     """Yield the checks that take seconds a metric."""
     for check in CHECKS:
         if check.__name__ in SLOW:
-            mark = pytest.mark.calibration if check.__name__ in LONGEST else pytest.mark.slow
+            mark = pytest.mark.calibration if check.__name__ in MAX_LENGTH else pytest.mark.slow
             yield pytest.param(check, marks=mark, id=check.__name__)
 
 
@@ -119,7 +118,7 @@ def test_the_least_p_value_is_known_from_sizes(metric):
 
 @pytest.mark.parametrize("name", PACKAGES)
 def test_all_is_sorted_and_complete(name):
-    module = importlib.import_module(f"skeval.{name}")
+    module = importlib.import_module(name)
     # as ruff sorts: names in capitals throughout come first
     assert list(module.__all__) == sorted(module.__all__, key=lambda n: (not n.isupper(), n))
     assert all(hasattr(module, public) for public in module.__all__)

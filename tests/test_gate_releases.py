@@ -29,7 +29,7 @@ from tests.releases import (
 
 GATE = Policy(fail_on=("leak",))
 # good releases that tests at their level may stop, but for once in fifty
-MOST_STOPPED = binom.ppf(0.98, len(GOOD), ALARM_LEVEL)
+MAX_STOPPED = binom.ppf(0.98, len(GOOD), ALARM_LEVEL)
 
 
 def few_screens():
@@ -97,7 +97,7 @@ def assert_good_ones_pass(make):
     """Hold the number of good releases that are stopped to the level; copies are in none."""
     found = [judged(make, good(*which), *which[1:]) for which in GOOD]
     stopped = [(verdict, sentence) for verdict, passed, sentence in found if not passed]
-    assert len(stopped) <= MOST_STOPPED, stopped
+    assert len(stopped) <= MAX_STOPPED, stopped
     assert {verdict.outcome for verdict, _ in stopped} <= {"leak found"}, stopped
     assert {verdict.outcome for verdict, passed, _ in found if passed} == {"no leak found"}
 

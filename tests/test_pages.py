@@ -176,16 +176,6 @@ def prepare_files(names: dict[str, Any], folder: Path) -> None:
         names["train"].to_sql("people", base, index=False)
 
 
-def write_releases(names: dict[str, Any], folder: Path) -> None:
-    """Write real rows and two releases of them."""
-    drawn = {
-        name: names["synthetic"].sample(frac=0.9, random_state=i)
-        for i, name in enumerate(("may", "june"))
-    }
-    for name, rows in {"train": names["train"], "holdout": names["holdout"], **drawn}.items():
-        rows.to_csv(folder / f"{name}.csv", index=False)
-
-
 def write_history(names: dict[str, Any], folder: Path) -> None:
     """Write scores of three releases, as files and in a folder."""
     suite = skeval.MetricSuite([("ks", KSComplement())]).fit(names["train"], names["holdout"])
@@ -196,23 +186,18 @@ def write_history(names: dict[str, Any], folder: Path) -> None:
             result.to_json(at / f"v{i}.json")
 
 
-def write_tournament(names: dict[str, Any], folder: Path) -> None:
-    """Write which generators meet, and how they are measured."""
-    for name in ("t.toml", "tournament.toml"):
-        (folder / name).write_text(TOURNAMENT)
+def write_releases(names: dict[str, Any], folder: Path) -> None:
+    """Write scores of three releases."""
+    suite = skeval.MetricSuite([("ks", KSComplement())]).fit(names["train"], names["holdout"])
+    for i in (1, 2, 3):
+        release = names["synthetic"].sample(frac=0.9, random_state=i)
+        suite.evaluate(release).to_json(folder / f"v{i}.json")
 
 
 def write_stated(names: dict[str, Any], folder: Path) -> None:
     """Write a schema that states what is legal."""
     stated = {"age": {"kind": "continuous", "minimum": 0}, "city": "categorical"}
     (folder / "stated.json").write_text(json.dumps(stated))
-
-
-def write_published(names: dict[str, Any], folder: Path) -> None:
-    """Write what somebody states of a table, and statistics of it."""
-    write_stated(names, folder)
-    suite = skeval.MetricSuite([("ks", KSComplement())]).fit(names["train"])
-    suite.save(folder / "statistics.json")
 
 
 class Trained:
@@ -224,8 +209,8 @@ class Trained:
     def train_one_epoch(self) -> None:
         """Learn nothing more."""
 
-    def sample(self, n: int, seed: int = 0) -> pd.DataFrame:
-        return self.rows.sample(n, replace=True, random_state=seed)
+    def sample(self, n: int, random_state: int = 0) -> pd.DataFrame:
+        return self.rows.sample(n, replace=True, random_state=random_state)
 
 
 def prepare_training(names: dict[str, Any], folder: Path) -> None:
@@ -282,15 +267,6 @@ def prepare_quickstart(names: dict[str, Any], folder: Path) -> None:
     names |= one
 
 
-TOURNAMENT = """
-metrics = "ks_complement,exact_matches"
-cv = 2
-[generators.cart]
-class = "skeval.generators.SequentialCART"
-[generators.copula]
-class = "skeval.generators.GaussianCopula"
-"""
-
 PREPARE: dict[str, Callable[[dict[str, Any], Path], None]] = {
     "docs/coming_from/aindo.rst": prepare_aindo,
     "docs/coming_from/sdmetrics.rst": prepare_metadata,
@@ -302,10 +278,11 @@ PREPARE: dict[str, Callable[[dict[str, Any], Path], None]] = {
     "docs/coming_from/synthcity.rst": prepare_synthcity,
     "docs/user_guide/survival.rst": prepare_survival,
     "docs/user_guide/search.rst": prepare_training,
-    "docs/user_guide/alone.rst": write_published,
+    "docs/user_guide/alone.rst": write_stated,
     "docs/user_guide/text.rst": prepare_text,
     "docs/user_guide/files.rst": prepare_files,
     "docs/user_guide/pipelines.rst": prepare_scores,
+    "docs/user_guide/reports.rst": write_releases,
     "docs/user_guide/relational.rst": prepare_relational,
     "README.md": prepare_scores,
 }
@@ -358,12 +335,6 @@ def ours(code: str) -> str:
 def test_every_block_runs(page, names, tmp_path, monkeypatch):
     """One after the other, in a module, as a reader pastes them."""
     PREPARE.get(name_of(page), lambda *_: None)(names, tmp_path)
-    if "may.csv" in page.read_text(encoding="utf-8"):
-        write_releases(names, tmp_path)
-    if "skeval tournament" in page.read_text(encoding="utf-8"):
-        write_tournament(names, tmp_path)
-    if "skeval history" in page.read_text(encoding="utf-8"):
-        write_history(names, tmp_path)
     module = ModuleType("pasted_page")
     vars(module).update(names)
     monkeypatch.setitem(sys.modules, module.__name__, module)

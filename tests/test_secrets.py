@@ -32,7 +32,7 @@ from tests.test_common import METRICS
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 N_CELLS = 40  # that are planted
 N_OUTPUTS = 2000  # that are looked through, at least
-MOST_NUMBERS = 400  # of a document that are combined with each other
+MAX_NUMBERS = 400  # of a document that are combined with each other
 
 
 def planted(table, seed, moved=0):
@@ -118,7 +118,7 @@ def secrets_of(pairs):
     return np.concatenate(of_each)
 
 
-def both_times(once, again, most=MOST_NUMBERS):
+def both_times(once, again, most=MAX_NUMBERS):
     """Return the numbers that stand at the same places of two documents, each number once."""
     first, second = numbers_in(once), numbers_in(again)
     pairs = np.array([(first[place], second[place]) for place in first if place in second])

@@ -23,7 +23,7 @@ from tables import CHOOSE, load, null_rows, rows, unpack
 from skeval.privacy import AttributeInferenceRisk, InferenceRisk
 from skeval.stats.relabelling import share_p_value
 
-N_COLUMNS, MOST_ROWS, COMMON = 7, 1000, 0.95
+N_COLUMNS, MAX_ROWS, COMMON = 7, 1000, 0.95
 
 
 def secrets(table: pd.DataFrame) -> list[str]:
@@ -62,7 +62,7 @@ def releases(folder: Path) -> Iterator[tuple[str, list[pd.DataFrame]]]:
     """Yield train, holdout and release of the choosing tables."""
     for path in sorted(folder.glob("*.parquet")):
         name, n, *_ = path.stem.split("-")
-        if name in CHOOSE and int(n) <= MOST_ROWS:
+        if name in CHOOSE and int(n) <= MAX_ROWS:
             public = load(name)
             real = [part_of(public, part) for part in rows(name, int(n), len(public))[:2]]
             yield path.stem, [*real, unpack(pd.read_parquet(path), public)]

@@ -12,7 +12,7 @@ import pandas as pd
 
 CHOOSE = ("flights", "weather", "cps91", "bwght2")
 JUDGE = ("injury", "fertil2")
-LEAST_OUTSIDERS, MOST_OUTSIDERS = 500, 3000
+MIN_OUTSIDERS, MAX_OUTSIDERS = 500, 3000
 
 
 @cache
@@ -30,8 +30,8 @@ def load(name: str) -> pd.DataFrame:
 def rows(name: str, n: int, n_table: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Return row numbers of train, holdout and outsiders, or None where too few are left."""
     order = np.random.default_rng([zlib.crc32(name.encode()), n]).permutation(n_table)
-    outside = order[2 * n :][:MOST_OUTSIDERS]
-    return (order[:n], order[n : 2 * n], outside) if len(outside) >= LEAST_OUTSIDERS else None
+    outside = order[2 * n :][:MAX_OUTSIDERS]
+    return (order[:n], order[n : 2 * n], outside) if len(outside) >= MIN_OUTSIDERS else None
 
 
 def null_rows(name: str, n: int, n_table: int, repeat: int) -> list[np.ndarray]:
@@ -40,8 +40,8 @@ def null_rows(name: str, n: int, n_table: int, repeat: int) -> list[np.ndarray]:
     Where the table has too few rows, all parts shrink.
     """
     order = np.random.default_rng([zlib.crc32(name.encode()), n, repeat]).permutation(n_table)
-    n = min(n, (n_table - LEAST_OUTSIDERS) // 3)
-    return np.split(order[: 3 * n + MOST_OUTSIDERS], [n, 2 * n, 3 * n])
+    n = min(n, (n_table - MIN_OUTSIDERS) // 3)
+    return np.split(order[: 3 * n + MAX_OUTSIDERS], [n, 2 * n, 3 * n])
 
 
 def decimals(column: pd.Series) -> int:

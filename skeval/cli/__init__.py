@@ -12,22 +12,12 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from skeval.cli import catalogue, evaluate, releases, report, schemas, tournament
+from skeval.cli import catalogue, evaluate, report, schemas
 from skeval.cli.options import DEBUG, app, debugging, say
-from skeval.exceptions import MetricWarning, Sentence, SkevalError, sentence_of
+from skeval.exceptions import MetricWarning, SkevalError
 from skeval.utils.execution import bounded
 
-__all__ = [
-    "app",
-    "catalogue",
-    "evaluate",
-    "main",
-    "printed_warnings",
-    "releases",
-    "report",
-    "schemas",
-    "tournament",
-]
+__all__ = ["app", "catalogue", "evaluate", "main", "printed_warnings", "report", "schemas"]
 _NO_MEMORY = (
     "there is not enough memory for this. Fewer rows take less: --n-max-train and --n-max-test of "
     "report draw them."
@@ -55,20 +45,20 @@ def main() -> None:
         if debugging():
             raise
         try:
-            say(_sentence(error).after("skeval: error: "))
+            say(f"skeval: error: {_message(error)}")
         except MemoryError:
             os.write(2, f"skeval: error: {_NO_MEMORY}\n".encode())
         sys.exit(2)
 
 
-def _sentence(error: Exception) -> Sentence:
+def _message(error: Exception) -> str:
     # the last names a package, ours with what installs it
     if isinstance(error, SkevalError | OSError | ImportError):
-        return sentence_of(error)
+        return str(error)
     if isinstance(error, MemoryError):
-        return Sentence(_NO_MEMORY)
+        return _NO_MEMORY
     # what others say may quote a cell
-    return Sentence(
+    return (
         f"{type(error).__name__}, which skeval did not expect. {DEBUG} shows where it was raised; "
         "please report that to its authors, without data."
     )
@@ -84,8 +74,8 @@ def printed_warnings() -> Iterator[None]:
             yield
     finally:
         ours = [w for w in caught if issubclass(w.category, MetricWarning)]
-        for text in dict.fromkeys(sentence_of(w.message) for w in ours):
-            say(text.after("note: "))
+        for text in dict.fromkeys(str(w.message) for w in ours):
+            say(f"note: {text}")
         for w in caught:
             if w not in ours:
                 # the filters of the user decide, as if it had not been caught

@@ -1,4 +1,4 @@
-"""Commands about the metrics themselves: `list` and `explain`. They import none of them."""
+"""Commands about the metrics themselves: `list` and `explain`."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ import inspect
 import json
 import re
 from collections.abc import Iterator
-from typing import Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 from rich.console import Console
 
 from skeval.cli.options import app, say
+from skeval.core.catalogue import metric_classes
 from skeval.core.tags import Aspect
 from skeval.exceptions import InvalidParameterError
-from skeval.suites.catalogue import Entry, catalogue, documentation
 from skeval.suites.features import Feature, feature_of, features_of, public_object
 from skeval.suites.names import QUESTIONS, Names, proper_name, table_of_names, unknown_name
 from skeval.utils.formatting import number
 from skeval.utils.formulas import formulas_as_text
+
+if TYPE_CHECKING:
+    from skeval.core.base import Metric
 
 _ROLE = re.compile(r":\w+:`(?:[^`<]*<)?~?([\w.]+)>?`")
 _UNDERLINE = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
@@ -52,25 +55,32 @@ def list_metrics(
 
 
 def _matches(row: Names, facet: str | None, find: str | None) -> bool:
-    entry = catalogue()[row.kind]
     if facet is not None and facet.lower() not in get_args(Aspect):
         known = ", ".join(get_args(Aspect))
         raise InvalidParameterError(f"--facet must be among {known}, got {facet!r}.")
-    said = " ".join([*row.all(), *features_of(row.kind), entry.first]).lower()
-    return (facet is None or entry.tags.aspect == facet.lower()) and (
+    said = " ".join([*row.all(), *features_of(row.kind), _first_line(row)]).lower()
+    return (facet is None or _aspect(row) == facet.lower()) and (
         find is None or find.lower() in said
     )
 
 
+def _aspect(row: Names) -> Aspect:
+    return metric_classes()[row.kind].tags.aspect
+
+
+def _first_line(row: Names) -> str:
+    """Return the first line of the docstring; `python -OO` drops it."""
+    return (metric_classes()[row.kind].__doc__ or "").partition("\n")[0]
+
+
 def _row(row: Names) -> dict[str, object]:
-    entry = catalogue()[row.kind]
     return {
         "class": row.kind,
         "names": list(row.short),
         "title": row.title,
         "module": row.module,
-        "facet": entry.tags.aspect,
-        "measures": entry.first,
+        "facet": _aspect(row),
+        "measures": _first_line(row),
         "elsewhere": {source: list(names) for source, names in row.elsewhere.items()},
     }
 
@@ -84,10 +94,9 @@ def _print_metrics(rows: list[Names]) -> None:
         console.print(f"from {module}", markup=False)
         for row in rows:
             if row.module == module:
-                entry = catalogue()[row.kind]
                 short = f"[{', '.join(row.short)}] " if row.short else ""
-                line = f"{short}{entry.first}"
-                console.print(f"  {row.kind:{wide}}{entry.tags.aspect:12}{line}", markup=False)
+                line = f"{short}{_first_line(row)}"
+                console.print(f"  {row.kind:{wide}}{_aspect(row):12}{line}", markup=False)
 
 
 def _print_questions() -> None:
@@ -121,16 +130,17 @@ def explained(name: str) -> Iterator[str]:
         called = proper = feature.public
     if proper is None:
         raise InvalidParameterError(unknown_name(name))
-    entry = next((one for one in catalogue().values() if proper in (one.kind, *one.short)), None)
-    if entry is None:
+    table = table_of_names().values()
+    names = next((one for one in table if proper in (one.kind, *one.short)), None)
+    if names is None:
         yield from _explained_object(proper)
     else:
-        yield from _explained_metric(called, proper, entry)
+        yield from _explained_metric(called, proper, names)
 
 
 def _is_own_object(feature: Feature) -> bool:
     """Return whether a name is ours, and no metric's: it goes before what others call a metric."""
-    return not feature.source and feature.public not in catalogue()
+    return not feature.source and feature.public not in metric_classes()
 
 
 def _explained_object(name: str) -> Iterator[str]:
@@ -147,15 +157,17 @@ def _explained_object(name: str) -> Iterator[str]:
             yield "\n".join((section, text.strip("\n")))
 
 
-def _explained_metric(name: str, proper: str, entry: Entry) -> Iterator[str]:
-    names = table_of_names()[entry.kind]
-    doc = _without_roles(formulas_as_text(documentation(entry)))
+def _explained_metric(name: str, proper: str, names: Names) -> Iterator[str]:
+    from skeval.suites.named_metrics import parameters_in_preset  # imports metrics
+
+    kind = metric_classes()[names.kind]
+    doc = _without_roles(formulas_as_text(_documentation(kind)))
     head, *rest = _UNDERLINE.split(doc)
     parts = dict(zip(rest[::2], (part.strip("\n") for part in rest[1::2]), strict=True))
-    tags = entry.tags
+    tags = kind.tags
     low, high = tags.bounds
     called = name if "/" in name else proper
-    title = f"{called}: {entry.kind}" if proper in entry.short else entry.kind
+    title = f"{called}: {names.kind}" if proper in names.short else names.kind
     yield f"{title} ({tags.aspect})"
     yield ""
     yield head.strip()
@@ -170,12 +182,21 @@ def _explained_metric(name: str, proper: str, entry: Entry) -> Iterator[str]:
         yield f"In scores   {', '.join(names.short)}."
     for source, others in names.elsewhere.items():
         yield f"{source:11} {', '.join(others)}."
-    if said := entry.short.get(proper):
-        yield f"In suites   {said}."
+    if proper in names.short and (changed := parameters_in_preset(proper)):
+        yield f"In suites   {changed}."
     for section in ("Parameters", "Warnings", "Notes", "References"):
         if section in parts:
             yield ""
             yield f"{section}\n{parts[section]}"
+
+
+def _documentation(kind: type[Metric]) -> str:
+    if not kind.__doc__:
+        raise InvalidParameterError(
+            f"{kind.__name__} has no docstring, so skeval explain cannot describe it. Run Python "
+            "without -OO, which removes docstrings."
+        )
+    return inspect.cleandoc(kind.__doc__)
 
 
 def _without_roles(text: str) -> str:

@@ -5,7 +5,6 @@ Commands of saved scores: `render` draws them, `verify` checks what they are of.
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -123,32 +122,20 @@ def evaluate(
     timeout: Annotated[
         float | None, typer.Option(help="Seconds that each metric may take.", min=0.0)
     ] = None,
-    saved: Annotated[
-        Path | None,
-        typer.Option(help="What MetricSuite.save wrote, for TRAIN and HOLDOUT: give SYNTHETIC."),
-    ] = None,
-    rows: Annotated[
-        bool,
-        typer.Option("--rows", help="--saved holds rows: a pickle, which runs code; your own."),
-    ] = False,
 ) -> None:
     """Print the scores of a synthetic table, and save them."""
     from skeval.cli import inputs
 
-    read = [*tables, given.schema, given.policy, given.release, saved]
+    read = [*tables, given.schema, given.policy, given.release]
     if output is not None:
         inputs.check_paths(output, SCORES, "scores", read)
     inputs.check_apart([output, given.junit], read)
     limits = {"timeout": timeout, "on_error": "raise" if debugging() else "warn"}
-    if rows and saved is None:
-        raise InvalidParameterError("--rows needs --saved, the suite that holds them.")
-    if saved is None and len(tables) == 1:
+    if len(tables) == 1:
         foreign = {"--metrics": metrics, "--suite": suite != "report", "--timeout": timeout}
         _of_schema(given, tables[0], output, foreign)
-    elif saved is None:
-        _of_tables(given, tables, output, suite, metrics, limits)
     else:
-        _of_saved(given, tables, output, saved, metrics, rows, limits)
+        _of_tables(given, tables, output, suite, metrics, limits)
 
 
 def _of_tables(
@@ -224,7 +211,7 @@ def _of_schema(given: Given, table: Place, output: Path | None, foreign: dict[st
     if given.schema is None or table.is_folder:
         raise InvalidParameterError(
             "expected two or three files, TRAIN [HOLDOUT] SYNTHETIC, got one. SYNTHETIC alone is "
-            "evaluated by what is stated, --schema FILE, or by statistics of train, --saved FILE."
+            "evaluated by what is stated, --schema FILE."
         )
     if stated := [name for name, value in options.items() if value]:
         raise InvalidParameterError(
@@ -240,30 +227,4 @@ def _of_schema(given: Given, table: Place, output: Path | None, foreign: dict[st
     with shown("lines") as tick:
         result = evaluate_alone(synthetic, content, progress=tick("measured"), date=given.date)
     files = {} if table.path is None else {"synthetic": table}
-    scores.conclude(result, files, output, policy, given)
-
-
-def _of_saved(
-    given: Given,
-    tables: list[Place],
-    output: Path | None,
-    saved: Path,
-    metrics: str | None,
-    rows: bool,
-    limits: dict[str, Any],
-) -> None:
-    """Evaluate a synthetic table by what a file holds of the real ones."""
-    from skeval.cli import gate, inputs, scores, suites
-    from skeval.tables.reading import read_table
-
-    dialect = inputs.dialect_of(given.sep, given.encoding, given.decimal)
-    policy, release = _agreed(given)
-    loaded = suites.suite_of_file(saved, tables, given, metrics, rows=rows)
-    gate.check_policy(policy, loaded)
-    loaded.set_params(**limits, n_jobs=given.jobs)
-    synthetic = read_table(tables[0], header=given.header, dialect=dialect)
-    with shown("lines") as tick:
-        measure = partial(loaded.evaluate, date=given.date, release=release)
-        result = measure(synthetic, progress=tick("measured"))
-    files = {} if tables[0].path is None else {"synthetic": tables[0]}
     scores.conclude(result, files, output, policy, given)

@@ -36,7 +36,7 @@ _CURES = (
     "skeval schema writes the kinds to edit; --accept-doubts takes whole numbers of 3 to 12 values "
     "as categories."
 )
-_MOST_DOUBTS = 5  # that are spelled out
+_MAX_DOUBTS = 5  # that are spelled out
 TrainHoldoutSynthetic = tuple[Any, Any, Any]  # frames, or RelationalData; the second may be None
 
 
@@ -230,8 +230,8 @@ def say_kinds(result: SuiteResult) -> None:
         for one in columns
         if one.doubt
     ]
-    more = f"; and {len(doubts) - _MOST_DOUBTS} more" if len(doubts) > _MOST_DOUBTS else ""
-    said = "; ".join(doubts[:_MOST_DOUBTS]) + more
+    more = f"; and {len(doubts) - _MAX_DOUBTS} more" if len(doubts) > _MAX_DOUBTS else ""
+    said = "; ".join(doubts[:_MAX_DOUBTS]) + more
     doubt = f" In doubt: {said}. {_CURES}" if doubts else ""
     say(f"note: columns: {counts}.{doubt}")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -21,7 +22,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from skeval.exceptions import Sentence
 from skeval.tables.places import Place
 from skeval.utils.execution import SHARE, free_memory
 from skeval.utils.formatting import printable
@@ -41,7 +41,7 @@ Tables = Annotated[
         help="Files of CSV, Parquet, Excel, JSON lines or Arrow, or folders of them, a file a "
         "table; book.xlsx#SHEET; base.sqlite#TABLE, base.duckdb#QUERY or URL#QUERY; or folders of "
         "Parquet files that are parts of one table, which are not read whole. Without a holdout "
-        "there are no baselines. SYNTHETIC alone goes with --schema or --saved.",
+        "there are no baselines. SYNTHETIC alone goes with --schema.",
     ),
 ]
 SchemaFile = Annotated[
@@ -244,9 +244,39 @@ def debugging() -> bool:
 
 
 def say(text: str) -> None:
-    """Print a sentence on standard error, in the words of the command line where it has them."""
-    words = text.shell if isinstance(text, Sentence) else text
-    Console(stderr=True, soft_wrap=True).print(printable(words), markup=False, highlight=False)
+    """Print a sentence on standard error, with the options that it speaks of."""
+    words = printable(with_options(text))
+    Console(stderr=True, soft_wrap=True).print(words, markup=False, highlight=False)
+
+
+# what parameters of Python are called on the command line
+_OPTIONS = {
+    "target": "--target COLUMN",
+    "sensitive": "--sensitive COLUMN",
+    "quasi_identifiers": "--known COLUMNS",
+    "known": "--known COLUMNS",
+    "duration": "--duration COLUMN",
+    "event": "--event COLUMN",
+    "groups": "--groups COLUMN",
+    "schema": "--schema FILE",
+    "holdout": "TRAIN HOLDOUT SYNTHETIC",
+    "timeout": "--timeout SECONDS",
+    "sep": "--sep",
+    "decimal": "--decimal",
+    "encoding": "--encoding",
+    "on_error": "--debug",
+}
+
+
+# a parameter that is to be given, or is at fault
+_NAMED = r"\b{name}(=|\)? names | must )|needs {name}\b"
+
+
+def with_options(text: str) -> str:
+    """Return a sentence with the options that stand for the parameters that it names."""
+    named = [name for name in _OPTIONS if re.search(_NAMED.format(name=name), text)]
+    options = dict.fromkeys(_OPTIONS[name] for name in named)
+    return f"{text} On the command line: {', '.join(options)}." if options else text
 
 
 _WIDE = 200  # columns of a log

@@ -1,7 +1,4 @@
-"""Commands that set saved scores side by side: `compare` of tables, `history` of releases.
-
-Commands that write a report: `report` and `demo`.
-"""
+"""Commands that write a report, `report` and `demo`, and that compare saved scores, `compare`."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ from skeval.utils.formatting import number
 
 if TYPE_CHECKING:
     from skeval.cli.inputs import TrainHoldoutSynthetic
-    from skeval.results.history import History
+    from skeval.results.comparison import Comparison
     from skeval.results.policy import Policy
     from skeval.results.release import Release
     from skeval.suites.suite import MetricSuite
@@ -207,7 +204,10 @@ _ENDINGS = (".html", ".htm", ".pdf", ".json")
 @app.command()
 def compare(
     scores: Annotated[
-        list[Path], typer.Argument(help="What `evaluate -o scores.json` saved, of each table.")
+        list[Path],
+        typer.Argument(
+            help="What `evaluate -o scores.json` saved of each table; of releases in their order."
+        ),
     ],
     output: Annotated[
         Path | None, typer.Option(*OUTPUT, help="Write a page, a PDF or JSON of it.")
@@ -215,8 +215,10 @@ def compare(
 ) -> None:
     """Say which of several synthetic tables to take, and which differences are only chance.
 
-    The exit code is 0 where none is recommended, as where results are of other real tables: that
-    is an answer.
+    The scores are also compared with the scores before them, so that a fall from one release to the
+    next is reported if noise does not explain it.
+
+    The exit code is 0 if no table is recommended or a score fell: that is an answer.
     """
     from skeval.cli.inputs import candidate_names, check_paths
     from skeval.cli.scores import read_results
@@ -246,98 +248,17 @@ def compare(
         )
     show(table)
     say(comparison.sentence)
+    say(_describe_falls(comparison))
     if output is not None:
         say(f"Saved: {output}")
 
 
-_HISTORY_ENDINGS = (*_ENDINGS, ".png")
-
-
-@app.command()
-def history(
-    scores: Annotated[
-        list[Path],
-        typer.Argument(
-            help="What `evaluate -o scores.json` saved of each release, in their order; or one "
-            "folder of them, in the order of their dates."
-        ),
-    ],
-    output: Annotated[
-        Path | None, typer.Option(*OUTPUT, help="Write a PDF, a page, a PNG or JSON of it.")
-    ] = None,
-    metrics: Annotated[
-        str | None, typer.Option(help="The metrics to follow, by their names in scores: A,B.")
-    ] = None,
-    by_date: Annotated[
-        bool, typer.Option("--by-date", help="Order files by the dates of the evaluations.")
-    ] = False,
-    level: Annotated[
-        float, typer.Option(help="Chance that any change is told where all are alike.")
-    ] = 0.05,
-) -> None:
-    """Follow the headline numbers over releases, and say which falls are more than noise.
-
-    The exit code is 0 where something fell: that is an answer.
-    """
-    from skeval.cli.inputs import candidate_names, check_paths
-    from skeval.cli.scores import read_results
-    from skeval.results.history import history as history_of
-
-    files = _release_files(scores)
-    if output is not None:
-        check_paths(output, _HISTORY_ENDINGS, "history", [*scores, *files])
-    names = candidate_names([Place(path) for path in files])
-    results = dict(zip(names, map(read_results, files), strict=True))
-    asked = metrics and [name.strip() for name in metrics.split(",")]
-    in_folder = len(scores) == 1
-    followed = history_of(results, metrics=asked, by_date=by_date or in_folder, level=level)
-    if output is not None:
-        getattr(followed, f"to_{_FORMS.get(output.suffix.lower(), 'html')}")(output)
-    _show_history(followed)
-    say(followed.sentence)
-    if output is not None:
-        say(f"Saved: {output}")
-
-
-_FORMS = {".json": "json", ".pdf": "pdf", ".png": "png"}
-
-
-def _release_files(scores: list[Path]) -> list[Path]:
-    """Return the files of releases: those given, or those of a folder."""
-    if len(scores) != 1 or not scores[0].is_dir():
-        files = scores
-    else:
-        files = sorted(scores[0].glob("*.json"))
-    if len(files) < 2:
-        raise InvalidParameterError(
-            f"expected scores of two releases or more, or a folder of them, got {len(files)}."
-        )
-    return files
-
-
-def _show_history(followed: History) -> None:
-    """Print the values by metric and release; what fell has a word and a colour."""
-    table = plain_table("metric", *map(escape, followed), "worse beyond noise")
-    frame, falls = followed.frame(), followed.falls
-    for metric in followed.metrics:
-        rows = frame[frame["metric"] == metric]
-        values = [_history_cell(row) for row in rows.itertuples()]
-        told = dict.fromkeys(falls.loc[falls["metric"] == metric, "after"])
-        table.add_row(
-            escape(metric), *values, f"[bold red]{escape(', '.join(told))}[/]" if told else ""
-        )
-    outcomes = [result.verdict().outcome for result in followed.values()]
-    table.add_row("privacy", *map(_outcome, outcomes), "")
-    show(table)
-
-
-def _history_cell(row: Any) -> str:
-    text = number(row.value)
-    return f"[bold red]{text} worse[/]" if row.fall else text
-
-
-def _outcome(said: str) -> str:
-    from skeval.cli.scores import INKS
-    from skeval.reporting.style import label_of
-
-    return f"[{INKS[label_of(said)]}]{said}[/]"
+def _describe_falls(comparison: Comparison) -> str:
+    falls = [
+        f"{row.metric} (from {number(comparison[row.first][row.metric].value)} in {row.first} to "
+        f"{number(comparison[row.second][row.metric].value)} in {row.second})"
+        for row in comparison.falls().itertuples()
+    ]
+    if not falls:
+        return "No metric is shown to be worse than in the result before it."
+    return f"Worse than in the result before it, by more than noise: {'; '.join(falls)}."

@@ -11,8 +11,8 @@ from rich.markup import escape
 
 from skeval.cli.gate import enforce, write_junit
 from skeval.cli.inputs import say_kinds
-from skeval.cli.options import Given, plain_table, say, show
-from skeval.exceptions import InvalidParameterError, Sentence
+from skeval.cli.options import Given, plain_table, say, show, with_options
+from skeval.exceptions import InvalidParameterError
 from skeval.reporting.scores import (
     DIFFERENCE,
     INTERVAL,
@@ -100,8 +100,7 @@ def print_scores(result: SuiteResult) -> None:
     left_out: dict[str, list[str]] = {}
     for name, each in result.items():
         if each.error:
-            why = each.error.shell if isinstance(each.error, Sentence) else each.error
-            left_out.setdefault(why, []).append(name)
+            left_out.setdefault(with_options(each.error), []).append(name)
     for why, names in left_out.items():
         Console(soft_wrap=True).print(f"{', '.join(names)} left out: {why}", markup=False)
 

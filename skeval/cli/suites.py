@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skeval.cli.options import Given
 from skeval.exceptions import InvalidParameterError
+from skeval.suites.named_metrics import metric_named
 from skeval.suites.names import proper_name, unknown_name
 from skeval.suites.ready import make_suite
-from skeval.suites.registry import metric_named
 from skeval.suites.suite import MetricSuite
-from skeval.tables.places import Place
-from skeval.tables.reading import check_exists
 from skeval.tables.relational_schema import RelationalSchema
 
 if TYPE_CHECKING:
@@ -63,13 +60,7 @@ def asked_columns(given: Given, release: Release | None) -> dict[str, Any]:
 
 
 def suite_of_names(names: str, given: dict[str, Any], *, seed: int) -> MetricSuite:
-    """Return the suite of metrics by any of their names: "tstr,KSComplement,IMS".
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such metric, or it needs columns that the options do not name.
-    """
+    """Return the suite of metrics by any of their names: "tstr,KSComplement,IMS"."""
     chosen: dict[str, Metric] = {}
     for name in dict.fromkeys(part.strip() for part in names.split(",") if part.strip()):
         proper = proper_name(name)
@@ -115,24 +106,3 @@ def _named_by(kind: type[Metric], given: dict[str, Any]) -> dict[str, Any]:
 
 def _made(kind: type[Metric], given: dict[str, Any]) -> Metric:
     return kind(**_named_by(kind, given))
-
-
-def suite_of_file(
-    path: Path, tables: list[Place], given: Given, metrics: str | None, *, rows: bool
-) -> MetricSuite:
-    """Return a suite that was saved, where one synthetic table is given and nothing of train."""
-    options = {
-        **{"--target": given.target, "--sensitive": given.sensitive, "--schema": given.schema},
-        **{"--duration": given.duration, "--event": given.event, "--known": given.known},
-        **{"--categorical": given.categorical, "--numeric": given.numeric},
-        **{"--groups": given.groups, "--accept-doubts": given.accept_doubts or None},
-        "--metrics": metrics,
-    }
-    if foreign := [name for name, value in options.items() if value is not None]:
-        raise InvalidParameterError(
-            f"{' and '.join(foreign)}: --saved has it from the suite; leave it out."
-        )
-    if len(tables) != 1 or tables[0].is_folder:
-        raise InvalidParameterError("--saved takes one file, SYNTHETIC: it is the real tables.")
-    check_exists(path)
-    return MetricSuite.load(path, rows=rows)

@@ -377,17 +377,7 @@ class _Report:
     def generate(
         self, real_data: Any, synthetic_data: Any, metadata: Any = None, verbose: bool = False
     ) -> None:
-        """Measure.
-
-        Parameters
-        ----------
-        real_data, synthetic_data : table, or mapping of str to table
-            The rows that the generator has seen, and those it made.
-        metadata : mapping, path or object with `to_dict`, optional
-            As SDMetrics takes it.
-        verbose : bool, default=False
-            Nothing is printed; a call that gives it runs.
-        """
+        """Measure."""
         schema = _schema_of(real_data, metadata)
         known = schema
         if schema is None and isinstance(real_data, Mapping):  # tables whose keys are to be seen
@@ -422,12 +412,11 @@ class _Report:
         return pd.DataFrame({"Property": titles, "Score": scores.to_numpy()})
 
     def get_details(self, property_name: str) -> pd.DataFrame:
-        """Return the scores behind a property, such as "Column Shapes", in SDMetrics' columns.
-
-        There is one row for each column or pair. The columns are `Column`, `Metric` and `Score`;
-        for pairs of one table `Column 1`, `Column 2`, `Metric`, `Score`, the correlations, the
-        association and whether the pair counts. Several tables also have `Table`.
-        """
+        """Return the scores behind a property, such as "Column Shapes", in SDMetrics' columns."""
+        # There is one row for each column or pair. The columns are `Column`, `Metric` and
+        # `Score`; for pairs of one table `Column 1`, `Column 2`, `Metric`, `Score`, the
+        # correlations, the association and whether the pair counts. Several tables also
+        # have `Table`.
         group = _property(property_name)
         details = self.result.details(group).rename(
             columns={"table": "Table", "what": "Column", "metric": "Metric", "score": "Score"}

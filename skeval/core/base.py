@@ -12,22 +12,21 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.core.context import Context, by_context, read_context, shared
+from skeval.core.context import Context, read_context, shared
 from skeval.core.features import FeatureNames
-from skeval.core.tags import MetricTags, Need, Reads
+from skeval.core.tags import MetricTags, Need
 from skeval.exceptions import (
     InvalidParameterError,
     MissingInputError,
     PooledLevelsWarning,
     SampledWarning,
-    Sentence,
 )
 from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL
@@ -39,7 +38,7 @@ from skeval.stats.intervals import (
     linearized,
     sampling_interval,
 )
-from skeval.steps.halves import FEWEST_HALVED, halved_share, halvings
+from skeval.steps.halves import MIN_HALVED, halved_share, halvings
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.neighbors import is_gower, preprocessor
 from skeval.steps.samples import (
@@ -63,20 +62,7 @@ if TYPE_CHECKING:
 
 
 def pooled_notices(context: Context, space: Any) -> tuple[PooledLevelsWarning, ...]:
-    """Name the columns whose rare levels share features in a space of vectors.
-
-    Parameters
-    ----------
-    context : Context
-        The tables.
-    space : "gower", "euclidean", transformer or None
-        In "gower", and where there is no space, no level shares anything.
-
-    Returns
-    -------
-    tuple of PooledLevelsWarning
-        One, or none.
-    """
+    """Name the columns whose rare levels share features in a space of vectors."""
     if space is None or is_gower(space) or not context.levels:
         return ()
     from skeval.tables.spaces import most_features
@@ -94,7 +80,7 @@ def pooled_notices(context: Context, space: Any) -> tuple[PooledLevelsWarning, .
     return (PooledLevelsWarning(text),) if pooled else ()
 
 
-MOST_HALVED_OF_SUBJECTS = 2**13  # rows of all tables
+MAX_HALVED_OF_SUBJECTS = 2**13  # rows of all tables
 _N_HALVINGS_OF_SUBJECTS = 4
 
 
@@ -111,40 +97,21 @@ def difference_by_subject(
     value: float,
     fresh: float,
 ) -> tuple[float, float] | None:
-    """Return the interval of value minus baseline of several tables, from halves of subjects.
-
-    Parameters
-    ----------
-    context : RelationalContext
-        With a holdout and synthetic rows.
-    value_of : callable
-        The value of a context.
-    value, fresh : float
-        The value of the synthetic tables, and of the holdout's in their place.
-
-    Returns
-    -------
-    tuple of float or None
-        Both of the same number of subjects. None where these are few, or rows belong to none or
-        to several: no part of such tables is independent of the rest.
-
-    Notes
-    -----
-    A subject changes halves with all its rows. More rows than 8,192 are not halved: the noise is
-    then that of fewer subjects, scaled.
-    """
+    """Return the interval of value minus baseline of several tables, from halves of subjects."""
+    # A subject changes halves with all its rows. More rows than 8,192 are not halved: the
+    # noise is then that of fewer subjects, scaled.
     from skeval.steps.joins import n_subjects, subjects_in_place
 
     sizes = {role: n_subjects(context, role) for role in ("synthetic", "holdout")}
     counted = min(sizes.values())
-    if counted < FEWEST_HALVED or np.isnan(value - fresh):
+    if counted < MIN_HALVED or np.isnan(value - fresh):
         return None
     values = [
         whole if n == counted else value_of(subjects_in_place(context, role, counted, 0)[0])
         for (role, n), whole in zip(sizes.items(), (value, fresh), strict=True)
     ]
     rows = max(context.n_rows(role) / n for role, n in sizes.items())
-    drawn = min(counted, max(FEWEST_HALVED, int(MOST_HALVED_OF_SUBJECTS / rows)))
+    drawn = min(counted, max(MIN_HALVED, int(MAX_HALVED_OF_SUBJECTS / rows)))
     halves = [
         np.array(
             [
@@ -159,64 +126,48 @@ def difference_by_subject(
 
 Halved = Literal[False, True, "root"]
 
-# of each need: what is lacking, and the cure in Python and in the shell
+# of each need: what is lacking, and the cure
 _UNMET = {
     "holdout": (
         "compares against holdout rows, and none were given.",
         "Pass them: fit(train, holdout=rows).",
-        "Give their file: TRAIN HOLDOUT SYNTHETIC.",
     ),
     "keys": (
         "needs a primary key.",
         "Pass a schema that names it: fit(train, schema=TableSchema(...)).",
-        "Name it in the metadata of SDV: --schema FILE.",
     ),
     "relational": (
         "compares several tables.",
         "Pass them by name: "
         "fit({{'users': users, 'orders': orders}}, schema=RelationalSchema(...)).",
-        "Give folders, a file a table: TRAIN [HOLDOUT] SYNTHETIC.",
     ),
     "text": (
         "needs a text column, and the table has none.",
         "Name one: fit(train, schema={{column: 'text'}}).",
-        'Name one in --schema FILE: {"column": "text"}.',
     ),
     "target": (
         "needs a target, a column of the table that can be measured.",
         "Name it: {metric}(target=column).",
-        "Name it: --target COLUMN.",
     ),
     "one table": (
         "measures one table, and several were given.",
         "Lift it: PerTable({metric}(...)), or PerSubject({metric}(...)) for the subjects with all "
         "their rows.",
-        "Give the files of one table.",
     ),
 }
 
 
-def unmet(need: str, metric: str, lack: str = "") -> Sentence:
-    """Return what a metric lacks of a need, and the cure in Python and in the shell.
+class Unmet(NamedTuple):
+    """What the tables lack for a metric, with the cure, and the need by name if it is one."""
 
-    Parameters
-    ----------
-    need : str
-        Such as "holdout".
-    metric : str
-        The class, of which the cure is.
-    lack : str, optional
-        What is lacking, where the metric says more of it.
+    reason: str
+    need: str = ""
 
-    Examples
-    --------
-    >>> from skeval.core.base import unmet
-    >>> print(unmet("target", "TSTR").shell)
-    needs a target, a column of the table that can be measured. Name it: --target COLUMN.
-    """
-    known, python, shell = _UNMET[need]
-    cure = python.format(metric=metric)
-    return Sentence(f"{lack or known} {cure}", f"{lack or known} {shell}", need)
+
+def unmet(need: str, metric: str, lack: str = "") -> Unmet:
+    """Return what the tables lack of a need of a metric, in words of its own if it has some."""
+    known, cure = _UNMET[need]
+    return Unmet(f"{lack or known} {cure.format(metric=metric)}", need)
 
 
 class Metric(FeatureNames, BaseEstimator):
@@ -255,9 +206,6 @@ class Metric(FeatureNames, BaseEstimator):
     minus baseline; rows are taken to be drawn independently. ``details["large_sample_value"]``
     estimates what the value tends to as all tables grow. With ``_halved = "root"`` the noise is
     that of the root, for sums of squares, which shrink as the square of the noise.
-
-    Metrics whose tags say ``reads="columns"`` can be evaluated by a suite that was saved without
-    rows, :meth:`MetricSuite.save`.
 
     Examples
     --------
@@ -360,7 +308,7 @@ class Metric(FeatureNames, BaseEstimator):
         if named and not context.is_relational:
             check_measured(context.schema, named, type(self).__name__)
         if lack := self.unmet_need(context):
-            raise MissingInputError(lack, type(self).__name__)
+            raise MissingInputError(lack.reason, type(self).__name__, lack.need)
         with sharing(getattr(self, "n_jobs", None)):
             self._prepare(measured_on(context, self._scaling))
         self.context_ = context
@@ -402,11 +350,6 @@ class Metric(FeatureNames, BaseEstimator):
             warnings.warn(warning, stacklevel=2)
         return result.value
 
-    def value_in(self, context: Context) -> Result:
-        """Measure the synthetic rows of a context as :meth:`score` does, without a baseline."""
-        with sharing(getattr(self, "n_jobs", None)):
-            return self._result(measured_on(context, self._scaling))
-
     def evaluate_context(self, context: Context, *, advise: bool = True) -> Result:
         """Measure the synthetic rows of a context, as a suite does to share its steps."""
         start = time.perf_counter()
@@ -437,12 +380,7 @@ class Metric(FeatureNames, BaseEstimator):
         """What it does with tables that need not fit in memory, see :class:`MetricTags`."""
         return self.tags.scaling
 
-    @property
-    def _reads(self) -> Reads:
-        """What it looks at, see :class:`MetricTags`."""
-        return self.tags.reads
-
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Return which need of the metric the real tables leave unmet, and the cure, or None."""
         if context.is_relational and "relational" not in self.tags.needs:
             return unmet("one table", type(self).__name__)
@@ -537,7 +475,10 @@ class Metric(FeatureNames, BaseEstimator):
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         """Compare a result with what fresh real rows get; `score` does without."""
-        return in_relation(context, self, result)
+        result = self._with_interval(context, result)
+        if result.baseline is None and "holdout" in context and "holdout" not in self.tags.needs:
+            return self._with_baseline(context, result)
+        return result
 
     def _with_interval(self, context: Context, result: Result) -> Result:
         """Return the result with the interval of its expected value, from halves of all tables."""
@@ -556,7 +497,7 @@ class Metric(FeatureNames, BaseEstimator):
 
     def _can_halve(self, context: Context, n_rows: int) -> bool:
         fewest = min(self._n_counted(context, n) for n in (n_rows, context.n_rows("train")))
-        return bool(self._halved) and fewest >= FEWEST_HALVED
+        return bool(self._halved) and fewest >= MIN_HALVED
 
     def _share(self, context: Context, n_rows: int) -> float:
         """Return which fraction of the rows of the tables is halved."""
@@ -629,15 +570,6 @@ class Metric(FeatureNames, BaseEstimator):
         return min(n_rows, getattr(self, "max_rows", None) or n_rows)
 
 
-@by_context
-def in_relation(context: Context, metric: Metric, result: Result) -> Result:
-    """Return the result of a metric with its interval, and the baseline of fresh real rows."""
-    result = metric._with_interval(context, result)
-    if result.baseline is None and "holdout" in context and "holdout" not in metric.tags.needs:
-        return metric._with_baseline(context, result)
-    return result
-
-
 def sample_notices(context: Context) -> tuple[SampledWarning, ...]:
     """Say how many rows of each table were measured, where it was not all."""
     sizes = [(role, context.n_rows(role), of) for role, of in context.drawn_of.items()]
@@ -650,19 +582,13 @@ NO_KEYS = "The schema has no foreign key. Give them: RelationalSchema(..., forei
 
 
 class RelationalMetric(Metric):
-    """A metric of several tables: its author writes `_measure`, of a relational context.
+    """A metric of several tables: its author writes `_measure`, of a relational context."""
 
-    If a holdout is given, the baseline is the same metric with the holdout's tables in the
-    synthetic place. Metrics with ``_halved = True`` have an interval of value minus baseline
-    (``Result.difference``) from halves of the subjects, each with all its rows; where rows belong
-    to several subjects, or nobody knows to whom, there is none. Others have it from the intervals
-    of both, if they have these.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
-    """
+    # If a holdout is given, the baseline is the same metric with the holdout's tables in the
+    # synthetic place. Metrics with `_halved = True` have an interval of value minus baseline
+    # (`Result.difference`) from halves of the subjects, each with all its rows; where rows
+    # belong to several subjects, or nobody knows to whom, there is none. Others have it from
+    # the intervals of both, if they have these.
 
     def _compute(self, context: Context) -> float | Result:
         return self._measure(cast("RelationalContext", context))

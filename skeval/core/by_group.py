@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from skeval.core.base import Metric
+from skeval.core.base import Metric, Unmet
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
-from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning, Sentence
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
 from skeval.results.result import Result, undefined
 from skeval.stats.relabelling import holm
 from skeval.tables.preprocessing import NOMINAL
@@ -119,7 +119,7 @@ class ByGroup(Metric):
         """Return the columns that parameters name, those of the metric among them."""
         return {**super().named_columns(), **self.metric.named_columns()}
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
         return self.metric.unmet_need(context)
 
@@ -272,16 +272,7 @@ class ByGroup(Metric):
 
 
 def goodness(value: float, tags: MetricTags) -> float:
-    """Return a number that is the higher, the better a value is.
-
-    Examples
-    --------
-    >>> from skeval import MetricTags
-    >>> from skeval.core.by_group import goodness
-    >>> between = MetricTags("fidelity", greater_is_better=None, bounds=(0, 1))
-    >>> goodness(0.5, between) > goodness(0.25, between), goodness(3.0, MetricTags("fidelity"))
-    (True, -3.0)
-    """
+    """Return a number that is the higher, the better a value is."""
     if tags.sign:
         return tags.sign * value
     middle = sum(tags.bounds) / 2.0

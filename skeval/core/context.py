@@ -57,14 +57,13 @@ from skeval.tables.precision import (
 )
 from skeval.tables.schema import Accept, Kind, TableSchema
 from skeval.utils.execution import Stopped, waiting
-from skeval.utils.ties import tied
 
 SHARED_ROWS = (
     "{share:.2%} of the holdout rows also stand in train, so that whatever contrasts the two looks "
     "milder than it is. Remove them from one of the tables, unless such rows are natural here."
 )
 
-MOST_SHARED = 0.5  # of the holdout rows: beyond, contrasts of train and holdout say nothing
+MAX_SHARED = 0.5  # of the holdout rows: beyond, contrasts of train and holdout say nothing
 
 NOT_REMEMBERED = (
     "The real rows were left out when this fitted object was pickled. Fit it again, or set "
@@ -493,13 +492,7 @@ def content_hash(argument: Any) -> str:
 
 
 class ByContext(Protocol[P, R]):
-    """A function of a context that a kind of context may override.
-
-    Attributes
-    ----------
-    ordinary : callable
-        The function for tables in memory, which an override may fall back on.
-    """
+    """A function of a context that a kind of context may override."""
 
     ordinary: Callable[..., Any]
 
@@ -511,32 +504,7 @@ class ByContext(Protocol[P, R]):
 
 
 def by_context(function: Callable[P, T]) -> ByContext[P, T]:
-    """Let kinds of contexts override a function, whose first argument is the context.
-
-    Parameters
-    ----------
-    function : callable
-        What is done with tables in memory.
-
-    Returns
-    -------
-    callable
-        The function, with `register(kind)` to decorate what a kind of context does instead.
-
-    Examples
-    --------
-    >>> from skeval.core.context import Context, by_context
-    >>> @by_context
-    ... def place(context):
-    ...     return "memory"
-    >>> class Elsewhere(Context):
-    ...     pass
-    >>> @place.register(Elsewhere)
-    ... def _(context):
-    ...     return f"not in {place.ordinary(context)}"
-    >>> place(Context(None, {})), place(Elsewhere(None, {}))
-    ('memory', 'not in memory')
-    """
+    """Let kinds of contexts override a function, whose first argument is the context."""
     chosen: Any = functools.singledispatch(function)
     chosen.ordinary = function
     return cast("ByContext[P, T]", chosen)
@@ -600,7 +568,7 @@ def content_hashes(context: Context, role: str) -> np.ndarray | None:
 def shared_rows(context: Context) -> tuple[MetricWarning, ...]:
     """Return a sentence on the share of holdout rows that are also in train, if any are."""
     share = hashed_share(*(content_hashes(context, role) for role in ("train", "holdout")))
-    kind = MostlySharedRowsWarning if share > MOST_SHARED else SharedRowsWarning
+    kind = MostlySharedRowsWarning if share > MAX_SHARED else SharedRowsWarning
     return (kind(SHARED_ROWS.format(share=share)),) if share else ()
 
 
@@ -612,38 +580,29 @@ TABLE_READERS: list[Callable[[Any, str], Any | None]] = []
 def read_context(
     train: Any, holdout: Any = None, *, schema: Any = None, max_rows: int | None = None
 ) -> Context:
-    """Read one real table, or, where train maps names to tables, several of them.
-
-    A table that need not fit in memory, such as a folder of Parquet files, stays where it is; what
-    cannot be counted up is then measured on `max_rows` rows of each role.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.core.context import read_context
-    >>> users = pd.DataFrame({"age": [20, 30]})
-    >>> read_context(users).is_relational, read_context({"users": users}).is_relational
-    (False, True)
-    """
+    """Read one real table, or, where train maps names to tables, several of them."""
+    # A table that need not fit in memory, such as a folder of Parquet files, stays where it
+    # is; what cannot be counted up is then measured on `max_rows` rows of each role.
     are_frames = isinstance(train, pd.DataFrame) and isinstance(holdout, pd.DataFrame | None)
-    for reader in () if are_frames else (*READERS, *(tied("readers") or ())):
-        context = reader(train, holdout, schema=schema, max_rows=max_rows)
-        if context is not None:
-            return context
+    if not are_frames:
+        # these contexts derive from Context, so their modules import this one
+        from skeval.core.relational_context import read_several
+        from skeval.scale.context import read_large
+
+        for reader in (*READERS, read_several, read_large):
+            context = reader(train, holdout, schema=schema, max_rows=max_rows)
+            if context is not None:
+                return context
     return Context.of(train, holdout, schema=schema, ordered=True)
 
 
 def read_rows(table: Any, role: str) -> Any:
-    """Return a table as a frame, or as what a reader of tables of its kind makes of it.
+    """Return a table as a frame, or as what a reader of tables of its kind makes of it."""
+    # skeval.scale imports this module; its contexts register how such tables are sampled
+    import skeval.scale.context  # noqa: F401
+    from skeval.scale.long_csv import large_table
 
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.core.context import read_rows
-    >>> read_rows(pd.DataFrame({"age": [20, 30]}), "train")["age"].tolist()
-    [20, 30]
-    """
-    for reader in (*TABLE_READERS, *(tied("table readers") or ())):
+    for reader in (*TABLE_READERS, large_table):
         if (read := reader(table, role)) is not None:
             return read
     return as_frame(table, role)
@@ -662,26 +621,7 @@ def counted(
     count: Callable[[Any], T],
     merge: Callable[[list[T]], T],
 ) -> T:
-    """Return what a function counts in a role's rows.
-
-    Parameters
-    ----------
-    context : Context
-        The tables.
-    role : str
-        Whose rows.
-    names : sequence of str
-        The columns that are read.
-    count : callable
-        Takes rows and gives whole numbers, so that parts of a table can be counted one by one.
-    merge : callable
-        Makes one count of those of consecutive parts, as :func:`summed` does.
-
-    Returns
-    -------
-    object
-        The count of all rows.
-    """
+    """Return what a function counts in a role's rows."""
     return count(context[role])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from itertools import groupby
@@ -26,60 +25,13 @@ def own_doc(kind: type) -> str | None:
 
 @dataclass_transform(eq_default=False, field_specifiers=(field,))
 def declared(kind: T) -> T:
-    """Make `__init__` of the annotated fields of a class, and complete its docstring.
-
-    Fields of the bases come first, in their order. Fields below ``_: KW_ONLY`` are given by name
-    only. Values are stored untouched, so that ``clone``, ``get_params`` and ``repr`` are those of
-    scikit-learn. The docstring gets the paragraphs of inherited parameters and attributes; what the
-    class says itself goes before. An attribute that is no parameter is a `ClassVar`, one that `fit`
-    sets is a ``field(init=False)``. A class that writes its own `__init__` keeps it.
-
-    Parameters
-    ----------
-    kind : type
-        A metric, or the base of a family of metrics.
-
-    Returns
-    -------
-    type
-        The same class.
-
-    Raises
-    ------
-    TypeError
-        If the class gives a parameter of its bases another value without an annotation: `__init__`
-        would overwrite it.
-
-    Examples
-    --------
-    >>> from dataclasses import field
-    >>> from skeval import Metric
-    >>> from skeval.core.declared import declared
-    >>> @declared
-    ... class Quantile(Metric):
-    ...     '''A family.
-    ...
-    ...     Parameters
-    ...     ----------
-    ...     q : float, default=0.5
-    ...         The quantile.
-    ...     '''
-    ...     q: float = field(default=0.5, kw_only=True)
-    >>> @declared
-    ... class Gap(Quantile):
-    ...     '''A member.
-    ...
-    ...     Parameters
-    ...     ----------
-    ...     column : str
-    ...         The column.
-    ...     '''
-    ...     column: str
-    >>> Gap("age")
-    Gap(column='age')
-    >>> [line for line in Gap.__doc__.splitlines() if " : " in line]
-    ['column : str', 'q : float, default=0.5', 'context_ : Context']
-    """
+    """Make `__init__` of the annotated fields of a class, and complete its docstring."""
+    # Fields of the bases come first, in their order. Fields below `_: KW_ONLY` are given by
+    # name only. Values are stored untouched, so that `clone`, `get_params` and `repr` are
+    # those of scikit-learn. The docstring gets the paragraphs of inherited parameters and
+    # attributes; what the class says itself goes before. An attribute that is no parameter is
+    # a `ClassVar`, one that `fit` sets is a `field(init=False)`. A class that writes its own
+    # `__init__` keeps it.
     doc = kind.__doc__  # None with python -OO, where a dataclass would write its signature there
     writes_its_own = "__init__" in vars(kind)
     made: Any = dataclass(eq=False, repr=False)(kind)
@@ -96,37 +48,9 @@ def declared(kind: T) -> T:
     return made
 
 
-def completed(kind: type, doc_of: Callable[[type], str | None] = own_doc) -> str:
-    """Return the docstring of a class with what its bases say, in the order of the signature.
-
-    Parameters
-    ----------
-    kind : type
-        A declared class.
-    doc_of : callable, default=own_doc
-        Gives the docstring of a class, without those of its bases.
-
-    Returns
-    -------
-    str
-    """
-    return merged(list(map(doc_of, kind.__mro__)), list(inspect.signature(kind).parameters))
-
-
-def merged(docs: Sequence[str | None], order: Sequence[str]) -> str:
-    """Return a docstring with what those after it, of its bases, say of more parameters.
-
-    Parameters
-    ----------
-    docs : sequence of str or None
-        Docstrings of a class and of its bases, in their order.
-    order : sequence of str
-        The parameters, in the order of the signature.
-
-    Returns
-    -------
-    str
-    """
+def completed(kind: type) -> str:
+    """Return the docstring of a class with the parameters of its bases, ordered by signature."""
+    docs, order = [own_doc(base) for base in kind.__mro__], inspect.signature(kind).parameters
     doc = inspect.cleandoc(docs[0] or "")
     for title in _SECTIONS:
         entries: dict[str, str] = {}

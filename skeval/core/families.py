@@ -17,7 +17,7 @@ from skeval.stats.risks import Matched, privacy_of_matches
 from skeval.steps.exposure import advice_on_leak
 from skeval.steps.neighbors import (
     _LARGEST_THRESHOLD,
-    FEW,
+    MAX_FEW_ROWS,
     TERMS,
     _are_thresholds,
     accumulation_curve,
@@ -292,7 +292,7 @@ class AccumulationMetric(NeighborMetric):
         result = replace(result, interval=interval, baseline=baseline, details=details)
         if interval is not None:
             return result
-        few = DegenerateInputWarning(f"fewer than {FEW} synthetic rows: no interval.")
+        few = DegenerateInputWarning(f"fewer than {MAX_FEW_ROWS} synthetic rows: no interval.")
         return replace(result, warnings=(*result.warnings, few))
 
     def _uncertainty(
@@ -305,7 +305,7 @@ class AccumulationMetric(NeighborMetric):
     ) -> tuple[float, tuple[float, float] | None]:
         """Return the standard error over the synthetic rows, and the interval; none of a few."""
         n_synthetic, terms = context.n_rows("synthetic"), TERMS[self.area]
-        if n_synthetic < FEW:
+        if n_synthetic < MAX_FEW_ROWS:
             return float("nan"), None
         scaled = {name: scaled_distances(d, largest) for name, d in distances.items()}
         parts = {name: terms(d, threshold) for name, d in scaled.items()}

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from skeval.core.context import MOST_SHARED, NOT_REMEMBERED, Context
+from skeval.core.context import MAX_SHARED, NOT_REMEMBERED, Context
 from skeval.exceptions import (
     IgnoredColumnsWarning,
     InvalidParameterError,
@@ -362,11 +362,9 @@ def _complete(data: RelationalData, train: RelationalData, role: str) -> Relatio
 
 
 def _orders(data: RelationalData, relations: RelationalSchema) -> dict[str, np.ndarray]:
-    """Return the positions of the rows of tables in an order of content.
-
-    Rows of a sequence with the same index, or without one, keep the order in which they are given,
-    which has a meaning.
-    """
+    """Return the positions of the rows of tables in an order of content."""
+    # Rows of a sequence with the same index, or without one, keep the order in which they are
+    # given, which has a meaning.
     positions = {}
     for name in [name for name in data if name in relations.tables]:
         rows, sequence = data[name], relations.sequences.get(name)
@@ -414,11 +412,9 @@ def _rounded(train: RelationalData) -> Iterator[MetricWarning]:
 
 
 def _notices(contexts: Mapping[str, Context]) -> tuple[MetricWarning, ...]:
-    """Return the warnings about the tables, with their names.
-
-    Rows of several tables may well be equal, as orders of one thing. Subjects are therefore
-    compared: which of them are in train and in the holdout.
-    """
+    """Return the warnings about the tables, with their names."""
+    # Rows of several tables may well be equal, as orders of one thing. Subjects are therefore
+    # compared: which of them are in train and in the holdout.
     return tuple(
         notice.within(name)
         for name, context in contexts.items()
@@ -428,11 +424,9 @@ def _notices(contexts: Mapping[str, Context]) -> tuple[MetricWarning, ...]:
 
 
 def shared_subjects(context: RelationalContext) -> tuple[SharedRowsWarning, ...]:
-    """Return a sentence on the share of the holdout's subjects that are also in train.
-
-    A subject is the same if its own row and all rows that belong to it are, or, where keys are no
-    mere numbers of rows, if its key is.
-    """
+    """Return a sentence on the share of the holdout's subjects that are also in train."""
+    # A subject is the same if its own row and all rows that belong to it are, or, where keys
+    # are no mere numbers of rows, if its key is.
     relations, notices = context.relations, []
     for subject in relations.subjects if not relations.undetermined else ():
         train, holdout = (_fingerprints(context, role, subject) for role in ("train", "holdout"))
@@ -442,17 +436,15 @@ def shared_subjects(context: RelationalContext) -> tuple[SharedRowsWarning, ...]
             by_key = shared_keys(*(context.given(r)[subject][key[0]] for r in ("train", "holdout")))
             share = max(share, by_key)
         if share:
-            kind = MostlySharedRowsWarning if share > MOST_SHARED else SharedRowsWarning
+            kind = MostlySharedRowsWarning if share > MAX_SHARED else SharedRowsWarning
             notices.append(kind(_SHARED_SUBJECTS.format(table=subject, share=share)))
     return tuple(notices)
 
 
 def _fingerprints(context: RelationalContext, role: str, subject: str) -> np.ndarray:
-    """Return a number of each subject: equal for subjects with equal rows, in any order.
-
-    If the rows of the subject's table are sequences, each of them is one. There is none at all
-    if there is no column to tell them apart by.
-    """
+    """Return a number of each subject: equal for subjects with equal rows, in any order."""
+    # If the rows of the subject's table are sequences, each of them is one. There is none at
+    # all if there is no column to tell them apart by.
     data, tables, relations = context.given(role), context[role], context.relations
     own, measured = np.arange(len(tables[subject])), False
     if subject in relations.sequences:
@@ -473,11 +465,10 @@ def _fingerprints(context: RelationalContext, role: str, subject: str) -> np.nda
 
 
 def shared_keys(train: pd.Series, holdout: pd.Series) -> float:
-    """Return the share of holdout keys that train has; 0 where keys just number the rows.
-
-    Keys that count up (1, 2, 3, or user-001) may be those of others in another table. So keys with
-    a number in them are compared only where they use a tenth of the range at most.
-    """
+    """Return the share of holdout keys that train has; 0 where keys just number the rows."""
+    # Keys that count up (1, 2, 3, or user-001) may be those of others in another table. So
+    # keys with a number in them are compared only where they use a tenth of the range at
+    # most.
     both = pd.concat([train, holdout], ignore_index=True).dropna()
     parts = both.astype(str).str.extract(r"^\D*(\d+)(?:\.0)?\D*$")[0]
     numbers = pd.to_numeric(parts, errors="coerce")

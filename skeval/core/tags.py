@@ -13,14 +13,12 @@ Aspect = Literal["fidelity", "utility", "privacy", "diagnostic"]
 Need = Literal["holdout", "target", "keys", "generator", "relational", "text"]
 Evidence = Literal["screen", "attack", "audit", "disclosure"]
 Risk = Literal["singling out", "linkability", "inference"]
-Reads = Literal["columns", "rows"]
 Quoted = Literal["", "similarity", "relations", "learning", "copies"]
 _WEIGHTS = Interval(0, 100, "neither")  # heavier, a test would leave the others nothing
 _LEGAL: Mapping[str, Any] = {
     "aspect": Aspect,
     "scaling": Scaling,
     "risks": Risk,
-    "reads": Reads,
     "quoted": Quoted,
     "needs": Need,
 }
@@ -60,10 +58,6 @@ class MetricTags:
     headline : int, default=0
         Place among the metrics of its aspect that the first page of a report shows, from 1 on; with
         0 it comes after those.
-    reads : {"columns", "rows"}, default="rows"
-        What the metric looks at: "columns", the real columns one by one, and two of them by the
-        steps of :mod:`skeval.steps.pairs` alone, so that aggregates will do
-        (:meth:`MetricSuite.save <skeval.MetricSuite.save>`); or "rows".
     quoted : {"", "similarity", "relations", "learning", "copies"}, default=""
         Which sentence of a summary quotes the value: how similar the tables are, which share of the
         relations between columns is kept, what a model learns from the synthetic one, or that it
@@ -98,7 +92,6 @@ class MetricTags:
     scaling: Scaling = "sampled"
     risks: frozenset[Risk] = frozenset()
     headline: int = 0
-    reads: Reads = "rows"
     quoted: Quoted = ""
     volatile: bool = False
     weight: float = 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -64,18 +64,17 @@ class CellAdherence(Metric):
         The columns to measure: all, the first *n*, or these; only those with the rule count.
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, reads="columns")
+    tags = DIAGNOSTIC_TAGS
     _kinds: ClassVar[tuple[Kind, ...]]
     _: KW_ONLY
     nullable: Literal["auto"] | bool = "auto"
     columns: Columns = None
 
     def _rule(self, context: Context, column: str) -> Rule | None:
-        """Return what checks the cells of a column; None where train leaves the rule open.
-
-        It takes them as read, and which of them cannot be read, and gives which cells keep the
-        rule, which count, None for all, and the numbers of those that break it, by how.
-        """
+        """Return what checks the cells of a column; None where train leaves the rule open."""
+        # It takes them as read, and which of them cannot be read, and gives which cells
+        # keep the rule, which count, None for all, and the numbers of those that break
+        # it, by how.
         raise NotImplementedError(f"{type(self).__name__} must define _rule(...).")
 
     def _allows_missing(self, context: Context, column: str) -> bool:
@@ -489,14 +488,7 @@ def _share_of_train(context: Context, column: str, pattern: Pattern) -> float:
 
 
 def is_date_format(pattern: Pattern) -> bool:
-    """Return whether a pattern is a format of dates, and no regular expression.
-
-    Examples
-    --------
-    >>> from skeval.diagnostic.adherence import is_date_format
-    >>> is_date_format("%Y-%m-%d"), is_date_format("[0-9]{4}")
-    (True, False)
-    """
+    """Return whether a pattern is a format of dates, and no regular expression."""
     return isinstance(pattern, str) and (
         pattern == "ISO8601" or _DIRECTIVE.search(pattern) is not None
     )

@@ -87,31 +87,9 @@ def constant_notices(names: Sequence[str]) -> tuple[MetricWarning, ...]:
 
 
 class ShareTally:
-    """Shares of cells that keep a rule, one a column, and the interval of their mean.
+    """Shares of cells that keep a rule, one a column, and the interval of their mean."""
 
-    Columns are added one by one, so that no table of cells is ever held.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows of the table.
-
-    Attributes
-    ----------
-    shares : dict of str to float
-        The share of each column.
-    intervals : dict of str to tuple of (float, float)
-        Wilson's interval of each share.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.diagnostic.columns import ShareTally
-    >>> tally = ShareTally(4)
-    >>> tally.add("x", np.array([True, True, True, False]))
-    >>> tally.shares
-    {'x': 0.75}
-    """
+    # Columns are added one by one, so that no table of cells is ever held.
 
     def __init__(self, n_rows: int) -> None:
         self.n_rows = n_rows
@@ -121,17 +99,7 @@ class ShareTally:
         self._inverse = 0.0
 
     def add(self, column: str, valid: np.ndarray, counted: np.ndarray | None = None) -> None:
-        """Add a column.
-
-        Parameters
-        ----------
-        column : str
-            Its name.
-        valid : ndarray of shape (n_rows,), bool
-            Which rows keep the rule.
-        counted : ndarray of shape (n_rows,), bool, optional
-            Which rows count, at least one; all by default. If none is valid, none is outside.
-        """
+        """Add a column."""
         n = self.n_rows if counted is None else int(counted.sum())
         k = int(valid.sum())
         self.shares[column] = k / n
@@ -159,22 +127,14 @@ class ShareTally:
         return replace(result, interval=self.interval())
 
     def interval(self) -> tuple[float, float] | None:
-        """Return where the mean of the shares lies in the population; None if there is no column.
-
-        Returns
-        -------
-        tuple of (float, float)
-            At 95%, within [0, 1]. For one column, Wilson's interval of its share.
-
-        Notes
-        -----
-        The cells of a row depend on each other, so the row is the unit: its contribution to the
-        mean lies between 0 and 1. Wilson's interval is taken at as many rows as would give a share
-        the variance that the row contributions have. Rows that fail as a whole may be too rare to
-        have been seen, and no variance then shows: four rows are therefore thought added for the
-        variance, two valid in all columns and two in none. The interval is conservative where
-        violations are spread over rows, the more so the fewer rows there are.
-        """
+        """Get where the mean of the shares lies in the population; None if there is no column."""
+        # The cells of a row depend on each other, so the row is the unit: its
+        # contribution to the mean lies between 0 and 1. Wilson's interval is taken at as
+        # many rows as would give a share the variance that the row contributions have.
+        # Rows that fail as a whole may be too rare to have been seen, and no variance
+        # then shows: four rows are therefore thought added for the variance, two valid in
+        # all columns and two in none. The interval is conservative where violations are
+        # spread over rows, the more so the fewer rows there are.
         d = len(self.shares)
         if d == 0:
             return None
@@ -189,17 +149,9 @@ class ShareTally:
 
 
 def mean_of_bands(bands: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Return the interval of a mean from simultaneous intervals of its terms, at least one.
-
-    If each term lies in its interval, the mean lies between the means of their ends: with terms
-    at ``1 - 0.05 / n_terms`` each, this holds at 95% however they depend on each other.
-
-    Examples
-    --------
-    >>> from skeval.diagnostic.columns import mean_of_bands
-    >>> mean_of_bands([(0.0, 0.5), (0.5, 1.0)])
-    (0.25, 0.75)
-    """
+    """Return the interval of a mean from simultaneous intervals of its terms, at least one."""
+    # If each term lies in its interval, the mean lies between the means of their ends: with
+    # terms at `1 - 0.05 / n_terms` each, this holds at 95% however they depend on each other.
     low, high = map(exact_mean, zip(*bands, strict=True))
     return low, high
 

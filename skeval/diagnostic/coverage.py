@@ -84,7 +84,7 @@ class RangeCoverage(Metric):
     0.67
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs", reads="columns", volatile=True)
+    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs", volatile=True)
 
     columns: Columns = None
     digits: Count | None = 2
@@ -178,7 +178,7 @@ class CategoryCoverage(Metric):
     0.6667
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, reads="columns", volatile=True)
+    tags = replace(DIAGNOSTIC_TAGS, volatile=True)
 
     min_count: Count = 1
     columns: Columns = None
@@ -239,26 +239,8 @@ def _notices(
 
 
 def range_coverage(train: tuple[float, float], synthetic: tuple[float, float]) -> float:
-    """Return the share of train's range between the least and the greatest synthetic value.
-
-    0 means none of it, 1 all; values beyond the range neither help nor harm.
-
-    Parameters
-    ----------
-    train, synthetic : tuple of (float, float)
-        Least and greatest value; finite.
-
-    Returns
-    -------
-    float
-        In [0, 1]; nan if train's range is empty.
-
-    Examples
-    --------
-    >>> from skeval.diagnostic.coverage import range_coverage
-    >>> round(range_coverage((37.0, 97.7), (45.0, 95.0)), 6)
-    0.823723
-    """
+    """Return the share of train's range between the least and the greatest synthetic value."""
+    # 0 means none of it, 1 all; values beyond the range neither help nor harm.
     # halves: the difference of two large numbers has no room for itself
     (low, high), (low_s, high_s) = ((least / 2.0, most / 2.0) for least, most in (train, synthetic))
     width = high - low
@@ -269,35 +251,13 @@ def range_coverage(train: tuple[float, float], synthetic: tuple[float, float]) -
 
 
 def expected_range_coverage(values: np.ndarray, n_fresh: int) -> float:
-    """Return the range coverage that fresh rows of train's population have on average.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Train's present values, finite.
-    n_fresh : int
-        Number of fresh values.
-
-    Returns
-    -------
-    float
-        In [0, 1]; nan if train has no range, or `n_fresh` is 0.
-
-    Notes
-    -----
-    For any distribution, each fresh value falls between any two neighbours among n train values
-    with equal probability, and the least of m fresh values exceeds the j-th least of train with
-    probability prod_{i < j} (n - i) / (n - i + m). Between two neighbours it is taken to lie in the
-    middle. On heavy tails the mean is some points lower, since the outermost gaps are the widest
-    and the likeliest to be filled by rows that lie beyond them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.diagnostic.coverage import expected_range_coverage
-    >>> round(expected_range_coverage(np.arange(100.0), n_fresh=100), 3)
-    0.985
-    """
+    """Return the range coverage that fresh rows of train's population have on average."""
+    # For any distribution, each fresh value falls between any two neighbours among n train
+    # values with equal probability, and the least of m fresh values exceeds the j-th least of
+    # train with probability prod_{i < j} (n - i) / (n - i + m). Between two neighbours it is
+    # taken to lie in the middle. On heavy tails the mean is some points lower, since the
+    # outermost gaps are the widest and the likeliest to be filled by rows that lie beyond
+    # them.
     n = values.size
     width = float(np.ptp(values)) if n else 0.0
     if not 0.0 < width < np.inf or n_fresh == 0:
@@ -318,27 +278,7 @@ def _least(values: np.ndarray, k: int) -> np.ndarray:
 
 
 def expected_category_coverage(shares: np.ndarray, n_fresh: int) -> float:
-    """Return the mean share of categories that `n_fresh` rows of these shares would hold.
-
-    Parameters
-    ----------
-    shares : ndarray of shape (n_categories,)
-        The share of each category among the rows.
-    n_fresh : int
-        Number of rows.
-
-    Returns
-    -------
-    float
-        In [0, 1]; nan if there is no category.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.diagnostic.coverage import expected_category_coverage
-    >>> expected_category_coverage(np.array([0.5, 0.5]), n_fresh=1)
-    0.5
-    """
+    """Return the mean share of categories that `n_fresh` rows of these shares would hold."""
     if shares.size == 0:
         return float("nan")
     return float(np.mean(-np.expm1(n_fresh * np.log1p(-np.minimum(shares, 1.0 - 1e-16)))))
@@ -392,7 +332,7 @@ class OutlierCoverage(Metric):
     0.5
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs", reads="columns", volatile=True)
+    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs", volatile=True)
 
     k: NonNegative = 1.5
     columns: Columns = None
@@ -457,36 +397,13 @@ def _band(k: int, n: int, share: float, confidence: float) -> tuple[float, float
 
 
 def tukey_fences(values: np.ndarray, k: float = 1.5) -> tuple[float, float]:
-    """Return the fences beyond which values count as outliers: k interquartile ranges off.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        At least one number, none missing.
-    k : float, default=1.5
-        Distance of the fences from the quartiles, in interquartile ranges.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.diagnostic.coverage import tukey_fences
-    >>> tukey_fences(np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 50, -40]))
-    (-6.5, 15.5)
-    """
+    """Return the fences beyond which values count as outliers: k interquartile ranges off."""
     first, third = np.quantile(values, [0.25, 0.75])
     return float(first - k * (third - first)), float(third + k * (third - first))
 
 
 def outside(values: np.ndarray, fences: tuple[float, float]) -> int:
-    """Return how many values lie beyond the fences.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.diagnostic.coverage import outside
-    >>> outside(np.array([-7.0, -6.5, 0.0, 16.0]), (-6.5, 15.5))
-    2
-    """
+    """Return how many values lie beyond the fences."""
     return int(((values < fences[0]) | (values > fences[1])).sum())
 
 
@@ -597,36 +514,10 @@ def _width(context: Context, role: str, column: str, factor: float, n_grid: int)
 
 
 def full_width(values: np.ndarray, factor: float, n_grid: int = 2048) -> float:
-    """Return the width of a kernel density between its outermost crossings of half its maximum.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        At least two numbers, finite.
-    factor : float
-        Bandwidth of the Gaussian kernel in standard deviations of the values.
-    n_grid : int, default=2048
-        Points of the grid from three bandwidths below the least value to three above the greatest;
-        more where the bandwidth would be less than four steps.
-
-    Returns
-    -------
-    float
-        0 if all values are equal.
-
-    Notes
-    -----
-    Values are shared out linearly to their two nearest grid points, then convolved with the kernel:
-    a million rows take as long as their histogram. Crossings are interpolated linearly.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.diagnostic.coverage import full_width
-    >>> values = np.random.default_rng(0).normal(size=2000)
-    >>> round(full_width(values, 2000**-0.2), 3)
-    2.529
-    """
+    """Return the width of a kernel density between its outermost crossings of half its maximum."""
+    # Values are shared out linearly to their two nearest grid points, then convolved with the
+    # kernel: a million rows take as long as their histogram. Crossings are interpolated
+    # linearly.
     scale = float(np.abs(values).max(initial=0.0))
     if scale == 0.0 or np.ptp(values / scale) == 0.0:
         return 0.0

@@ -45,23 +45,7 @@ _EQUALITY = (operator.eq, operator.ne)
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The cells of a column, or of a literal: arrays of one element.
-
-    Parameters
-    ----------
-    kind : {"number", "text", "date", "span", "truth", "mixture"}
-        "span" is a length of time.
-    data : ndarray
-        Values; of missing cells anything. Dates are in UTC where `zone` is given.
-    missing : ndarray of bool
-        Which cells are missing.
-    order : tuple, default=()
-        The levels of an ordered category, the least first.
-    zone : tzinfo, optional
-        Time zone of the dates, for columns that name one.
-    is_literal : bool, default=False
-        Whether it is written in the rule.
-    """
+    """The cells of a column, or of a literal: arrays of one element."""
 
     kind: Kind
     data: np.ndarray
@@ -72,14 +56,7 @@ class Cells:
 
 
 def literal(value: float | str | bool) -> Cells:
-    """Return a literal as cells.
-
-    Examples
-    --------
-    >>> from skeval.diagnostic.expressions import literal
-    >>> literal(3).kind, literal("x").kind, literal(True).kind
-    ('number', 'text', 'truth')
-    """
+    """Return a literal as cells."""
     if isinstance(value, str):
         return Cells("text", np.array(value, dtype=object), is_literal=True)
     if isinstance(value, bool):
@@ -89,19 +66,7 @@ def literal(value: float | str | bool) -> Cells:
 
 
 def moment(text: str, zone: Any = None) -> np.ndarray:
-    """Return a date that is written in a rule; without an offset it is one of the zone.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the text is no date as ISO 8601 has them.
-
-    Examples
-    --------
-    >>> from skeval.diagnostic.expressions import moment
-    >>> moment("2024-01-31")
-    array('2024-01-31T00:00:00.000000', dtype='datetime64[us]')
-    """
+    """Return a date that is written in a rule; without an offset it is one of the zone."""
     try:
         if not _ISO.fullmatch(text.strip()):
             raise ValueError(text)
@@ -133,16 +98,7 @@ def _length(text: str) -> np.ndarray:
 
 
 def cells_of(values: pd.Series) -> Cells:
-    """Return the cells of a column of any storage.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.diagnostic.expressions import cells_of
-    >>> cells = cells_of(pd.Series(["a", None]))
-    >>> cells.kind, cells.missing.tolist()
-    ('text', [False, True])
-    """
+    """Return the cells of a column of any storage."""
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return _of_codes(values)
@@ -215,13 +171,7 @@ def said(cells: Cells) -> str:
 
 
 def compared(compare: Callable[[Any, Any], Any], left: Cells, right: Cells) -> np.ndarray:
-    """Return where a comparison holds; with missing cells it does not.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the two are of kinds that are not compared.
-    """
+    """Return where a comparison holds; with missing cells it does not."""
     left, right = _alike(left, right)
     if "mixture" in (left.kind, right.kind) and compare not in _EQUALITY:
         raise InvalidParameterError("orders a column that mixes texts and numbers")
@@ -244,14 +194,8 @@ def is_member(cells: Cells, members: Sequence[Cells]) -> np.ndarray:
     return reduce(np.logical_or, holds)
 
 
-def computed(sign: str, left: Cells, right: Cells) -> Cells:
-    """Return the result of arithmetic: of numbers as floats, of dates what calendars have.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such arithmetic of the two kinds.
-    """
+def combine_cells(sign: str, left: Cells, right: Cells) -> Cells:
+    """Return the result of arithmetic: of numbers as floats, of dates what calendars have."""
     missing = left.missing | right.missing
     kinds = left.kind, right.kind
     if set(kinds) <= {"number", "truth"}:
@@ -312,9 +256,9 @@ GRAMMAR = (
     "+ - * / // % **, == != < <= > >=, in and not in a list, and, or, not, isna(column), "
     "notna(column), abs(number), parentheses, and nothing else"
 )
-LONGEST = 10_000  # characters of a rule
+MAX_LENGTH = 10_000  # characters of a rule
 _DEEPEST = 100  # levels of one
-_MOST_BITS = 1000  # of whole numbers, more than which no float holds
+_MAX_BITS = 1000  # of whole numbers, more than which no float holds
 _QUOTED = re.compile(r"`([^`]+)`|('(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")")
 _WORDS = {"&": " and ", "|": " or "}  # as pandas reads them
 _ARITHMETIC: Mapping[type[ast.AST], str] = {
@@ -330,39 +274,11 @@ _MISSPELT = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError
 
 
 class Condition:
-    """What a rule says, read and found to be within the grammar.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``"age >= 16 or income == 0"``.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The columns that it speaks of.
-    asked : tuple of str
-        Those of which it asks whether a cell is missing: a missing cell in them does not take the
-        row out of what the rule is about.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the text is outside the grammar, or names no column.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.diagnostic.expressions import Condition
-    >>> table = pd.DataFrame({"age": [12, 40, 15], "net income": [0.0, 10.0, 5.0]})
-    >>> condition = Condition("age >= 16 or `net income` == 0")
-    >>> condition.names, condition.truth(table).tolist()
-    (('age', 'net income'), [True, True, False])
-    """
+    """What a rule says, read and found to be within the grammar."""
 
     def __init__(self, text: str) -> None:
-        if not isinstance(text, str) or len(text) > LONGEST:
-            raise InvalidParameterError(f"a rule is a text of at most {LONGEST:,} characters")
+        if not isinstance(text, str) or len(text) > MAX_LENGTH:
+            raise InvalidParameterError(f"a rule is a text of at most {MAX_LENGTH:,} characters")
         self.text = text
         self._placed: dict[str, str] = {}
         try:
@@ -379,15 +295,8 @@ class Condition:
             raise self._refused("names no column")
 
     def truth(self, columns: Mapping[str, pd.Series] | pd.DataFrame) -> np.ndarray | None:
-        """Return of each row whether the condition holds; None if it is neither true nor false.
-
-        A comparison with a missing cell does not hold.
-
-        Raises
-        ------
-        InvalidParameterError
-            If a column is not there, or has values that cannot be compared as the text asks.
-        """
+        """Return of each row whether the condition holds; None if it is neither true nor false."""
+        # A comparison with a missing cell does not hold.
         if lacking := [name for name in self.names if name not in columns]:
             raise InvalidParameterError(f"there is no column {', '.join(lacking)}")
         read = {name: cells_of(columns[name]) for name in self.names}
@@ -505,10 +414,10 @@ class Condition:
                 if isinstance(node.op, ast.Not | ast.Invert):
                     return Cells("truth", ~_truth(operand), operand.missing)
                 sign = literal(-1 if isinstance(node.op, ast.USub) else 1)
-                return computed("*", sign, operand)
+                return combine_cells("*", sign, operand)
             case ast.BinOp():
                 left, right = (self._cells(part, columns) for part in (node.left, node.right))
-                return computed(_ARITHMETIC[type(node.op)], left, right)
+                return combine_cells(_ARITHMETIC[type(node.op)], left, right)
             case ast.Compare():
                 return self._comparison(node, columns)
         raise AssertionError(node)  # _check lets no other node through
@@ -540,7 +449,7 @@ class Condition:
 
 
 def _is_literal(value: object) -> bool:
-    whole = type(value) is int and value.bit_length() < _MOST_BITS
+    whole = type(value) is int and value.bit_length() < _MAX_BITS
     return whole or type(value) in (float, str, bool)
 
 

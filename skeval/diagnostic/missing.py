@@ -78,7 +78,7 @@ class MissingValueSimilarity(MissingMetric):
     0.75
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, reads="columns")
+    tags = DIAGNOSTIC_TAGS
 
     def _compute(self, context: Context) -> Result:
         names = any_columns(context.schema, self.columns)
@@ -234,27 +234,7 @@ def _among_incomplete(
 
 
 def packed(missing: Iterable[np.ndarray], n_rows: int) -> list[np.ndarray]:
-    """Return which cells of each row are missing, the bits of whole numbers.
-
-    Parameters
-    ----------
-    missing : iterable of ndarray of shape (n_rows,), bool
-        Whether each row's cell is missing, column by column; they are read one by one.
-    n_rows : int
-        Number of rows, for tables without a column.
-
-    Returns
-    -------
-    list of ndarray of shape (n_rows,), int64
-        One for each 62 columns, one at least.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.diagnostic.missing import packed
-    >>> packed([np.array([True, False, True]), np.array([True, True, True])], 3)
-    [array([3, 2, 3])]
-    """
+    """Return which cells of each row are missing, the bits of whole numbers."""
     words = [np.zeros(n_rows, dtype=np.int64)]
     for j, is_missing in enumerate(missing):
         if j and j % _WORD == 0:
@@ -266,16 +246,7 @@ def packed(missing: Iterable[np.ndarray], n_rows: int) -> list[np.ndarray]:
 def pooled_patterns(
     first: Groups, second: Groups
 ) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
-    """Return the distinct patterns of two tables, and how often each occurs in either.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.diagnostic.missing import pooled_patterns
-    >>> one, other = ([np.array([0, 3])], np.array([5, 1])), ([np.array([1, 0])], np.array([2, 2]))
-    >>> pooled_patterns(one, other)
-    ([array([0, 3, 1])], array([5, 1, 0]), array([2, 0, 2]))
-    """
+    """Return the distinct patterns of two tables, and how often each occurs in either."""
     words = [np.concatenate(of) for of in zip(first[0], second[0], strict=True)]
     (n, m), nothing = (first[1], second[1]), np.zeros_like
     distinct, p = distinct_codes(words, np.concatenate([n, nothing(m)]))
@@ -286,16 +257,8 @@ def pooled_patterns(
 def difference_interval(
     k: int, n: int, k_other: int, n_other: int, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Return the interval of the absolute difference of two independent shares.
-
-    It holds the true difference whenever Newcombe's interval of the signed one does.
-
-    Examples
-    --------
-    >>> from skeval.diagnostic.missing import difference_interval
-    >>> [round(bound, 4) for bound in difference_interval(48, 80, 56, 70)]
-    [0.0524, 0.3339]
-    """
+    """Return the interval of the absolute difference of two independent shares."""
+    # It holds the true difference whenever Newcombe's interval of the signed one does.
     low, high = newcombe(k, n, k_other, n_other, confidence)
     if low <= 0.0 <= high:
         return 0.0, max(-low, high)

@@ -256,11 +256,9 @@ class Expression:
         return truth & about, about
 
     def _read(self, context: Context, role: str) -> pd.DataFrame:
-        """Return the columns that the expression speaks of, as given; of texts what they say.
-
-        Texts are dates or numbers where those of train are: one cell that cannot be read makes a
-        column of numbers one of texts, where a file has it.
-        """
+        """Return the columns that the expression speaks of, as given; of texts what they say."""
+        # Texts are dates or numbers where those of train are: one cell that cannot be
+        # read makes a column of numbers one of texts, where a file has it.
         table = context.given(role)
         table = table[self.columns(list(table.columns))]
         kinds, columns = context.schema.kinds, {}
@@ -379,11 +377,9 @@ def mined_rules(
 
 
 def _may_determine(codes: Mapping[str, np.ndarray], min_chances: int) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of columns of which the first rows break no dependency.
-
-    All second columns are looked at together, as there are many pairs in a wide table. Columns that
-    have hardly a value twice determine nothing that chance would not.
-    """
+    """Yield the pairs of columns of which the first rows break no dependency."""
+    # All second columns are looked at together, as there are many pairs in a wide table.
+    # Columns that have hardly a value twice determine nothing that chance would not.
     names = list(codes)
     rows = np.array([codes[name][:_PROBE] for name in names])
     for first, own in zip(names, rows, strict=True):
@@ -433,21 +429,7 @@ def _determined(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def dependency_chances(first: np.ndarray, second: np.ndarray) -> float:
-    """Return in how many rows unrelated columns would break a dependency; 0 if one row does.
-
-    Parameters
-    ----------
-    first, second : ndarray of int, shape (n_rows,)
-        Codes of values, -1 where missing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.diagnostic.rules import dependency_chances
-    >>> first, second = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 0, 1, 1, 0, 0])
-    >>> round(dependency_chances(first, second), 3), dependency_chances(second, first)
-    (1.333, 0.0)
-    """
+    """Return in how many rows unrelated columns would break a dependency; 0 if one row does."""
     for rows in (slice(_PROBE), slice(None)):
         one, two = first[rows], second[rows]
         present = (one >= 0) & (two >= 0)
@@ -459,22 +441,7 @@ def dependency_chances(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def inequality_chances(first: np.ndarray, second: np.ndarray) -> float:
-    """Return in how many rows unrelated columns would break ``first <= second``; 0 if one does.
-
-    Parameters
-    ----------
-    first, second : ndarray of shape (n_rows,)
-        Missing is nan.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.diagnostic.rules import inequality_chances
-    >>> inequality_chances(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 3.0]))
-    0.6666666666666666
-    >>> inequality_chances(np.array([1.0, 4.0]), np.array([1.0, 3.0]))
-    0.0
-    """
+    """Return in how many rows unrelated columns would break ``first <= second``; 0 if one does."""
     if (first[:_PROBE] > second[:_PROBE]).any() or (first > second).any():
         return 0.0
     present = ~np.isnan(first) & ~np.isnan(second)

@@ -14,7 +14,7 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import check_names, lacks, unreadable
-from skeval.exceptions import MetricWarning, Sentence, TableError
+from skeval.exceptions import MetricWarning, TableError
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.steps.samples import ROLES
 from skeval.tables.cells import plain_values, read_numbers
@@ -42,10 +42,7 @@ def _is_composite(key: object) -> bool:
     return isinstance(key, list | tuple) and len(key) > 0 and all(isinstance(n, str) for n in key)
 
 
-_NO_KEY = Sentence(
-    "no key is known: name it, keys=[column], or pass a schema with a primary_key.",
-    "no key is known: name it in the metadata of SDV: --schema FILE.",
-)
+_NO_KEY = "no key is known: name it, keys=[column], or pass a schema with a primary_key."
 
 
 @declared
@@ -211,7 +208,7 @@ class TableStructure(Metric):
     0.5
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay", reads="columns", headline=1)
+    tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay", headline=1)
 
     dtypes: Literal["exact", "kind"] = "exact"
 
@@ -277,15 +274,7 @@ _OF_OBJECTS = {
 
 
 def kind_of_type(values: pd.Series) -> str:
-    """Return what the cells of a column are by their type: number, date, duration, ... or text.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.diagnostic.structure import kind_of_type
-    >>> kind_of_type(pd.Series([1, 2])), kind_of_type(pd.Series([True, None]))
-    ('number', 'truth value')
-    """
+    """Return what the cells of a column are by their type: number, date, duration, ... or text."""
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return kind_of_type(dtype.categories.to_series())

@@ -19,7 +19,7 @@ from skeval.steps.samples import ROLES, ColumnChoice
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Count
 
-_LISTED, _LONGEST = 5, 64  # nearest synthetic rows that are looked through before all are
+_LISTED, _MAX_LENGTH = 5, 64  # nearest synthetic rows that are looked through before all are
 _CENTRES: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "median": np.median}
 
 
@@ -165,7 +165,7 @@ def lowest_levels(
         size = drawn(context, "synthetic", max_rows)
         index = reference_index(context, "synthetic", space, columns, size, seed if size else 0)
         queries = rows_of(context, "train", space, columns, drawn(context, "train", max_rows), seed)
-        listed = index.kneighbors(queries[more], min(_LONGEST, levels.size))
+        listed = index.kneighbors(queries[more], min(_MAX_LENGTH, levels.size))
         lowest[more], is_full = _lowest_listed(*listed, radius[more], levels, strict)
         more = more[is_full]
     if more.size:
@@ -224,25 +224,7 @@ def _distinct(rows: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def integrated_agreement(levels: np.ndarray) -> float:
-    """Return 1 less twice the area between a distribution of levels and the diagonal.
-
-    Parameters
-    ----------
-    levels : ndarray of shape (n,)
-        The level from which on each row counts, in [0, 1]; infinite if it never does.
-
-    Returns
-    -------
-    float
-        1 if the share that counts at each level is that level; 0 if none or all count throughout.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.alpha_precision import integrated_agreement
-    >>> integrated_agreement(np.array([0.5, 0.5, 0.25, 0.25])), integrated_agreement(np.ones(3))
-    (0.625, 0.0)
-    """
+    """Return 1 less twice the area between a distribution of levels and the diagonal."""
     steps = np.sort(levels[levels <= 1.0])
     share = np.arange(steps.size + 1) / levels.size
     ends = np.concatenate([[0.0], steps, [1.0]])
@@ -253,17 +235,8 @@ def integrated_agreement(levels: np.ndarray) -> float:
 
 
 def levels_among(values: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """Return the least level whose quantile of the reference reaches each value; infinite if none.
-
-    Quantiles are interpolated linearly.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.alpha_precision import levels_among
-    >>> levels_among(np.array([0.0, 2.5, 9.0]), np.array([1.0, 2.0, 3.0]))
-    array([0.  , 0.75,  inf])
-    """
+    """Get the least level whose quantile of the reference reaches each value; infinite if none."""
+    # Quantiles are interpolated linearly.
     ordered = np.sort(reference)
     at = np.searchsorted(ordered, values, side="left")
     after = np.minimum(at, ordered.size - 1)
@@ -275,13 +248,5 @@ def levels_among(values: np.ndarray, reference: np.ndarray) -> np.ndarray:
 
 
 def rank_levels(values: np.ndarray) -> np.ndarray:
-    """Return the share of the values that are at most each of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.alpha_precision import rank_levels
-    >>> rank_levels(np.array([3.0, 1.0, 3.0, 7.0]))
-    array([0.75, 0.25, 0.75, 1.  ])
-    """
+    """Return the share of the values that are at most each of them."""
     return np.searchsorted(np.sort(values), values, side="right") / values.size

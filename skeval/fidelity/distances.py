@@ -21,7 +21,7 @@ from skeval.core.tags import COLUMN_TAGS, MetricTags
 from skeval.results.result import Result, undefined
 from skeval.stats import relabelling as stats
 from skeval.stats.association import permutation_p_value
-from skeval.stats.distributions import LEAST_ROWS, common_histograms, kolmogorov_distance
+from skeval.stats.distributions import MIN_ROWS, common_histograms, kolmogorov_distance
 from skeval.stats.relabelling import Adversarial
 from skeval.steps.neighbors import OfTrain, preprocessor, rows_of
 from skeval.steps.relabelled import TOO_FEW_ROWS, resampled_accuracies
@@ -116,18 +116,18 @@ class NNDistanceDistributions(NeighborMetric):
 def _quantiles(samples: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return quantiles of each sample at levels too far apart to show single distances."""
     smallest = min(values.size for values in samples.values())
-    if smallest < 2 * LEAST_ROWS:
+    if smallest < 2 * MIN_ROWS:
         return {"levels": np.array([0.5]), **{name: np.array([np.nan]) for name in samples}}
     levels = quantile_levels(smallest)
     return {"levels": levels, **{name: np.quantile(d, levels) for name, d in samples.items()}}
 
 
 def quantile_levels(n_rows: int) -> np.ndarray:
-    """Return whole percentages around the median with `LEAST_ROWS` rows between and beyond."""
-    apart = max(1, math.ceil(100 * LEAST_ROWS / n_rows))
+    """Return whole percentages around the median with `MIN_ROWS` rows between and beyond."""
+    apart = max(1, math.ceil(100 * MIN_ROWS / n_rows))
     percentages = np.arange(50 % apart, 100, apart)
     beyond = np.minimum(percentages, 100 - percentages) * n_rows
-    return percentages[beyond >= 100 * LEAST_ROWS] / 100.0
+    return percentages[beyond >= 100 * MIN_ROWS] / 100.0
 
 
 @declared
@@ -413,12 +413,10 @@ class PermutedDistance(RowDistance):
 def row_matrices(
     context: Context, space: Any, max_rows: int | None, seed: int
 ) -> dict[str, np.ndarray]:
-    """Return a seeded sample of each table's rows in a space, by role.
-
-    Features that are the same in all rows are left out, since they add nothing but dimensions. The
-    others are sorted by name, so that random directions do not depend on the order of columns, and
-    have a mean of 0 in train.
-    """
+    """Return a seeded sample of each table's rows in a space, by role."""
+    # Features that are the same in all rows are left out, since they add nothing but
+    # dimensions. The others are sorted by name, so that random directions do not depend on
+    # the order of columns, and have a mean of 0 in train.
     roles = [role for role in ("train", "holdout", "synthetic") if role in context]
     with np.errstate(invalid="ignore"):  # a column without any value has no mean to standardise by
         rows = {

@@ -12,7 +12,7 @@ import numpy as np
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.tags import COLUMN_TAGS, Reads
+from skeval.core.tags import COLUMN_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.results.result import Result, undefined
 from skeval.stats.distributions import (
@@ -44,20 +44,7 @@ GroupColumn = Annotated[str, Legal("the name of a categorical or boolean column"
 
 
 class Marginals(NamedTuple):
-    """What the comparison of all subsets yields; arrays are of shape (n_subsets,).
-
-    Attributes
-    ----------
-    subsets : list of list of str
-        The names of the columns of each.
-    similarity, ceiling, floor : ndarray
-        1 minus the total variation; the same for relabelled rows and for independent columns.
-    occupied : ndarray
-        Number of joint cells that either table uses.
-    counts, times : ndarray
-        Distinct counts of train's joint cells, and in how many cells of a subset each occurs on
-        average.
-    """
+    """What the comparison of all subsets yields; arrays are of shape (n_subsets,)."""
 
     subsets: list[list[str]]
     similarity: np.ndarray
@@ -148,12 +135,6 @@ class KMarginalSimilarity(Metric):
     tags = replace(COLUMN_TAGS, bounds=(0.0, float("inf")))
 
     _halved = True
-
-    @property
-    def _reads(self) -> Reads:
-        """What it looks at: joint counts of two columns will do for all pairs, in all rows."""
-        in_pairs = self.k <= 2 and self.n_subsets == "all" and self.group_by is None
-        return "columns" if in_pairs else "rows"
 
     k: Count = 2
     n_subsets: Literal["all"] | Count = "all"
@@ -339,35 +320,7 @@ def independent_distance(
     n_rows: int,
     rng: np.random.Generator,
 ) -> float:
-    """Return how far a table is from rows drawn with its columns made independent.
-
-    Parameters
-    ----------
-    codes : sequence of ndarray of shape (n,)
-        The cell of each value, column by column.
-    margins : sequence of ndarray
-        The counts of each column's cells.
-    counts : ndarray
-        The table's joint counts, as :func:`joint_counts` gives them.
-    n_rows : int
-        Number of rows to draw.
-    rng : Generator
-        Draws them.
-
-    Returns
-    -------
-    float
-        A total variation, in [0, 1].
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.k_marginals import independent_distance
-    >>> codes, rng = [np.array([0, 1]), np.array([0, 1])], np.random.default_rng(0)
-    >>> margins, counts = [np.array([1, 1])] * 2, np.array([1, 0, 0, 1])
-    >>> round(independent_distance(codes, margins, counts, 1_000_000, rng), 2)
-    0.5
-    """
+    """Return how far a table is from rows drawn with its columns made independent."""
     n_cells = [margin.size for margin in margins]
     shares = [margin / margin.sum() for margin in margins]
     if counts.size != number_of_cells(n_cells):  # too many joint cells to have an array of them
@@ -380,57 +333,14 @@ def independent_distance(
 
 
 def expected_subsample_distance(counts: np.ndarray, times: np.ndarray, n_drawn: int) -> float:
-    """Return the mean total variation of a sample of rows from all rows it is drawn of.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (n_distinct,)
-        Counts of cells, over one or several tables of the same rows.
-    times : ndarray of shape (n_distinct,)
-        In how many cells each count occurs, a table.
-    n_drawn : int
-        Number of rows drawn without replacement.
-
-    Returns
-    -------
-    float
-        The mean over all samples and tables, in [0, 1].
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.k_marginals import expected_subsample_distance
-    >>> counts = np.array([500, 300, 150, 50])
-    >>> round(expected_subsample_distance(counts, np.ones(4), 100), 4)
-    0.0577
-    """
+    """Return the mean total variation of a sample of rows from all rows it is drawn of."""
     n = round(float(counts @ times))
     deviation = hypergeometric_deviation(counts, n_drawn, n - n_drawn)
     return float((deviation * times).sum() / (2.0 * n_drawn))
 
 
 def equivalent_fraction(distance: float, counts: np.ndarray, times: np.ndarray) -> float:
-    """Return which share of the rows, drawn at random, is as far from all rows on average.
-
-    Parameters
-    ----------
-    distance : float
-        A total variation, or the mean of several.
-    counts, times : ndarray of shape (n_distinct,)
-        As in :func:`expected_subsample_distance`.
-
-    Returns
-    -------
-    float
-        1 for a distance of 0; 0 if even one row is nearer on average.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.k_marginals import equivalent_fraction
-    >>> round(equivalent_fraction(0.0577, np.array([500, 300, 150, 50]), np.ones(4)), 2)
-    0.1
-    """
+    """Return which share of the rows, drawn at random, is as far from all rows on average."""
     n = round(float(counts @ times))
     low, high = 0, n  # the distance falls with the number of rows, from at `low` to 0 at n
     while high - low > 1:

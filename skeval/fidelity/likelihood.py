@@ -495,37 +495,11 @@ def _columns(context: Context, role: str, names: tuple[str, ...], n_bins: int) -
 
 
 class DependenceTree:
-    """The tree of pairwise dependence that is nearest to the rows' distribution (Chow and Liu).
+    """The tree of pairwise dependence that is nearest to the rows' distribution (Chow and Liu)."""
 
-    Parameters
-    ----------
-    columns : sequence of ndarray of shape (n_rows,)
-        The cells of each column.
-    n_cells : sequence of int
-        The number of cells of each column, those that do not occur included.
-    smoothing : float, default=1.0
-        Added to the count of each cell.
-
-    Attributes
-    ----------
-    parents : list of int
-        The position of each column's parent; -1 for the root, the first column.
-
-    Notes
-    -----
-    The edges are those of the spanning tree with the most mutual information in sum; probabilities
-    are those of :class:`BNLikelihood`. A cell that does not occur has count 0: it is one cell
-    beyond those that do, however many values fall into it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.likelihood import DependenceTree
-    >>> columns = [np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1])]
-    >>> tree = DependenceTree(columns, (2, 2), smoothing=0.0)
-    >>> np.exp(tree.log_probability([np.array([0, 0]), np.array([0, 1])])).tolist()
-    [0.5, 0.0]
-    """
+    # The edges are those of the spanning tree with the most mutual information in sum;
+    # probabilities are those of BNLikelihood. A cell that does not occur has count 0: it is
+    # one cell beyond those that do, however many values fall into it.
 
     def __init__(
         self, columns: Sequence[np.ndarray], n_cells: Sequence[int], smoothing: float = 1.0

@@ -4,28 +4,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, replace
-from typing import Annotated, Any, Literal
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from skeval.core.base import Metric
-from skeval.core.context import Context
+from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
 from skeval.results.result import Result, undefined
 from skeval.stats.association import permutation_p_value
 from skeval.stats.distributions import expected_total_variation, total_variation
-from skeval.stats.maps import permuted_variations, pooled_regions, pooled_shares
-from skeval.steps.maps import basis, map_counts
-from skeval.steps.samples import column_key, nothing_to_measure
+from skeval.stats.maps import (
+    cells_on_grid,
+    grid_edges,
+    permuted_variations,
+    pooled_regions,
+    pooled_shares,
+    weights_by_column,
+)
+from skeval.steps.manifolds import feature_owners, vectors
+from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, GroupSize, Interval, MatrixSpace, Seed
 
+if TYPE_CHECKING:
+    from sklearn.decomposition import PCA
+
 _ROLES = ("train", "holdout", "synthetic")
-_MOST_REGIONS = 100  # of train, on which tables are compared: more cells are more noise
-_FEWEST = 5  # regions that train has rows for: with fewer rows, single ones would decide the edges
+_MAX_REGIONS = 100  # of train, on which tables are compared: more cells are more noise
+_MIN_REGIONS = (
+    5  # regions that train has rows for: with fewer rows, single ones would decide the edges
+)
 _HALF = 0.5  # of the share of the other table, below which a region is thin
+_MAX_DENSE = 1500  # features for which all directions are computed; of more, only the first two
 
 
 @declared
@@ -39,9 +53,6 @@ class MapDistance(Metric):
 
     Parameters
     ----------
-    method : {"pca", "umap"}, default="pca"
-        How rows are laid out: by the first two principal components of train; or by UMAP, which
-        keeps neighbours together (``pip install "skeval[umap]"``).
     n_cells : {8, 16, 32, 64}, default=32
         Cells of the drawn grid along each direction.
     min_count : int, default=10
@@ -55,12 +66,7 @@ class MapDistance(Metric):
     max_rows : int or None, default=10_000
         Rows of each table that are laid out, a seeded sample.
     random_state : int, default=0
-        Seed of samples, permutations and UMAP.
-
-    Raises
-    ------
-    MissingDependencyError
-        If UMAP is asked for and not installed.
+        Seed of samples and permutations.
 
     Warnings
     --------
@@ -96,10 +102,6 @@ class MapDistance(Metric):
     less than `min_count` rows are pooled as above with rows of that table alone, and what is left
     of all is nan.
 
-    With "umap", the map is learned from one half of train, at most 5,000 rows, and train is drawn
-    by the other half: rows that a map was made of lie elsewhere on it than new ones. There is no
-    interval with "umap".
-
     Examples
     --------
     >>> from skeval.datasets import make_mixed
@@ -116,7 +118,6 @@ class MapDistance(Metric):
     _parts = ("by_chance", "thinned", "crowded")
     _halved = True
 
-    method: Literal["pca", "umap"] = "pca"
     _: KW_ONLY
     n_cells: Literal[8, 16, 32, 64] = 32
     min_count: GroupSize = 10
@@ -129,10 +130,9 @@ class MapDistance(Metric):
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, self.space):
             return undefined("no column of this table can be measured.")
-        # UMAP learns from one half, and the other one decides the edges
-        fewest = _FEWEST * self.min_count * (2 if self.method == "umap" else 1)
-        if context.n_rows("train") < fewest:
-            return undefined(f"a map needs {fewest} train rows at least.")
+        min_rows = _MIN_REGIONS * self.min_count
+        if context.n_rows("train") < min_rows:
+            return undefined(f"a map needs {min_rows} train rows at least.")
         train, synthetic = (self._counts(context, role) for role in ("train", "synthetic"))
         regions = regions_of(train, self.min_count)
         counted = by_region(regions, train), by_region(regions, synthetic)
@@ -145,10 +145,6 @@ class MapDistance(Metric):
         }
         return Result(value, details=details)
 
-    def _can_halve(self, context: Context, n_rows: int) -> bool:
-        # each half of train would need a map of its own, which takes UMAP seconds
-        return self.method == "pca" and super()._can_halve(context, n_rows)
-
     def _value_alone(self, context: Context) -> float:
         train, synthetic = (self._counts(context, role) for role in ("train", "synthetic"))
         regions = regions_of(train, self.min_count)
@@ -159,17 +155,13 @@ class MapDistance(Metric):
         if math.isnan(result.value):
             return result
         counts = {role: self._counts(context, role) for role in _ROLES if role in context}
-        basis_ = basis(context, *self._settings(context))
-        maps = {role: pooled_shares(of, self.min_count) for role, of in counts.items()}
-        share = max(self.min_count / counts["train"].sum(), 1.0 / _MOST_REGIONS)
+        on_train = basis(context, *self._settings(context))
         details = {
             **result.details,
-            "method": self.method,
-            "axes": [dict(axis) for axis in basis_.axes],
-            "edges": dict(zip("xy", basis_.edges, strict=True)),
+            "axes": [dict(axis) for axis in on_train.axes],
+            "edges": dict(zip("xy", on_train.edges, strict=True)),
             "min_count": self.min_count,
-            "maps": maps,
-            "difference": difference_of(maps["train"], maps["synthetic"], share),
+            "maps": {role: pooled_shares(of, self.min_count) for role, of in counts.items()},
         }
         return replace(result, details=details, p_value=self._p_value(counts))
 
@@ -187,7 +179,7 @@ class MapDistance(Metric):
     def _settings(self, context: Context) -> tuple[Any, ...]:
         columns = column_key(context.schema, self.columns)
         sample = self.max_rows, self.random_state
-        return self.method, self.n_cells, self.space, columns, *sample
+        return self.n_cells, self.space, columns, *sample
 
     def _summary(self, result: Result) -> str:
         parts = {name: percent(result.details[name]) for name in self._parts}
@@ -199,71 +191,91 @@ class MapDistance(Metric):
         )
 
 
+@dataclass(frozen=True, repr=False)
+class Basis:
+    """Two directions of the training rows, and a grid on which any row has a place."""
+
+    directions: PCA
+    edges: tuple[np.ndarray, np.ndarray]
+    axes: tuple[Mapping[str, Any], ...]
+
+
+@shared
+def basis(
+    context: Context,
+    n_cells: int,
+    space: Any,
+    columns: ColumnChoice,
+    max_rows: int | None,
+    seed: int,
+) -> Basis:
+    """Return the directions and the grid of the training rows; no other table decides them."""
+    from sklearn.decomposition import PCA
+
+    rows = vectors(context, "train", space, columns, max_rows, seed)
+    n_components = min(2, *rows.shape)
+    dense = rows.shape[1] <= _MAX_DENSE or n_components == min(rows.shape)
+    solver = "covariance_eigh" if dense else "arpack"
+    with threadpool_limits(1):
+        directions = PCA(n_components, svd_solver=solver, random_state=seed).fit(rows)
+    x, y = places_on(directions, rows).T
+    owners: list[str] = []  # the columns of the features; a transformer does not name them
+    if isinstance(space, str):
+        chosen = set(chosen_columns(context.schema, columns))
+        owners = sorted(name for name in feature_owners(context) if name in chosen)
+    axes = tuple(
+        {
+            "variance": round(float(share), 4),
+            "columns": weights_by_column(direction, owners) if owners else {},
+        }
+        for share, direction in zip(
+            np.nan_to_num(directions.explained_variance_ratio_), directions.components_, strict=True
+        )
+    )
+    return Basis(directions, (grid_edges(x, n_cells), grid_edges(y, n_cells)), axes)
+
+
+def places_on(directions: PCA, rows: np.ndarray) -> np.ndarray:
+    """Return both coordinates of rows; the second one is 0 if there is one direction."""
+    with threadpool_limits(1):  # threads would change the last bits
+        places = np.asarray(directions.transform(rows), dtype=np.float64)
+    if places.shape[1] < 2:
+        places = np.column_stack([places[:, 0], np.zeros(len(places))])
+    # the order in which a sum is computed shall not move a row to the next cell
+    return np.round(places, 8) + 0.0
+
+
+@shared
+def map_counts(
+    context: Context,
+    role: str,
+    n_cells: int,
+    space: Any,
+    columns: ColumnChoice,
+    max_rows: int | None,
+    seed: int,
+) -> np.ndarray:
+    """Return the number of rows of a role in each cell, shape (n_cells, n_cells), upwards."""
+    on_train = basis(context, n_cells, space, columns, max_rows, seed)
+    rows = vectors(context, role, space, columns, max_rows, seed)
+    cells = cells_on_grid(places_on(on_train.directions, rows), on_train.edges)
+    return np.bincount(cells, minlength=n_cells**2).reshape(n_cells, n_cells)
+
+
 def regions_of(train: np.ndarray, min_count: int) -> np.ndarray:
     """Return the region of each cell, pooled until about 100 regions hold all train rows."""
-    fewest = max(min_count, math.ceil(train.sum() / _MOST_REGIONS))
+    fewest = max(min_count, math.ceil(train.sum() / _MAX_REGIONS))
     return pooled_regions(train, fewest)
 
 
 def by_region(regions: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return the number of rows in each region; the last one is of all cells that are in none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.map_distance import by_region
-    >>> by_region(np.array([[0, 1], [1, -1]]), np.array([[5, 2], [3, 1]])).tolist()
-    [5, 5, 1]
-    """
+    """Return the number of rows in each region, and last those in cells without a region."""
     n_regions = int(regions.max()) + 1
     named = np.where(regions < 0, n_regions, regions).ravel()
     return np.bincount(named, weights=counts.ravel(), minlength=n_regions + 1).astype(np.int64)
 
 
 def uneven(train: np.ndarray, synthetic: np.ndarray) -> dict[str, float]:
-    """Return the share of each table's rows in regions where the other has less than half of it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.map_distance import uneven
-    >>> uneven(np.array([60, 30, 10]), np.array([80, 20, 0]))
-    {'thinned': 0.1, 'crowded': 0.0}
-    """
+    """Return the share of each table's rows in regions where the other has less than half of it."""
     p, q = train / train.sum(), synthetic / synthetic.sum()
     return {"thinned": float(p[q < _HALF * p].sum()), "crowded": float(q[p < _HALF * q].sum())}
-
-
-def difference_of(train: np.ndarray, synthetic: np.ndarray, min_count: float) -> np.ndarray:
-    """Return by how much the share of synthetic rows exceeds that of train rows, by cell.
-
-    It is made of what is drawn of both tables, and of nothing else: together with counts by other
-    regions, differences could tell how many rows there are in places that are not drawn.
-
-    Parameters
-    ----------
-    train, synthetic : ndarray of shape (n, n)
-        The shares that are drawn; nan where a table has too few rows.
-    min_count : float
-        The least share of train in a region, over which the difference is spread.
-
-    Returns
-    -------
-    ndarray of shape (n, n)
-        nan where neither table is drawn.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.map_distance import difference_of
-    >>> train, synthetic = np.array([[0.5, 0.5], [0, 0]]), np.array([[1.0, 0], [0, 0]])
-    >>> difference_of(train, synthetic, 0.1)[0].tolist()
-    [0.5, -0.5]
-    """
-    p, q = np.nan_to_num(train), np.nan_to_num(synthetic)
-    regions = pooled_regions(p, min_count)
-    named = np.where(regions < 0, regions.max() + 1, regions)
-    n_cells = np.bincount(named.ravel())
-    over = np.bincount(named.ravel(), weights=(q - p).ravel()) / n_cells
-    drawn = ~(np.isnan(train) & np.isnan(synthetic))
-    return np.where(drawn, np.round(over, 8)[named], np.nan)

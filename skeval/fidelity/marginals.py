@@ -46,7 +46,7 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC, inner_edges
 from skeval.utils.formatting import number, percent
 from skeval.utils.parameters import BinCount, Columns, Interval, NonNegative
 
-_TAGS = replace(COLUMN_TAGS, scaling="sorted runs", reads="columns")
+_TAGS = replace(COLUMN_TAGS, scaling="sorted runs")
 
 
 class MarginalMetric(Metric):
@@ -368,7 +368,7 @@ class QuantileMSE(Metric):
     0.03125
     """
 
-    tags = replace(_TAGS, greater_is_better=False, reads="rows")
+    tags = replace(_TAGS, greater_is_better=False)
 
     _halved = "root"
 
@@ -475,8 +475,6 @@ class ChiSquaredTest(CellMetric):
     (0.112687, 0.280876)
     """
 
-    tags = replace(CellMetric.tags, reads="rows")
-
     min_expected: NonNegative = 5
 
     def _compute(self, context: Context) -> Result:
@@ -537,23 +535,7 @@ def _notes(pooled: dict[str, np.ndarray], min_expected: float) -> tuple[MetricWa
 
 
 class Homogeneity(NamedTuple):
-    """What the chi-square test of a 2 x K table says; all but `n_cells` are nan if K < 2.
-
-    Attributes
-    ----------
-    statistic : float
-        Chi-square.
-    degrees : float
-        Degrees of freedom, K - 1.
-    p_value : float
-        P-value of the null hypothesis that both rows follow one distribution.
-    cramers_v : float
-        0 for equal shares, 1 where no cell is used by both.
-    expected_v : float
-        The root mean square of `cramers_v` over all relabellings of the pooled rows.
-    n_cells : int
-        K, after rare cells were pooled.
-    """
+    """What the chi-square test of a 2 x K table says; all but `n_cells` are nan if K < 2."""
 
     statistic: float
     degrees: float
@@ -566,32 +548,10 @@ class Homogeneity(NamedTuple):
 def homogeneity_test(
     counts_x: np.ndarray, counts_y: np.ndarray, min_expected: float = 5.0
 ) -> Homogeneity:
-    """Test whether two tables of counts on common cells come from one distribution.
-
-    Parameters
-    ----------
-    counts_x, counts_y : ndarray of shape (n_cells,)
-        Counts on common cells.
-    min_expected : float, default=5.0
-        Cells of which less is expected in either table are pooled, see :func:`pool_rare_cells`.
-
-    Returns
-    -------
-    Homogeneity
-
-    Notes
-    -----
-    For a cell with counts x and y, chi-square adds (x m - y n)^2 / (n m (x + y)). Its mean over all
-    relabellings is (K - 1) N / (N - 1), exactly; hence ``expected_v = sqrt((K - 1) / (N - 1))``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.marginals import homogeneity_test
-    >>> test = homogeneity_test(np.array([50, 30, 20]), np.array([40, 40, 20]))
-    >>> round(test.statistic, 6), round(test.p_value, 6), test.degrees
-    (2.539683, 0.280876, 2.0)
-    """
+    """Test whether two tables of counts on common cells come from one distribution."""
+    # For a cell with counts x and y, chi-square adds (x m - y n)^2 / (n m (x + y)). Its mean
+    # over all relabellings is (K - 1) N / (N - 1), exactly; hence `expected_v = sqrt((K - 1)
+    # / (N - 1))`.
     x, y = pool_rare_cells(counts_x, counts_y, min_expected)
     n, m, k = float(x.sum()), float(y.sum()), x.size
     if k < 2 or n == 0 or m == 0:
@@ -611,20 +571,10 @@ def homogeneity_test(
 def pool_rare_cells(
     counts_x: np.ndarray, counts_y: np.ndarray, min_expected: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return both tables with all cells in one of which less than `min_expected` is expected.
-
-    Which cells are pooled follows from the pooled counts alone, so that no table is favoured. If
-    that one cell is still too rare, the rarest other one joins it. Cells that neither table uses
-    are dropped.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.marginals import pool_rare_cells
-    >>> x, y = pool_rare_cells(np.array([40, 4, 2, 0]), np.array([30, 3, 7, 0]), 5.0)
-    >>> x.tolist(), y.tolist()
-    ([40, 6], [30, 10])
-    """
+    """Return both tables with all cells in one of which less than `min_expected` is expected."""
+    # Which cells are pooled follows from the pooled counts alone, so that no table is
+    # favoured. If that one cell is still too rare, the rarest other one joins it. Cells that
+    # neither table uses are dropped.
     both = np.asarray(counts_x + counts_y)
     order = np.argsort(-both, kind="stable")
     order = order[both[order] > 0]

@@ -160,27 +160,7 @@ class MaximumMeanDiscrepancy(PermutedDistance):
 
 
 def median_distance(x: np.ndarray, y: np.ndarray, kernel: str = "rbf") -> float:
-    """Return the median distance of two pooled rows, as a length scale of a kernel.
-
-    Parameters
-    ----------
-    x, y : ndarray of shape (n, n_features), (m, n_features)
-        The samples; of more than 500 rows, 500 that are evenly spaced are looked at.
-    kernel : {"rbf", "laplacian"}, default="rbf"
-        Euclidean distance, or the sum of absolute differences.
-
-    Returns
-    -------
-    float
-        That of the pairs of unlike rows if more than half of all pairs are alike; 0 if all are.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.maximum_mean_discrepancy import median_distance
-    >>> median_distance(np.array([[0.0], [1.0]]), np.array([[2.0], [3.0]]))
-    1.5
-    """
+    """Return the median distance of two pooled rows, as a length scale of a kernel."""
     rows = np.concatenate([_spread(x), _spread(y)])
     distances = (euclidean if kernel == "rbf" else manhattan)(rows, rows)
     values = distances[np.triu_indices(len(rows), 1)]
@@ -204,36 +184,7 @@ def kernel_discrepancy(
     n_permutations: int = 0,
     seed: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return how much more alike rows of one sample are than rows of different ones.
-
-    Parameters
-    ----------
-    x, y : ndarray of shape (n, n_features), (m, n_features)
-        The samples.
-    gamma : float
-        Greater values look closer.
-    kernel : {"rbf", "laplacian"}, default="rbf"
-        ``exp(-gamma d)`` of squared Euclidean distance or of the sum of absolute differences.
-    n_permutations : int, default=0
-        Number of permutations of the labels whose values are returned too.
-    seed : int, default=0
-        Seed of the permutations.
-
-    Returns
-    -------
-    biased, unbiased : ndarray of shape (1 + n_permutations,)
-        ``mean k(x, x') + mean k(y, y') - 2 mean k(x, y)`` with and without the pairs of a row with
-        itself, under the actual labels, then under permuted ones; without, nan if a sample has one
-        row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.maximum_mean_discrepancy import kernel_discrepancy
-    >>> x, y = np.array([[0.0], [1.0]]), np.array([[2.0], [3.0]])
-    >>> [estimate.round(7).tolist() for estimate in kernel_discrepancy(x, y, 0.5)]
-    [[1.1623755], [0.7689062]]
-    """
+    """Return how much more alike rows of one sample are than rows of different ones."""
     distance = squared_euclidean if kernel == "rbf" else manhattan
 
     def similarity(some: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -255,38 +206,7 @@ def random_feature_discrepancy(
     n_permutations: int = 0,
     seed: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the discrepancy of a kernel that is estimated with random Fourier features.
-
-    Parameters
-    ----------
-    x, y : ndarray of shape (n, n_features), (m, n_features)
-        The samples.
-    gamma : float
-        As in :func:`kernel_discrepancy`.
-    n_components : int
-        Number of random frequencies, each of which gives a cosine and a sine. The cost is linear
-        in them and in the rows; a kernel's value is off by about ``(2 n_components) ** -0.5``.
-    kernel : {"rbf", "laplacian"}, default="rbf"
-        As in :func:`kernel_discrepancy`.
-    n_permutations : int, default=0
-        Number of permutations of the labels whose values are returned too.
-    seed : int, default=0
-        Seed of frequencies and permutations.
-
-    Returns
-    -------
-    biased, unbiased : ndarray of shape (1 + n_permutations,)
-        As :func:`kernel_discrepancy` has them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.maximum_mean_discrepancy import random_feature_discrepancy
-    >>> x, y = np.array([[0.0], [1.0]]), np.array([[2.0], [3.0]])
-    >>> _, unbiased = random_feature_discrepancy(x, y, 0.5, n_components=20_000)
-    >>> 0.75 < float(unbiased[0]) < 0.79
-    True
-    """
+    """Return the discrepancy of a kernel that is estimated with random Fourier features."""
     frequencies = _frequencies(x.shape[1], n_components, gamma, kernel, seed)
     labels = actual_and_permuted(len(x), len(y), n_permutations, seed)
     of_x = np.zeros((2 * n_components, labels.shape[1]))
@@ -393,33 +313,7 @@ class EnergyDistance(PermutedDistance):
 def energy_distance(
     x: np.ndarray, y: np.ndarray, *, n_permutations: int = 0, seed: int = 0
 ) -> tuple[np.ndarray, float]:
-    """Return how much farther rows are from the other sample than from their own, on average.
-
-    Parameters
-    ----------
-    x, y : ndarray of shape (n, n_features), (m, n_features)
-        The samples.
-    n_permutations : int, default=0
-        Number of permutations of the labels whose values are returned too.
-    seed : int, default=0
-        Seed of the permutations.
-
-    Returns
-    -------
-    values : ndarray of shape (1 + n_permutations,)
-        ``2 mean|x - y| - mean|x - x'| - mean|y - y'|``, at least 0, pairs of a row with itself
-        included; under the actual labels, then under permuted ones.
-    between : float
-        Mean distance of a row of one sample to a row of the other.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.maximum_mean_discrepancy import energy_distance
-    >>> values, _ = energy_distance(np.array([[0.0], [1.0], [3.0]]), np.array([[5.0], [6.0]]))
-    >>> values.round(9)
-    array([6.5])
-    """
+    """Return how much farther rows are from the other sample than from their own, on average."""
     n, m = len(x), len(y)
     labels = actual_and_permuted(n, m, n_permutations, seed)
     within_x, between, within_y = pair_sums(np.concatenate([x, y]), labels, euclidean)

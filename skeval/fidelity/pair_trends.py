@@ -34,7 +34,7 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import number, percent
 from skeval.utils.parameters import BinCount, Columns, Count, Interval, Seed, Strategy
 
-_MOST_PERMUTED = 2**17  # rows: at this size chance is negligible
+_MAX_PERMUTED = 2**17  # rows: at this size chance is negligible
 
 
 @declared
@@ -59,7 +59,7 @@ class PairMetric(Metric):
         value lies between those and fresh real rows; it costs another pass.
     """
 
-    tags = replace(COLUMN_TAGS, display="SimilarityMatrixDisplay", reads="columns")
+    tags = replace(COLUMN_TAGS, display="SimilarityMatrixDisplay")
     _: KW_ONLY
     columns: Columns = None
     floor: bool = True
@@ -71,7 +71,7 @@ class PairMetric(Metric):
         n_rows, value, details = context.n_rows("synthetic"), result.value, dict(result.details)
         if result.baseline is not None and "at_baseline_size" in details:
             n_rows, value = (details["at_baseline_size"][name] for name in ("n_rows", "value"))
-        n_rows = min(n_rows, _MOST_PERMUTED)
+        n_rows = min(n_rows, _MAX_PERMUTED)
         details["floor"] = floor = self._result(permuted_in_place(context, n_rows)).value
         top = details.get("ceiling_value") if result.baseline is None else result.baseline
         if top is not None:
@@ -173,11 +173,9 @@ def varying(associations: np.ndarray) -> np.ndarray:
 
 
 def kept(train: np.ndarray, synthetic: np.ndarray) -> np.ndarray:
-    """Return the associations that the synthetic table kept: 0 where train alone has one.
-
-    A pair that the synthetic table made constant has lost its association; to leave it out of a
-    mean would reward that.
-    """
+    """Return the associations that the synthetic table kept: 0 where train alone has one."""
+    # A pair that the synthetic table made constant has lost its association; to leave it out
+    # of a mean would reward that.
     return np.asarray(np.where(np.isnan(synthetic) & ~np.isnan(train), 0.0, synthetic))
 
 

@@ -128,52 +128,25 @@ def phik_matrix(
 
 
 def phik(table: ArrayLike, *, noise_correction: bool = True) -> float:
-    """Return the phi_k correlation of a table of counts.
-
-    0 means no more dependence than chance gives, 1 that one variable determines the other.
-
-    A bivariate normal is cut into a table of as many rows and columns; phi_k is the correlation at
-    which its chi-square, as a share of the greatest possible one, equals that of the counts. It is
-    not signed, and needs no order of the rows or columns.
-
-    Parameters
-    ----------
-    table : array-like of shape (n_rows, n_columns)
-        Counts, not negative. Empty rows and columns are dropped.
-    noise_correction : bool, default=True
-        Whether to take the chi-square that independent variables have on average, the degrees of
-        freedom, as 0.
-
-    Returns
-    -------
-    float
-        In [0, 1]; nan if fewer than two rows or two columns are used.
-
-    Notes
-    -----
-    With chi2 = sum (O - E)^2 / E (Yates' correction for 2 x 2), chi2_max = N min(r - 1, k - 1) and
-    p = (r - 1)(k - 1), or 0 without the noise correction, the value is the root rho of
-    g(rho) / g(1) = (chi2 - p) / (chi2_max - p), where g(rho) = sum (F(rho) - F(0))^2 / F(0) over
-    the cells of :func:`normal_cells`. It is 0 if chi2 <= p, and 1 if chi2 = chi2_max.
-
-    The curve depends on the shape alone. It is tabulated at the first table of a shape, which
-    costs about 201 evaluations of every grid corner, and kept; thousands of levels on both sides
-    take minutes, so pool rare levels first.
-
-    References
-    ----------
-    M. Baak, R. Koopman, H. Snoek, S. Klous, "A new correlation coefficient between categorical,
-    ordinal and interval variables with Pearson characteristics", Computational Statistics & Data
-    Analysis 152 (2020), doi:10.1016/j.csda.2020.107043.
-
-    Examples
-    --------
-    >>> from skeval.fidelity.phik import phik
-    >>> round(phik([[30, 10], [10, 30]]), 3)
-    0.667
-    >>> phik([[20, 20], [20, 20]])
-    0.0
-    """
+    """Return the phi_k correlation of a table of counts."""
+    # 0 means no more dependence than chance gives, 1 that one variable determines the other.
+    #
+    # A bivariate normal is cut into a table of as many rows and columns; phi_k is the
+    # correlation at which its chi-square, as a share of the greatest possible one, equals
+    # that of the counts. It is not signed, and needs no order of the rows or columns.
+    #
+    # With chi2 = sum (O - E)^2 / E (Yates' correction for 2 x 2), chi2_max = N min(r - 1, k -
+    # 1) and p = (r - 1)(k - 1), or 0 without the noise correction, the value is the root rho
+    # of g(rho) / g(1) = (chi2 - p) / (chi2_max - p), where g(rho) = sum (F(rho) - F(0))^2 /
+    # F(0) over the cells of normal_cells. It is 0 if chi2 <= p, and 1 if chi2 = chi2_max.
+    #
+    # The curve depends on the shape alone. It is tabulated at the first table of a shape,
+    # which costs about 201 evaluations of every grid corner, and kept; thousands of levels on
+    # both sides take minutes, so pool rare levels first.
+    #
+    # Source: M. Baak, R. Koopman, H. Snoek, S. Klous, "A new correlation coefficient between
+    # categorical, ordinal and interval variables with Pearson characteristics", Computational
+    # Statistics & Data Analysis 152 (2020), doi:10.1016/j.csda.2020.107043.
     counts = np.asarray(table, dtype=np.float64)
     if counts.size == 0:
         return float("nan")
@@ -203,33 +176,12 @@ def _phik_of_package(pairs: SideBySide, *, noise_correction: bool) -> np.ndarray
 
 
 def phik_of_package(table: ArrayLike, *, noise_correction: bool = True) -> float:
-    """Return what the package phik gives for a table of counts, to check :func:`phik` against.
-
-    0 means no more dependence than chance gives, 1 that one variable determines the other.
-
-    Parameters
-    ----------
-    table : array-like of shape (n_rows, n_columns)
-        Counts, not negative. Empty rows and columns are dropped.
-    noise_correction : bool, default=True
-        As in :func:`phik`.
-
-    Returns
-    -------
-    float
-        In [0, 1]; nan if fewer than two rows or two columns are used.
-
-    Notes
-    -----
-    The package integrates every cell at every step of its search for the root: the time grows with
-    the number of cells: 30 (2 x 2) to 1,000 times (50 x 50) that of :func:`phik` on a known shape.
-
-    Examples
-    --------
-    >>> from skeval.fidelity.phik import phik_of_package
-    >>> round(phik_of_package([[30, 10], [10, 30]]), 3)
-    0.667
-    """
+    """Return what the package phik gives for a table of counts, to check :func:`phik` against."""
+    # 0 means no more dependence than chance gives, 1 that one variable determines the other.
+    #
+    # The package integrates every cell at every step of its search for the root: the time
+    # grows with the number of cells: 30 (2 x 2) to 1,000 times (50 x 50) that of phik on a
+    # known shape.
     from phik.phik import phik_from_hist2d
 
     counts = np.asarray(table, dtype=np.float64)
@@ -241,36 +193,11 @@ def phik_of_package(table: ArrayLike, *, noise_correction: bool = True) -> float
 
 
 def normal_cells(correlation: float, n_rows: int, n_columns: int) -> np.ndarray:
-    """Return the mass of the bivariate normal in the cells of a grid over [-5, 5] x [-5, 5].
-
-    Parameters
-    ----------
-    correlation : float
-        In [0, 1].
-    n_rows, n_columns : int
-        Numbers of equally wide cells on each side.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_columns)
-        Probabilities; they sum to a little under 1, what lies outside the grid being left out.
-
-    Notes
-    -----
-    Second differences of the distribution function, which Owen's T gives in closed form.
-
-    References
-    ----------
-    D. B. Owen, "Tables for computing bivariate normal probabilities", Annals of Mathematical
-    Statistics 27 (1956), doi:10.1214/aoms/1177728074.
-
-    Examples
-    --------
-    >>> from skeval.fidelity.phik import normal_cells
-    >>> normal_cells(0.5, 2, 2).round(3)
-    array([[0.333, 0.167],
-           [0.167, 0.333]])
-    """
+    """Return the mass of the bivariate normal in the cells of a grid over [-5, 5] x [-5, 5]."""
+    # Second differences of the distribution function, which Owen's T gives in closed form.
+    #
+    # Source: D. B. Owen, "Tables for computing bivariate normal probabilities", Annals of
+    # Mathematical Statistics 27 (1956), doi:10.1214/aoms/1177728074.
     return np.asarray(_cells(np.array([correlation]), n_rows, n_columns)[0])
 
 

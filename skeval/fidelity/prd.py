@@ -242,25 +242,7 @@ class ClassifierPRD(CurveMetric):
 def curve_result(
     histograms: np.ndarray, sizes: Mapping[str, int], n_angles: int, beta: float, headline: str
 ) -> Result:
-    """Return the mean curve of runs of clusterings, with its F scores and its area.
-
-    Parameters
-    ----------
-    histograms : ndarray of shape (n_runs, 2, n_clusters)
-        Shares of train and of synthetic rows in each cluster.
-    sizes : mapping of str to int
-        Number of rows clustered, by role.
-    n_angles : int
-        Number of points of the curve.
-    beta : float
-        How many times recall counts as much as precision in the first F score.
-    headline : str
-        The value: "f_beta", or an entry of the details.
-
-    Returns
-    -------
-    Result
-    """
+    """Return the mean curve of runs of clusterings, with its F scores and its area."""
     curves = [curve_of_histograms(real, other, n_angles) for real, other in histograms]
     precision, recall = np.mean(curves, axis=0)
     details = {
@@ -296,47 +278,16 @@ def _halves(scores: Scores) -> tuple[Scored, Scored]:
 
 
 def slopes(n_angles: int) -> np.ndarray:
-    """Return the slopes at which a curve is taken: tangents of evenly spaced angles.
-
-    Examples
-    --------
-    >>> from skeval.fidelity.prd import slopes
-    >>> slopes(3).round(6)[:2]
-    array([0., 1.])
-    """
+    """Return the slopes at which a curve is taken: tangents of evenly spaced angles."""
     return np.tan(np.linspace(1e-10, np.pi / 2.0 - 1e-10, n_angles))
 
 
 def curve_of_histograms(
     real: np.ndarray, synthetic: np.ndarray, n_angles: int = 1001
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return precision and recall of one histogram against another.
-
-    Parameters
-    ----------
-    real, synthetic : ndarray of shape (n_cells,)
-        Shares, summing to 1.
-    n_angles : int, default=1001
-        Number of points.
-
-    Returns
-    -------
-    precision, recall : ndarray of shape (n_angles,)
-        From the slope 0, where precision is 0, to infinity, where it is the share of synthetic rows
-        in cells that have real ones.
-
-    Notes
-    -----
-    With slope l, precision is ``sum_c min(l real_c, synthetic_c)``, and recall is precision over l.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.prd import curve_of_histograms
-    >>> precision, recall = curve_of_histograms(np.array([1.0, 0.0]), np.array([0.5, 0.5]), 3)
-    >>> precision.round(6), recall.round(6)
-    (array([0. , 0.5, 0.5]), array([1. , 0.5, 0. ]))
-    """
+    """Return precision and recall of one histogram against another."""
+    # With slope l, precision is `sum_c min(l real_c, synthetic_c)`, and recall is precision
+    # over l.
     at = slopes(n_angles)
     # cell by cell: as many numbers as angles are held at a time
     precision = np.zeros(n_angles)
@@ -346,32 +297,15 @@ def curve_of_histograms(
 
 
 def area_under(precision: np.ndarray, recall: np.ndarray) -> float:
-    """Return the area under a curve that goes from recall to precision, its ends at the axes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.prd import area_under
-    >>> area_under(np.array([0.0, 0.5, 0.5]), np.array([1.0, 0.5, 0.0]))
-    0.375
-    """
+    """Return the area under a curve that goes from recall to precision, its ends at the axes."""
     heights = (precision[1:] + precision[:-1]) / 2.0
     return float((heights * -np.diff(recall)).sum())
 
 
 def least_risk(real: np.ndarray, synthetic: np.ndarray, slope: float) -> float:
-    """Return the least of ``slope * FP + FN`` over the thresholds of a score.
-
-    A row reads as synthetic if its score is above the threshold; FP is the share of real rows that
-    do, FN that of synthetic rows that do not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.prd import least_risk
-    >>> least_risk(np.array([0.1, 0.6]), np.array([0.5, 0.9]), 1.0)
-    0.5
-    """
+    """Return the least of ``slope * FP + FN`` over the thresholds of a score."""
+    # A row reads as synthetic if its score is above the threshold; FP is the share of real
+    # rows that do, FN that of synthetic rows that do not.
     false_positives, false_negatives, _ = _rates((real, synthetic))
     return float((slope * false_positives + false_negatives).min())
 
@@ -379,40 +313,12 @@ def least_risk(real: np.ndarray, synthetic: np.ndarray, slope: float) -> float:
 def curve_of_scores(
     models: Sequence[tuple[Scored, Scored]], n_angles: int = 1001
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return precision and recall of synthetic rows against real ones.
-
-    Parameters
-    ----------
-    models : sequence of pairs of (real, synthetic)
-        For each classifier the scores of two samples of rows that it has not seen. Classifier and
-        threshold are chosen on one, the risk is taken on the other, and vice versa: a minimum is
-        too low on the rows that it was found on.
-    n_angles : int, default=1001
-        Number of points.
-
-    Returns
-    -------
-    precision, recall : ndarray of shape (n_angles,)
-        From the slope 0, where precision is 0, to infinity, where it is 1 if all supports overlap.
-
-    Notes
-    -----
-    With slope l, precision is ``min_t l FP(t) + FN(t)`` and recall is precision over l; both are
-    upper bounds of the true curve, for any classifier.
-
-    References
-    ----------
-    L. Simon, R. Webster, J. Rabin, "Revisiting precision and recall definition for generative model
-    evaluation", ICML 2019, arXiv:1905.05441.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.prd import curve_of_scores
-    >>> apart = np.zeros(5), np.ones(5)
-    >>> curve_of_scores([(apart, apart)], 3)[0]
-    array([0., 0., 0.])
-    """
+    """Return precision and recall of synthetic rows against real ones."""
+    # With slope l, precision is `min_t l FP(t) + FN(t)` and recall is precision over l; both
+    # are upper bounds of the true curve, for any classifier.
+    #
+    # Source: L. Simon, R. Webster, J. Rabin, "Revisiting precision and recall definition for
+    # generative model evaluation", ICML 2019, arXiv:1905.05441.
     at = slopes(n_angles)
     chosen_on = [[_rates(first) for first, _ in models], [_rates(second) for _, second in models]]
     risks = [
@@ -425,15 +331,7 @@ def curve_of_scores(
 
 
 def max_f_beta(precision: np.ndarray, recall: np.ndarray, beta: float) -> float:
-    """Return the greatest F score on a curve; a beta above 1 gives weight to recall.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.prd import max_f_beta
-    >>> round(max_f_beta(np.array([0.5]), np.array([1.0]), 8.0), 6)
-    0.984848
-    """
+    """Return the greatest F score on a curve; a beta above 1 gives weight to recall."""
     square = beta**2
     scores = (1.0 + square) * precision * recall / (square * precision + recall + 1e-10)
     return float(scores.max())

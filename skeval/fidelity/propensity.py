@@ -21,9 +21,9 @@ from skeval.stats.roc import auc
 from skeval.steps.classifiers import (
     BROAD,
     CART,
-    FEWEST,
     LINEAR,
     MAX_ROWS,
+    MIN_ROWS,
     drawn_rows,
     learn,
     nominal_columns,
@@ -46,10 +46,10 @@ _NO_SPLIT = (
     "in {share:.0%} of the permutations no row is told from another, so that the null is nearly "
     "one value; look at the raw value instead."
 )
-_MOST_TERMS = 1000
+_MAX_TERMS = 1000
 _N_FOLDS = 5
 _RANK = 1e-10  # squared singular values below this part of the largest are rounding errors
-_MOST_STEPS = 50
+_MAX_STEPS = 50
 _CONVERGED = 1e-12  # relative change of the deviance
 _SURE = 1e-6  # fitted probabilities nearer to 0 or 1 are signs of separation
 _EQUAL = 9  # decimals at which fitted probabilities count as different
@@ -180,7 +180,8 @@ class PropensityMSE(Metric):
     def _prepare(self, context: Context) -> None:
         if self.null == "holdout" and "holdout" not in context:
             owner = "PropensityMSE(null='holdout')"
-            raise MissingInputError(unmet("holdout", "PropensityMSE"), owner)
+            lack = unmet("holdout", "PropensityMSE")
+            raise MissingInputError(lack.reason, owner, lack.need)
         regression = _is_regression(self.model, self.out_of_fold)
         if self.form != "raw" and (reason := _lacks_null(self._kind, self.form, regression)):
             raise InvalidParameterError(f"PropensityMSE: {reason}")
@@ -261,11 +262,10 @@ class How(NamedTuple):
 
 
 class Propensity(NamedTuple):
-    """Probabilities of being synthetic, for the rows of each table.
+    """Probabilities of being synthetic, for the rows of each table."""
 
-    `n_parameters` is that of the logistic regression fitted to all rows, None of other models;
-    `separated` is whether it assigns some rows for sure.
-    """
+    # `n_parameters` is that of the logistic regression fitted to all rows, None of other
+    # models; `separated` is whether it assigns some rows for sure.
 
     real: np.ndarray
     synthetic: np.ndarray
@@ -358,7 +358,7 @@ def _n_drawn(context: Context, how: How, role: str) -> int:
 
 def _independent(context: Context) -> str:
     """Return the real rows that synthetic ones may be independent of."""
-    return "holdout" if "holdout" in context and context.n_rows("holdout") >= FEWEST else "train"
+    return "holdout" if "holdout" in context and context.n_rows("holdout") >= MIN_ROWS else "train"
 
 
 @shared
@@ -406,10 +406,10 @@ def _fitted(
 def with_products(design: np.ndarray, owners: np.ndarray) -> np.ndarray:
     """Return a design with the products of all features of different columns, if not too many."""
     pairs = [(a, b) for a, b in combinations(range(len(owners)), 2) if owners[a] != owners[b]]
-    if len(owners) + len(pairs) > _MOST_TERMS:
+    if len(owners) + len(pairs) > _MAX_TERMS:
         raise InvalidParameterError(
             f"PropensityMSE: interactions of these columns are {len(owners) + len(pairs):,} terms, "
-            f"and {_MOST_TERMS:,} at most are fitted. Choose columns=[...], or model='cart'."
+            f"and {_MAX_TERMS:,} at most are fitted. Choose columns=[...], or model='cart'."
         )
     if not pairs:
         return design
@@ -462,7 +462,7 @@ def fit_logistic(design: np.ndarray, labels: np.ndarray) -> LogisticFit:
     share = float(target.mean())
     linear = np.full(target.size, np.log(share / (1.0 - share)))
     deviance = _deviance(linear, target)
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         direction = basis @ _newton_step(basis, linear, target)
         size, reached = _step_size(linear, direction, target, deviance)
         if reached >= deviance:
@@ -548,19 +548,14 @@ def estimation_factor(n_real: int, n_synthetic: int, n_estimated: int | None) ->
 def analytic_null(
     n_real: int, n_synthetic: int, n_parameters: int, n_estimated: int | None = None
 ) -> PropensityNull:
-    """Return the null distribution of the propensity mean squared error of a logistic regression.
-
-    Notes
-    -----
-    With k parameters, N rows and the synthetic share c, independent samples have mean
-    ``(k - 1) c (1 - c) / N`` and standard deviation ``sqrt(2 (k - 1)) c (1 - c) / N``. If the model
-    is estimated on the real rows, both are ``1 - c`` times that, half for samples of equal size.
-
-    References
-    ----------
-    J. Snoke, G. M. Raab, B. Nowok, C. Dibben, A. Slavkovic, "General and specific utility measures
-    for synthetic data", JRSS A 181 (2018) 663-688, doi:10.1111/rssa.12358.
-    """
+    """Get the null distribution of the propensity mean squared error of a logistic regression."""
+    # With k parameters, N rows and the synthetic share c, independent samples have mean `(k -
+    # 1) c (1 - c) / N` and standard deviation `sqrt(2 (k - 1)) c (1 - c) / N`. If the model
+    # is estimated on the real rows, both are `1 - c` times that, half for samples of equal
+    # size.
+    #
+    # Source: J. Snoke, G. M. Raab, B. Nowok, C. Dibben, A. Slavkovic, "General and specific
+    # utility measures for synthetic data", JRSS A 181 (2018) 663-688, doi:10.1111/rssa.12358.
     n_rows = n_real + n_synthetic
     share = n_synthetic / n_rows
     factor = estimation_factor(n_real, n_synthetic, n_estimated)
@@ -570,13 +565,9 @@ def analytic_null(
 
 
 def companions(real: np.ndarray, synthetic: np.ndarray) -> dict[str, float]:
-    """Return other measures of the same propensity scores.
-
-    References
-    ----------
-    G. M. Raab, B. Nowok, C. Dibben, "Assessing, visualizing and improving the utility of synthetic
-    data" (2021), arXiv:2109.12717.
-    """
+    """Return other measures of the same propensity scores."""
+    # Source: G. M. Raab, B. Nowok, C. Dibben, "Assessing, visualizing and improving the
+    # utility of synthetic data" (2021), arXiv:2109.12717.
     real, synthetic = (np.round(scores, _EQUAL) for scores in (real, synthetic))
     seen = Confusion.of(real, synthetic)
     at_half = [(scores == 0.5).sum() / 2.0 for scores in (real, synthetic)]

@@ -191,15 +191,7 @@ def _values(
 
 
 class RangeQueries(NamedTuple):
-    """Conjunctions of conditions ``low <= value <= high`` on some columns.
-
-    Attributes
-    ----------
-    columns : ndarray of shape (n_queries, order)
-        Positions of the columns of each query, all distinct.
-    low, high : ndarray of shape (n_queries, order)
-        The bounds, included.
-    """
+    """Conjunctions of conditions ``low <= value <= high`` on some columns."""
 
     columns: np.ndarray
     low: np.ndarray
@@ -213,35 +205,7 @@ def draw_queries(
     n_queries: int,
     rng: np.random.Generator,
 ) -> RangeQueries:
-    """Draw queries about values that occur.
-
-    Parameters
-    ----------
-    columns : iterable of ndarray
-        Each column's values, ascending, none missing or infinite; none is empty. They are read one
-        by one.
-    is_range : sequence of bool
-        Whether a condition on the column is a range between two of its values, or one value.
-    order : int
-        Number of columns of a query, at most all.
-    n_queries : int
-        Number of queries.
-    rng : Generator
-        Draws them; a value is as likely as it is frequent.
-
-    Returns
-    -------
-    RangeQueries
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.range_queries import draw_queries
-    >>> column, rng = np.array([1.0, 2.0, 3.0]), np.random.default_rng(0)
-    >>> queries = draw_queries([column], [True], 1, 2, rng)
-    >>> bool((queries.low <= queries.high).all())
-    True
-    """
+    """Draw queries about values that occur."""
     at = np.array([rng.permutation(len(is_range))[:order] for _ in range(n_queries)])
     shares = rng.random((2, n_queries, order))
     low, high = np.empty(at.shape), np.empty(at.shape)
@@ -265,31 +229,7 @@ def _by_frequency(values: np.ndarray) -> np.ndarray:
 def answer_queries(
     queries: RangeQueries, columns: Iterable[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Count the rows that satisfy queries.
-
-    Parameters
-    ----------
-    queries : RangeQueries
-        What is asked.
-    columns : iterable of ndarray of shape (n_rows,)
-        The values, column by column; missing ones (nan) satisfy no condition.
-
-    Returns
-    -------
-    counts : ndarray of shape (n_queries,)
-        Rows that satisfy all conditions of a query.
-    singles : ndarray of shape (n_queries, order)
-        Rows that satisfy each condition on its own.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.range_queries import RangeQueries, answer_queries
-    >>> queries = RangeQueries(np.array([[0, 1]]), np.array([[2.0, 5.0]]), np.array([[3.0, 5.0]]))
-    >>> columns = [np.array([1.0, 2.0, 3.0, np.nan]), np.array([5.0, 5.0, 4.0, 5.0])]
-    >>> answer_queries(queries, columns)[0].tolist()
-    [1]
-    """
+    """Count the rows that satisfy queries."""
     shape = queries.columns.shape
     first, span, singles = (np.empty(shape, dtype=np.int64) for _ in range(3))
     beyond = np.nextafter(queries.high, np.inf)

@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 
 from skeval.core.base import Metric
-from skeval.core.context import Context, by_context, shared
+from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.tags import Reads
 from skeval.fidelity.pair_trends import PairMetric, worst_pair
 from skeval.results.result import Result, undefined
 from skeval.stats.disclosure import SMALLEST, rounded_ends
@@ -45,7 +44,7 @@ _MANY_WHOLE = 10_000  # whole numbers over a wider span are drawn as any numbers
 _TAIL = 0.005
 # share of train at which a number is drawn on its own, and how many at most: such a number hides
 # what is near it, and makes all else look empty
-_FREQUENT, _MOST_FREQUENT = 0.25, 2
+_FREQUENT, _MAX_FREQUENT = 0.25, 2
 # beyond these, bins overflow; dates are seconds, and pandas counts nanoseconds in 64 bits
 _LARGEST, _LATEST = 1e307, 9.2e9
 
@@ -116,11 +115,6 @@ class SimilarityMatrix(Metric):
     tags = PairMetric.tags
 
     _halved = True
-
-    @property
-    def _reads(self) -> Reads:
-        """What it looks at: triples of columns take rows."""
-        return "columns" if self.order == 2 else "rows"
 
     n_bins: BinCount = 10
     strategy: Strategy = "uniform"
@@ -285,22 +279,7 @@ def _weights(n_columns: int, average: str) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Axis:
-    """How one column is drawn, and which bar each value is in.
-
-    Attributes
-    ----------
-    kind : str
-        Kind of the column.
-    labels : tuple of str
-        Labels of the bars of categories, or of the `frequent` numbers, which come after those
-        between `edges`. Missing and unseen values have the last two bars.
-    edges : ndarray or None
-        Edges of the bars of numbers and dates.
-    shown : ndarray or None
-        The bar of each category.
-    frequent : tuple of float
-        Numbers with a bar of their own.
-    """
+    """How one column is drawn, and which bar each value is in."""
 
     kind: str
     labels: tuple[str, ...]
@@ -359,7 +338,7 @@ def axis(context: Context, column: str, n_bins: int, min_count: int) -> Axis:
 def _frequent_numbers(values: np.ndarray, min_count: int) -> list[float]:
     """Return the most frequent numbers, ascending, but not all that there are."""
     distinct, counts = np.unique(values, return_counts=True)
-    order = np.argsort(-counts, kind="stable")[: min(_MOST_FREQUENT, distinct.size - 1)]
+    order = np.argsort(-counts, kind="stable")[: min(_MAX_FREQUENT, distinct.size - 1)]
     least = max(min_count, _FREQUENT * values.size)
     return sorted(float(distinct[i]) for i in order if counts[i] >= least)
 
@@ -431,11 +410,9 @@ def bars(context: Context, role: str, column: str, n_bins: int, min_count: int) 
 def marginal(
     context: Context, column: str, *, n_bins: int | None = None, min_count: int = 10
 ) -> dict[str, Any]:
-    """Return one column's axis and the shares of each role's rows over its bars.
-
-    Bars of fewer than `min_count` train or holdout rows are blank. There are 30 bars, fewer where
-    train has few rows.
-    """
+    """Return one column's axis and the shares of each role's rows over its bars."""
+    # Bars of fewer than `min_count` train or holdout rows are blank. There are 30 bars, fewer
+    # where train has few rows.
     if n_bins is None:
         n_bins = int(np.clip(context.n_rows("train") // (3 * min_count), 5, 30))
     ax = axis(context, column, n_bins, min_count)
@@ -453,7 +430,6 @@ def marginal(
     }
 
 
-@by_context
 def joint_bars(
     context: Context, scored: Sequence[tuple[str, str, dict[str, float]]], min_count: int
 ) -> list[dict[str, Any]]:
@@ -467,11 +443,9 @@ def joint_bars(
 def pair(
     context: Context, first: str, second: str, *, n_bins: int | None = None, min_count: int = 10
 ) -> dict[str, Any]:
-    """Return two columns' axes and the joint shares of train and synthetic.
-
-    Joint cells of fewer than `min_count` rows are blank, in both tables alike, so that what is
-    drawn compares. There are 12 x 12 cells, fewer where train has few rows.
-    """
+    """Return two columns' axes and the joint shares of train and synthetic."""
+    # Joint cells of fewer than `min_count` rows are blank, in both tables alike, so that what
+    # is drawn compares. There are 12 x 12 cells, fewer where train has few rows.
     if n_bins is None:
         n_bins = int(np.clip((context.n_rows("train") / (3 * min_count)) ** 0.5, 3, 12))
     axes = [axis(context, column, n_bins, min_count) for column in (first, second)]

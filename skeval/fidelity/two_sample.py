@@ -33,8 +33,8 @@ from skeval.stats.relabelling import (
 )
 from skeval.stats.roc import auc, auc_interval, auc_p_value, delong
 from skeval.steps.classifiers import (
-    FEWEST,
     MAX_ROWS,
+    MIN_ROWS,
     Classifier,
     Classifiers,
     ProbabilisticClassifiers,
@@ -185,7 +185,9 @@ class TwoSampleTest(ClassifierMetric):
         headline = tested[chosen][1]
         p_value, real = headline["p_value"], headline["real_rows"]
         if self.test == "permutation":
-            fresh = "holdout" in context and context.n_rows("holdout") >= max(FEWEST, self.n_folds)
+            fresh = "holdout" in context and context.n_rows("holdout") >= max(
+                MIN_ROWS, self.n_folds
+            )
             real = "holdout" if fresh else "train"
             settings = (self.scoring, real, self.n_permutations, *rows)
             p_value = permutation_p_value(context, models[chosen], *settings)

@@ -2,10 +2,11 @@
 
 from skeval.generators.adapter import GeneratorAdapter
 from skeval.generators.anonymization import MondrianAnonymization
-from skeval.generators.cart import RandomForestImputation, SequentialCART
-from skeval.generators.columns import Bootstrap, IndependentMarginals
+from skeval.generators.baselines import Bootstrap, IndependentMarginals
+from skeval.generators.cart import SequentialCART
 from skeval.generators.copula import GaussianCopula
 from skeval.generators.dp_histogram import DPHistogram
+from skeval.generators.forest import RandomForestImputation
 
 __all__ = [
     "Bootstrap",

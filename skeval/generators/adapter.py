@@ -1,368 +1,31 @@
-"""Any generator as a scikit-learn estimator: fit on a table, then sample tables like it.
-
-The ways in which generators of different libraries are fitted and sampled.
-"""
+"""Any generator as a scikit-learn estimator: fit on a table, then sample tables like it."""
 
 from __future__ import annotations
 
 import copy
-import inspect
-import secrets
-import sys
-import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Annotated, Any, Protocol, Self
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
 
-import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.exceptions import (
-    GeneratorFailedError,
-    InvalidParameterError,
-    NotRememberedError,
-    SkevalError,
-    TableError,
+from skeval.exceptions import InvalidParameterError, NotRememberedError, TableError
+from skeval.generators.base import note_features
+from skeval.generators.clients import (
+    SEEDS,
+    Arguments,
+    Client,
+    Generator,
+    client_of,
+    parameters_of,
+    parameters_taken,
+    unknown_arguments,
+    with_parameters,
+    without_cells,
 )
-from skeval.generators.columns import note_features
-from skeval.tables.frames import as_frame, with_columns
-from skeval.utils.parameters import (
-    Count,
-    Legal,
-    Seed,
-    check_parameters,
-    legal_sets,
-    with_known_names,
-)
-
-SEEDS = ("random_state", "seed")  # what parameters are called that hold one
-_TABLE = "table"  # what SDV calls the one table
-_TABLES = (pd.DataFrame, pd.Series)  # which have a method `sample` too
-_GENERATORS = (
-    "an object with fit and sample, a class of such, a synthesizer of SDV or a pair of functions"
-)
-
-
-def _is_generator(value: object) -> bool:
-    """Return whether `value` is a generator; what a class makes is checked later."""
-    known = _is_pair(value) or isinstance(value, type) or _is_of_sdv(type(value))
-    return known or _can_sample(value)
-
-
-Generator = Annotated[Any, Legal(_GENERATORS, _is_generator, "no such option")]
-
-
-Arguments = Annotated[
-    dict[str, Any],
-    Legal(
-        "a dict of arguments by name",
-        lambda value: isinstance(value, Mapping) and all(isinstance(name, str) for name in value),
-        "no such option",
-    ),
-]
-
-
-class Client(Protocol):
-    """Fits a generator of one kind, and samples the fitted one.
-
-    Nothing is seeded where the seed is None; what takes a seed gets None then.
-    """
-
-    def fit(self, train: pd.DataFrame, seed: int | None) -> Any:
-        """Return a fitted generator; what it is made of stays as it was."""
-
-    def sample(self, fitted: Any, n: int, seed: int | None) -> Any:
-        """Return `n` rows."""
-
-
-class Plain:
-    """An object with `fit` and `sample`."""
-
-    def __init__(self, generator: Any) -> None:
-        self.generator = generator
-
-    def fit(self, train: pd.DataFrame, seed: int | None) -> Any:
-        """Fit a copy of the generator."""
-        made = clone(self.generator, safe=False)
-        if seed is not None and _took_seed(made, seed):
-            fitted = made.fit(train)
-        else:
-            fitted = seeded_call(made.fit, seed, train)
-        # what is returned may be anything, such as the history of a training
-        other = callable(getattr(fitted, "sample", None)) and not isinstance(fitted, _TABLES)
-        return fitted if other else made
-
-    def sample(self, fitted: Any, n: int, seed: int | None) -> Any:
-        """Sample by number, and by seed where the generator takes one."""
-        return seeded_call(fitted.sample, seed, n)
-
-
-class Functions:
-    """A pair of functions."""
-
-    def __init__(self, fit: Callable[..., Any], sample: Callable[..., Any]) -> None:
-        self.functions = fit, sample
-
-    def fit(self, train: pd.DataFrame, seed: int | None) -> Any:
-        """Return the model of the first."""
-        return seeded_call(self.functions[0], seed, train)
-
-    def sample(self, fitted: Any, n: int, seed: int | None) -> Any:
-        """Return the rows of the second."""
-        return seeded_call(self.functions[1], seed, fitted, n)
-
-
-class Synthesizer:
-    """A synthesizer of SDV for one table: that of 1.x takes the table, that of 2.x dicts."""
-
-    def __init__(self, kind: type, metadata: Any, parameters: dict[str, Any]) -> None:
-        self.kind = kind
-        self.metadata = metadata
-        self.parameters = parameters
-        self.dtypes: dict[str, Any] = {}
-
-    def fit(self, train: pd.DataFrame, seed: int | None) -> Any:
-        """Fit a new synthesizer; some of them take no categories of pandas, and no whole names."""
-        train = train.set_axis([str(name) for name in train.columns], axis="columns")
-        categories = train.select_dtypes("category")
-        self.dtypes = categories.dtypes.to_dict()
-        rows = with_columns(
-            train, {str(name): values.astype(object) for name, values in categories.items()}
-        )
-        metadata = detected(rows) if self.metadata is None else copy.deepcopy(self.metadata)
-        made = self.kind(metadata, **self.parameters)
-        with _global_seed(seed):
-            by_name = _sdv_takes_dicts()
-            made.fit({next(iter(metadata.to_dict()["tables"])): rows} if by_name else rows)
-        return made
-
-    def sample(self, fitted: Any, n: int, seed: int | None) -> Any:
-        """Sample by seed; left alone, all of a kind would start from the same one."""
-        with _global_seed(seed):
-            # there is no public way to seed in any version so far
-            if hasattr(fitted, "reset_sampling"):
-                fitted.reset_sampling()
-            if hasattr(fitted, "_set_random_state"):
-                fitted._set_random_state(secrets.randbits(32) if seed is None else seed)
-            drawn = fitted.sample(num_rows=n)
-        rows = next(iter(drawn.values())) if isinstance(drawn, dict) else drawn
-        return rows.astype(self.dtypes)
-
-
-def client_of(generator: Any, metadata: Any, parameters: dict[str, Any] | None) -> Client:
-    """Return the client of a generator.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is none of the kinds that are known.
-    """
-    if _is_pair(generator):
-        return Functions(*generator)
-    if isinstance(generator, type):
-        arguments = dict(parameters or {})
-        if _is_of_sdv(generator):
-            return Synthesizer(generator, metadata, arguments)
-        return client_of(generator(**arguments), metadata, None)
-    if parameters is not None:
-        raise InvalidParameterError(
-            "GeneratorAdapter: parameters are the arguments of a class, and generator is an "
-            "object; set them as generator__name."
-        )
-    if _is_of_sdv(type(generator)):
-        known = generator.get_metadata() if metadata is None else metadata
-        return Synthesizer(type(generator), known, _arguments(generator))
-    if _can_sample(generator):
-        return Plain(generator)
-    raise InvalidParameterError(
-        f"GeneratorAdapter: generator must be {_GENERATORS}, got {generator!r}."
-    )
-
-
-def parameters_of(generator: Any, parameters: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the parameters of a generator by name, those of its parts included."""
-    if isinstance(generator, type):
-        return {**_defaults(generator), **(parameters or {})}
-    if _is_of_sdv(type(generator)):
-        return _arguments(generator)
-    return dict(generator.get_params()) if hasattr(generator, "get_params") else {}
-
-
-def _defaults(kind: type) -> dict[str, Any]:
-    """Return the arguments of a class that have a default; of compiled classes none is known."""
-    try:
-        taken = inspect.signature(kind).parameters.values()
-    except (TypeError, ValueError):
-        return {}
-    return {one.name: one.default for one in taken if one.default is not one.empty}
-
-
-def unknown_arguments(kind: type, names: Iterable[str]) -> list[str]:
-    """Return which of some names a class does not take; of compiled classes nothing is known."""
-    try:
-        taken = inspect.signature(kind).parameters.values()
-    except (TypeError, ValueError):
-        return []
-    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in taken):
-        return []
-    known = {one.name for one in taken}
-    return [name for name in names if name not in known]
-
-
-def with_parameters(
-    generator: Any, parameters: dict[str, Any] | None, changed: dict[str, Any]
-) -> tuple[Any, dict[str, Any] | None]:
-    """Return a generator and the parameters of its class, some of them changed.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the generator has no parameters that can be set, or its class none of such a name.
-    """
-    if isinstance(generator, type):
-        if unknown := unknown_arguments(generator, changed):
-            raise InvalidParameterError(
-                f"GeneratorAdapter: {generator.__name__} has no parameter {', '.join(unknown)}; "
-                f"there are {', '.join(inspect.signature(generator).parameters)}."
-            )
-        return generator, {**(parameters or {}), **changed}
-    if _is_of_sdv(type(generator)):
-        arguments = {**_arguments(generator), **changed}
-        return type(generator)(generator.get_metadata(), **arguments), parameters
-    if not hasattr(generator, "set_params"):
-        raise InvalidParameterError(
-            f"GeneratorAdapter: {type(generator).__name__} has no set_params; "
-            "give its class as generator, and parameters."
-        )
-    return generator.set_params(**changed), parameters
-
-
-@contextmanager
-def without_cells(owner: Any, verb: str) -> Iterator[None]:
-    """Keep what a foreign error says of rows out of logs: say what was raised and where.
-
-    Raises
-    ------
-    GeneratorFailedError
-        For all exceptions but those of skeval and of Python's own resources.
-    """
-    try:
-        yield
-    except (SkevalError, ImportError, MemoryError):
-        raise
-    except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        foreign = [frame for frame in frames if frame.filename != __file__] or list(frames)
-        last = foreign[-1]
-        kind = owner if isinstance(owner, type) else type(owner)
-        name = "the function" if inspect.isroutine(owner) else kind.__name__
-        more = ""
-        if verb == "fit" and _takes_more(owner):
-            more = (
-                " Its fit takes more than the table: where it needs that, such as the names of "
-                "discrete columns, give a pair of functions instead."
-            )
-        raised = f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
-        raise GeneratorFailedError(
-            f"{verb} of {name} raised {raised} ({last.name}). What it says may quote cells, and is "
-            f"left out; it is in __context__ of this error.{more}"
-        ) from None
-
-
-def _takes_more(owner: Any) -> bool:
-    try:
-        taken = list(inspect.signature(owner.fit).parameters.values())
-    except (AttributeError, TypeError, ValueError):
-        return False
-    known = {"self", "y", *SEEDS}
-    own = [one.name for one in taken if one.name not in known and one.kind is not one.VAR_KEYWORD]
-    return len(own) > 1
-
-
-def detected(train: pd.DataFrame) -> Any:
-    """Return the metadata that SDV detects in a table."""
-    from sdv.metadata import Metadata
-
-    if hasattr(Metadata, "detect_from_dataframe"):
-        return Metadata.detect_from_dataframe(train, table_name=_TABLE)
-    return Metadata.detect_from_dataframes({_TABLE: train})
-
-
-def _can_sample(generator: Any) -> bool:
-    return all(callable(getattr(generator, name, None)) for name in ("fit", "sample"))
-
-
-def _is_pair(generator: Any) -> bool:
-    pair = isinstance(generator, list | tuple) and len(generator) == 2
-    return pair and all(callable(part) for part in generator)
-
-
-def _is_of_sdv(kind: type) -> bool:
-    return any(base.__module__.split(".")[0] == "sdv" for base in kind.__mro__)
-
-
-def _sdv_takes_dicts() -> bool:
-    import sdv
-
-    return int(sdv.__version__.split(".")[0]) >= 2
-
-
-def _arguments(synthesizer: Any) -> dict[str, Any]:
-    arguments = dict(synthesizer.get_parameters())
-    taken = inspect.signature(type(synthesizer).__init__).parameters
-    return {
-        name: value for name, value in arguments.items() if name in taken and name != "metadata"
-    }
-
-
-def _took_seed(generator: Any, seed: int) -> bool:
-    """Set the seeds of a generator that are None; tell whether one of them is its own."""
-    if not (hasattr(generator, "get_params") and hasattr(generator, "set_params")):
-        return False
-    unset = {
-        name: seed
-        for name, value in generator.get_params().items()
-        if value is None and name.split("__")[-1] in SEEDS
-    }
-    if unset:
-        generator.set_params(**unset)
-    return any(name in unset for name in SEEDS)
-
-
-def seeded_call(function: Callable[..., Any], seed: int | None, *arguments: Any) -> Any:
-    """Call a function with a seed, by argument if it takes one, else through global generators."""
-    try:
-        taken = set(inspect.signature(function).parameters)
-    except (TypeError, ValueError):  # of compiled functions nothing is known
-        taken = set()
-    if by_name := {name: seed for name in SEEDS if name in taken}:
-        return function(*arguments, **by_name)
-    with _global_seed(seed):
-        return function(*arguments)
-
-
-@contextmanager
-def _global_seed(seed: int | None) -> Iterator[None]:
-    """Seed what libraries draw from if they take no seed, and put its state back."""
-    if seed is None:
-        yield
-        return
-    state = np.random.get_state()  # noqa: NPY002
-    np.random.seed(seed)  # noqa: NPY002
-    torch = sys.modules.get("torch")
-    torch_state = None if torch is None else torch.get_rng_state()
-    if torch is not None:
-        torch.manual_seed(seed)
-    try:
-        yield
-    finally:
-        np.random.set_state(state)  # noqa: NPY002
-        if torch is not None:
-            torch.set_rng_state(torch_state)
-
+from skeval.tables.frames import as_frame
+from skeval.utils.parameters import Count, Seed, check_parameters, legal_sets, with_known_names
 
 _SEED_LIMIT = 2**32
 
@@ -379,8 +42,9 @@ class GeneratorAdapter(BaseEstimator):
     ----------
     generator : object, class or pair of callables
         - An object with ``fit(table)`` and ``sample(n)``, such as those of `skeval.generators`.
-          Parameters `random_state` and `seed` that are None are set; if `sample` takes one of these
-          names, it gets it.
+          A search of scikit-learn among such objects, for example ``GridSearchCV``, samples by its
+          best estimator. Parameters `random_state` and `seed` that are None are set; if `sample`
+          takes one of these names, it gets it.
         - A synthesizer of SDV (1.x or 2.x), or its class; the metadata are then detected in the
           training rows at each fit, or taken from `metadata`.
         - A pair of functions ``(fit, sample)``: ``model = fit(table)`` and
@@ -521,7 +185,8 @@ class GeneratorAdapter(BaseEstimator):
             train.columns = X.columns
         client = client_of(self.generator, self.metadata, self.parameters)
         # a copy: what a generator does to its table must not change what it is measured against
-        with without_cells(_named(self.generator), "fit"):
+        pair = isinstance(self.generator, list | tuple)
+        with without_cells(self.generator[0] if pair else self.generator, "fit"):
             self.generator_ = client.fit(train.copy(), _seed_of(self.random_state))
         self._client: Client = client
         self.train_ = train
@@ -566,7 +231,7 @@ class GeneratorAdapter(BaseEstimator):
             raise TableError(
                 f"{type(self.generator_).__name__} was asked for {n} rows and gave {len(rows)}."
             )
-        return self._labelled(rows)
+        return self._restore_labels(rows)
 
     def train_rows(self) -> pd.DataFrame:
         """Return the rows that the generator was fitted on.
@@ -591,7 +256,7 @@ class GeneratorAdapter(BaseEstimator):
             del self.train_
         return self
 
-    def _labelled(self, rows: pd.DataFrame) -> pd.DataFrame:
+    def _restore_labels(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return rows with the labels of the training columns, which a generator may have lost."""
         places = {str(label): j for j, label in enumerate(self.columns_)}
         if not places.keys() >= set(rows.columns):
@@ -623,11 +288,6 @@ class GeneratorAdapter(BaseEstimator):
         return state
 
 
-def _named(generator: Any) -> Any:
-    """Return what a message is about: of a pair of functions the first."""
-    return generator[0] if isinstance(generator, list | tuple) else generator
-
-
 def _seed_of(random_state: int | None) -> int | None:
     return None if random_state is None else int(random_state) % _SEED_LIMIT
 
@@ -635,22 +295,12 @@ def _seed_of(random_state: int | None) -> int | None:
 def reseeded(
     generator: Any, seed: int, parameters: Mapping[str, Any] | None = None
 ) -> GeneratorAdapter:
-    """Return an unfitted copy of a generator with this seed and these parameters, not its own.
-
-    Parameters
-    ----------
-    generator : object, class, pair of functions or GeneratorAdapter
-        It stays as it is.
-    seed : int
-        The seed of the copy's adapter, and of each parameter `random_state` or `seed` that it has.
-    parameters : mapping of str to object, optional
-        By the names that the generator has for them.
-    """
-    adapter = _adapted(generator)
+    """Return an unfitted copy of a generator with this seed and these parameters, not its own."""
+    adapter = _copy_adapter(generator)
     own = {f"generator__{name}": value for name, value in (parameters or {}).items()}
     adapter.set_params(**own)
     if isinstance(adapter.generator, type):
-        taken = inspect.signature(adapter.generator).parameters
+        taken = parameters_taken(adapter.generator) or {}
         seeds = {name: seed for name in SEEDS if name in taken}
         adapter.set_params(parameters={**(adapter.parameters or {}), **seeds} or None)
     seeds = {name: seed for name in adapter.get_params() if name.rsplit("__", 1)[-1] in SEEDS}
@@ -659,7 +309,7 @@ def reseeded(
 
 def unknown_parameters(generator: Any, names: Iterable[str]) -> list[str]:
     """Return which of some names are no parameters of a generator."""
-    adapter = _adapted(generator)
+    adapter = _copy_adapter(generator)
     if isinstance(adapter.generator, type):
         return unknown_arguments(adapter.generator, names)
     known = {name.removeprefix("generator__") for name in adapter.get_params()}
@@ -667,7 +317,7 @@ def unknown_parameters(generator: Any, names: Iterable[str]) -> list[str]:
     return [name for name in names if name not in known]
 
 
-def _adapted(generator: Any) -> GeneratorAdapter:
+def _copy_adapter(generator: Any) -> GeneratorAdapter:
     """Return an unfitted copy of a generator, with an adapter around it."""
     adapter = generator if isinstance(generator, GeneratorAdapter) else GeneratorAdapter(generator)
     return clone(adapter)

@@ -9,15 +9,8 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError
-from skeval.generators.columns import (
-    Sampler,
-    Steps,
-    as_dtype,
-    frame_of,
-    kind_of,
-    numbers_of,
-    ordered_codes,
-)
+from skeval.generators.base import Sampler
+from skeval.generators.columns import Steps, as_dtype, frame_of, kind_of, numbers_of, ordered_codes
 from skeval.utils.parameters import AnyColumns, Count, Interval, Seed
 
 _BETWEEN = "iufMm"  # kinds of columns that have values between two values
@@ -189,24 +182,12 @@ class MondrianAnonymization(Sampler):
 
 @dataclass(frozen=True)
 class _Generalised:
-    """What a column is generalised to in each class.
+    """What a column is generalised to in each class."""
 
-    Attributes
-    ----------
-    centres : ndarray of shape (n_classes,)
-        A row that holds the median or the most frequent value.
-    missing : ndarray of shape (n_classes,)
-        Share of rows without a value.
-    levels : ndarray
-        A row for each distinct value of each class, in ascending order, one class after the other.
-    ends : ndarray of shape (n_classes + 1,)
-        The start of the levels of each class.
-    """
-
-    centres: np.ndarray
-    missing: np.ndarray
-    levels: np.ndarray
-    ends: np.ndarray
+    centres: np.ndarray  # a row that holds the median or the most frequent value
+    missing: np.ndarray  # the fraction of rows without a value
+    levels: np.ndarray  # a row for each distinct value in ascending order, class after class
+    ends: np.ndarray  # where the levels of each class start, and the last ones end
 
     def draw(self, column: pd.Series, classes: np.ndarray, rng: np.random.Generator) -> pd.Series:
         """Draw a value for each of some rows, given by their classes."""
@@ -228,27 +209,7 @@ class _Generalised:
 
 
 def mondrian_classes(points: np.ndarray, k: int) -> list[np.ndarray]:
-    """Split rows into classes of at least k, near each other.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_rows, n_columns)
-        Each column on the same scale.
-    k : int
-        At most n_rows.
-
-    Returns
-    -------
-    list of ndarray
-        The rows of each class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.generators.anonymization import mondrian_classes
-    >>> [rows.tolist() for rows in mondrian_classes(np.array([[0.0], [0.9], [0.1], [1.0]]), 2)]
-    [[0, 2], [1, 3]]
-    """
+    """Split rows, by columns on one scale, into classes of at least k rows near each other."""
     open_parts, classes = [np.arange(len(points))], []
     while open_parts:
         rows = open_parts.pop()
@@ -280,13 +241,6 @@ def scaled_positions(column: pd.Series) -> np.ndarray:
     """Return where values lie between the least (0) and the greatest (1); -1 where missing.
 
     Categories without an order lie by their rank, the most frequent first.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.generators.anonymization import scaled_positions
-    >>> scaled_positions(pd.Series([10, 20, 40])).round(2), scaled_positions(pd.Series(list("bab")))
-    (array([0.  , 0.33, 1.  ]), array([0., 1., 0.]))
     """
     coded = ordered_codes(column)
     if len(coded.positions) == 0:

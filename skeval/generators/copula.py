@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
+from skeval.generators.base import Sampler
 from skeval.generators.columns import (
     Codes,
-    Sampler,
     Steps,
     as_dtype,
     frame_of,
@@ -26,7 +26,7 @@ from skeval.utils.parameters import Seed
 _MIN_ROWS_TO_ORDER = 10
 _N_POLYNOMIALS = 32
 _N_BISECTIONS = 30
-_LEAST_EIGENVALUE = 1e-8
+MIN_EIGENVALUE = 1e-8
 
 
 class GaussianCopula(Sampler):
@@ -233,6 +233,6 @@ def _series(coefficients: np.ndarray, rho: np.ndarray) -> np.ndarray:
 
 def _positive_definite(correlation: np.ndarray) -> np.ndarray:
     values, vectors = np.linalg.eigh((correlation + correlation.T) / 2.0)
-    clipped = (vectors * np.maximum(values, _LEAST_EIGENVALUE)) @ vectors.T
+    clipped = (vectors * np.maximum(values, MIN_EIGENVALUE)) @ vectors.T
     scale = np.sqrt(np.diag(clipped))
     return np.asarray(clipped / np.outer(scale, scale))

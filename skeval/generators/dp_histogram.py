@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError, TableError
-from skeval.generators.columns import (
-    TRAINED,
-    Sampler,
+from skeval.generators.base import TRAINED, Sampler
+from skeval.generators.cells import (
     date_of,
     dates_of,
     is_date,
@@ -26,7 +25,7 @@ from skeval.generators.columns import (
 from skeval.utils.parameters import Positive, Seed
 
 _SENSITIVITY = {"add_remove": 1, "replace": 2}
-_MOST_CELLS = 4_000_000
+MAX_CELLS = 4_000_000
 _DAY = 86_400_000_000  # microseconds
 _WANTED = (
     "one or more distinct strings or truths, two or more numbers or dates in ascending order "
@@ -233,15 +232,12 @@ class Categories:
 
 @dataclass(frozen=True)
 class Bins:
-    """A column of numbers, or of dates as microseconds: bins between `edges`, int64 or float64.
-
-    Whole numbers are drawn in multiples of `step`.
-    """
+    """A column of numbers, or of dates as microseconds: bins between int64 or float64 edges."""
 
     edges: np.ndarray
     missing: bool
     dates: bool = False
-    step: int = 1
+    step: int = 1  # what whole numbers are multiples of
 
     @property
     def n_cells(self) -> int:
@@ -280,13 +276,7 @@ Axis = Categories | Bins
 
 
 def axes_of(domain: Any) -> dict[str, Axis]:
-    """Read a domain.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is none, one error for all columns, or has more than four million cells.
-    """
+    """Read a domain; one error names all faulty columns."""
     if not isinstance(domain, Mapping) or not domain:
         raise InvalidParameterError(
             "DPHistogram: domain must map each column to its categories or to the edges of its "
@@ -301,9 +291,9 @@ def axes_of(domain: Any) -> dict[str, Axis]:
     complete = {name: axis for name, axis in axes.items() if axis is not None}
     # a whole number of Python, which does not overflow
     n_cells = math.prod(axis.n_cells for axis in complete.values())
-    if n_cells > _MOST_CELLS:
+    if n_cells > MAX_CELLS:
         raise InvalidParameterError(
-            f"DPHistogram: the domain has {n_cells:,} cells, and {_MOST_CELLS:,} are the most that "
+            f"DPHistogram: the domain has {n_cells:,} cells, and {MAX_CELLS:,} are the most that "
             "are counted; give it fewer columns, or wider bins."
         )
     return complete

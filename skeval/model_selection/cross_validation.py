@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib import Memory
 from sklearn.base import clone
 from sklearn.model_selection import (
     GroupKFold,
@@ -26,6 +27,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
     check_cv,
 )
+from sklearn.utils.validation import check_memory
 
 from skeval.core.base import Metric
 from skeval.exceptions import InvalidParameterError, MostlySharedRowsWarning, SharedRowsWarning
@@ -45,16 +47,7 @@ _MIB = 2**20
 
 @dataclass(frozen=True)
 class Efficiency:
-    """What one fit and one sample cost.
-
-    Attributes
-    ----------
-    fit_seconds, sample_seconds : float
-        By the clock on the wall.
-    peak_mib : float
-        By how much the memory of the process grew at most, in MiB; nan where the system does not
-        say.
-    """
+    """What one fit and one sample cost."""
 
     fit_seconds: float
     sample_seconds: float
@@ -63,49 +56,21 @@ class Efficiency:
 
 @dataclass
 class PeakMemory:
-    """The growth of a process while a block of code ran.
-
-    Attributes
-    ----------
-    mib : float
-        In MiB, set at the end of the block; nan where the system does not say.
-    """
+    """The growth of a process while a block of code ran."""
 
     mib: float = field(default=float("nan"))
 
 
 @contextmanager
 def peak_memory(every: Positive = _EVERY) -> Iterator[PeakMemory]:
-    """Measure by how much the resident memory of this process grows at most.
-
-    Parameters
-    ----------
-    every : float, default=0.005
-        Seconds between two looks.
-
-    Yields
-    ------
-    PeakMemory
-        Complete when the block is left.
-
-    Notes
-    -----
-    A thread reads the resident set size, which counts what compiled libraries allocate; a tracer of
-    Python's allocators would see a part of it and slow the block down. What lasts for less than
-    `every`, or while compiled code keeps Python's lock, is missed unless it is the largest size
-    that the process ever had, which the system remembers. Memory that the allocator kept from
-    earlier work is used again without growth, so that the first of equal runs grows most; other
-    processes that the block starts are not counted, and other threads are.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.model_selection.cross_validation import peak_memory
-    >>> with peak_memory() as peak:
-    ...     size = np.ones(2**24).nbytes
-    >>> size / 2**20, bool(np.isnan(peak.mib) or peak.mib >= 0.0)
-    (128.0, True)
-    """
+    """Measure by how much the resident memory of this process grows at most."""
+    # A thread reads the resident set size, which counts what compiled libraries allocate; a
+    # tracer of Python's allocators would see a part of it and slow the block down. What lasts
+    # for less than `every`, or while compiled code keeps Python's lock, is missed unless it
+    # is the largest size that the process ever had, which the system remembers. Memory that
+    # the allocator kept from earlier work is used again without growth, so that the first of
+    # equal runs grows most; other processes that the block starts are not counted, and other
+    # threads are.
     peak, start, highest = PeakMemory(), resident_bytes(), highest_bytes()
     seen, done = [start], threading.Event()
 
@@ -144,15 +109,7 @@ def highest_bytes() -> float:
 
 
 class Stopwatch:
-    """Seconds since it was last read.
-
-    Examples
-    --------
-    >>> from skeval.model_selection.cross_validation import Stopwatch
-    >>> watch = Stopwatch()
-    >>> watch.read() >= 0.0
-    True
-    """
+    """Seconds since it was last read."""
 
     def __init__(self) -> None:
         self._since = perf_counter()
@@ -268,6 +225,7 @@ def cross_validate_generator(
     stratify: str | Sequence[Any] | None = None,
     random_state: Seed = 0,
     n_jobs: JobCount | None = None,
+    memory: str | Path | Memory | None = None,
 ) -> CrossValidated:
     """Evaluate a generator by cross-validation.
 
@@ -303,6 +261,11 @@ def cross_validate_generator(
     n_jobs : int, optional
         Number of processes, a fold each; the numbers do not depend on it. Under a client of Dask
         the folds go to its workers instead, see :func:`skeval.engine`.
+    memory : str, path or joblib.Memory, optional
+        A folder that keeps the results of each fold, as that of scikit-learn's Pipeline does: a
+        call that was stopped goes on there, and equal folds are not evaluated again. The folder
+        also holds training rows, and is read as pickles, which can run any code: keep it where the
+        table may lie, and never use a folder from somebody else.
 
     Returns
     -------
@@ -376,7 +339,9 @@ def cross_validate_generator(
         )
         for (learned, tested), (fit_seed, sample_seed) in zip(splits, seeds, strict=True)
     )
-    evaluated = current_engine(n_jobs).map(_evaluated, tasks)
+    location = os.fspath(memory) if isinstance(memory, Path) else memory
+    kept = check_memory(location).cache(_evaluated)
+    evaluated = current_engine(n_jobs).map(kept, tasks)
     shares = (len(tested) / len(learned) for learned, tested in splits)
     results, costs = zip(*evaluated, strict=True)
     _warn_of_shared_rows(results)
@@ -519,13 +484,7 @@ def splits_of(
     stratify: str | Sequence[Any] | None,
     random_state: int,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the positions of the rows to learn from and to test on, of each split of a table.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the rows cannot be split so, or a split tests on rows that it has learned from.
-    """
+    """Return the positions of the rows to learn from and to test on, of each split of a table."""
     y = None if stratify is None else _codes(rows, stratify, "stratify")
     together = None if groups is None else _codes(rows, groups, "groups")
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):

@@ -300,19 +300,7 @@ def same_rows(first: pd.DataFrame, second: pd.DataFrame) -> bool:
 
 
 def seed_of(random_state: int, rows: pd.DataFrame) -> int:
-    """Return a seed that is the same for the same rows, in any order, and no other's.
-
-    Parameters
-    ----------
-    random_state : int
-        At least 0; another one gives other seeds.
-    rows : DataFrame of shape (n_rows, n_columns)
-
-    Returns
-    -------
-    int
-        Below ``2**32``.
-    """
+    """Return a seed that is the same for the same rows, in any order, and no other's."""
     digest = hashlib.sha256(_sorted_hashes(rows).astype("<u8").tobytes()).digest()
     words = np.frombuffer(digest, dtype="<u4").tolist()
     return int(np.random.SeedSequence([random_state, *words]).generate_state(1)[0])

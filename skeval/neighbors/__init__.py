@@ -1,6 +1,5 @@
 """Exact nearest neighbours of mixed rows."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from skeval.neighbors.mixed import MixedNearestNeighbors
@@ -11,14 +10,11 @@ if TYPE_CHECKING:
 
 __all__ = ["MixedNearestNeighbors", "Part", "PartitionedNearestNeighbors"]
 
-_LATER = {  # imported where they are asked for
-    "Part": "skeval.scale.part_tasks",
-    "PartitionedNearestNeighbors": "skeval.scale.partitioned",
-}
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_LATER[name]), name)
-    return value
+    # skeval.scale is built on this package, so its classes are imported only if they are used
+    from skeval.scale import partitioned
+
+    return getattr(partitioned, name)

@@ -29,15 +29,7 @@ N_ROWS = 2048  # two arrays of 64 x 2048 float64 fit in a core's cache
 
 @dataclass(frozen=True)
 class BruteIndex:
-    """Reference rows, compared with every query; needs nothing but NumPy.
-
-    Attributes
-    ----------
-    rows : Encoded
-        The reference rows.
-    weights : ndarray of shape (n_numbers,)
-        What a difference of one unit costs.
-    """
+    """Reference rows, compared with every query; needs nothing but NumPy."""
 
     rows: Encoded
     weights: Floats
@@ -224,30 +216,7 @@ def _sum_pairs(index: BruteIndex, queries: Encoded, block: slice) -> Floats:
 def gower_pairs(
     rows: np.ndarray, others: np.ndarray, ranges: np.ndarray, categorical: np.ndarray
 ) -> np.ndarray:
-    """Return Gower's distance of each row to the row of the same place in the other table.
-
-    Parameters
-    ----------
-    rows, others : ndarray of shape (n, n_columns)
-        Numbers, and codes of categories; missing is nan.
-    ranges : ndarray of shape (n_columns,)
-        Range of each number column; where it is 0, values differ or not.
-    categorical : ndarray of bool of shape (n_columns,)
-        Which columns hold codes.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        As :class:`~skeval.neighbors.mixed.MixedNearestNeighbors` has them, ties included.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.neighbors.brute import gower_pairs
-    >>> rows, others = np.array([[1.0, 0.0]]), np.array([[3.0, 1.0]])
-    >>> gower_pairs(rows, others, np.array([4.0, 1.0]), np.array([False, True]))
-    array([0.75])
-    """
+    """Return Gower's distance of each row to the row of the same place in the other table."""
     total = np.zeros(len(rows))
     metric = ~categorical & np.isfinite(ranges) & (ranges >= SMALLEST_RANGE)
     for j in [*np.flatnonzero(~metric), *np.flatnonzero(metric)]:
@@ -259,13 +228,5 @@ def gower_pairs(
 
 
 def euclidean_pairs(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return the Euclidean distance of each row to the row of the same place in the other table.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.neighbors.brute import euclidean_pairs
-    >>> euclidean_pairs(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]))
-    array([5.])
-    """
+    """Return the Euclidean distance of each row to the row of the same place in the other table."""
     return np.sqrt(((rows - others) ** 2).sum(axis=1))

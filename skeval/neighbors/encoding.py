@@ -33,18 +33,7 @@ SUMMED_CHUNKS = 8  # where outcomes are summed, the chunks must not depend on th
 
 
 def column_lines(X: Floats) -> Floats:
-    """Lay out each column contiguously, block by block: ten times faster than in one go.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_columns)
-        A table in any memory order.
-
-    Returns
-    -------
-    ndarray of shape (n_columns, n_rows)
-        Its columns; a view where they are contiguous already.
-    """
+    """Lay out each column contiguously, block by block: ten times faster than in one go."""
     if X.flags.f_contiguous:
         return X.T
     lines = np.empty(X.shape[::-1])
@@ -54,37 +43,16 @@ def column_lines(X: Floats) -> Floats:
 
 
 def round_to_grid(sums: Floats) -> Floats:
-    """Round sums to the nearest multiple of 2^-32, so that ties are exact.
-
-    Parameters
-    ----------
-    sums : ndarray
-        Numbers in [0, 2^19).
-
-    Returns
-    -------
-    ndarray
-        The rounded sums.
-    """
+    """Round sums to the nearest multiple of 2^-32, so that ties are exact."""
     return (sums + GRID_SHIFT) - GRID_SHIFT
 
 
 @dataclass(frozen=True)
 class CodeBook:
-    """Dense codes 0, 1, 2, ... for the values of one column; one more for what was not seen.
+    """Dense codes 0, 1, 2, ... for the values of one column; one more for what was not seen."""
 
-    A missing value is a value like any other. Small whole numbers are looked up in a table, which
-    takes a tenth of the time of a search.
-
-    Attributes
-    ----------
-    values : ndarray or None
-        The sorted values seen, NaN last; None if `table` serves.
-    table : ndarray or None
-        Code by `1 + value`, entry 0 for missing, the last for anything larger.
-    n_seen : int
-        Number of codes, and the code of an unseen value.
-    """
+    # A missing value is a value like any other. Small whole numbers are looked up in a table,
+    # which takes a tenth of the time of a search.
 
     values: Floats | None
     table: NDArray[np.int64] | None
@@ -123,17 +91,7 @@ class CodeBook:
 
 
 class Encoded(NamedTuple):
-    """Rows as the engine reads them, one contiguous line a column.
-
-    Attributes
-    ----------
-    numbers : ndarray of shape (n_numbers, n_rows)
-        Number columns, `MISSING` where missing.
-    codes : ndarray of shape (n_codes, n_rows), uint8
-        Categorical columns with few codes.
-    n_rows : int
-        Number of rows.
-    """
+    """Rows as the engine reads them, one contiguous line a column."""
 
     numbers: Floats
     codes: NDArray[np.uint8]
@@ -142,23 +100,12 @@ class Encoded(NamedTuple):
 
 @dataclass(frozen=True)
 class ColumnEncoder:
-    """How each column of a table becomes numbers or codes.
+    """How each column of a table becomes numbers or codes."""
 
-    A column in which values only differ or not, categorical or of range 0, gets a code book. With
-    more than 254 codes it precedes the numbers as 0, 1, 2, ... at weight 1: `min(1, |a - b|)` is
-    then exactly 1 where codes differ, and ones summed first keep the sum exact.
-
-    Attributes
-    ----------
-    books : dict of int to CodeBook
-        By column position.
-    narrow, wide, metric : list of int
-        Positions of the columns with few codes, with many codes, and of true numbers.
-    whole : frozenset of int
-        Positions of the categorical columns, whose values must be whole numbers.
-    weights : ndarray of shape (n_wide + n_metric,)
-        1 for codes, 1 / range for numbers.
-    """
+    # A column in which values only differ or not, categorical or of range 0, gets a code
+    # book. With more than 254 codes it precedes the numbers as 0, 1, 2, ... at weight 1:
+    # `min(1, |a - b|)` is then exactly 1 where codes differ, and ones summed first keep the
+    # sum exact.
 
     books: dict[int, CodeBook]
     narrow: list[int]
@@ -171,23 +118,7 @@ class ColumnEncoder:
     def learn(
         cls, lines: Floats | Sequence[Floats], ranges: Floats | None, categorical: NDArray[np.bool_]
     ) -> ColumnEncoder:
-        """Collect codes and weights from the reference rows.
-
-        Parameters
-        ----------
-        lines : ndarray of shape (n_columns, n_rows) or sequence of ndarray
-            The columns of the reference rows, or the values that occur in each; that codes are
-            whole numbers is left to `encode` to check.
-        ranges : ndarray of shape (n_columns,) or None
-            Range of each number column; None takes it from the reference rows.
-        categorical : ndarray of shape (n_columns,), bool
-            Which columns hold codes.
-
-        Returns
-        -------
-        ColumnEncoder
-            The encoder.
-        """
+        """Collect codes and weights from the reference rows."""
         if ranges is None:
             ranges = np.array(
                 [
@@ -207,23 +138,7 @@ class ColumnEncoder:
         return cls(books, narrow, wide, is_metric, whole, np.r_[np.ones(len(wide)), weights])
 
     def encode(self, lines: Floats) -> Encoded:
-        """Translate rows, column by column.
-
-        Parameters
-        ----------
-        lines : ndarray of shape (n_columns, n_rows)
-            Any rows.
-
-        Returns
-        -------
-        Encoded
-            The same rows for the engine.
-
-        Raises
-        ------
-        InvalidParameterError
-            If a categorical column holds anything but whole numbers from 0 on and NaN.
-        """
+        """Translate rows, column by column."""
         n_wide, n_rows = len(self.wide), lines.shape[1]
         numbers = np.empty((n_wide + len(self.metric), n_rows))
         codes = np.empty((len(self.narrow), n_rows), dtype=np.uint8)
@@ -266,32 +181,9 @@ def run_chunks(
     tile: int,
     n_chunks: int | None = None,
 ) -> list[Outcome]:
-    """Call `function(*arguments, chunk)` on chunks of `order`, on all cores that are idle.
-
-    The outcomes are returned, not written to shared memory, so that chunks can travel to other
-    processes too.
-
-    Parameters
-    ----------
-    function : callable
-        A module-level function.
-    order : ndarray of shape (n_rows,)
-        Positions of rows, at least one.
-    *arguments
-        Passed on to every call.
-    n_jobs : int or None
-        As in joblib; None is 1 unless a `joblib.parallel_config` says otherwise. If a suite or a
-        metric shares several cores, theirs count.
-    tile : int
-        Rows that belong together: the borders of chunks are multiples of it.
-    n_chunks : int or None, default=None
-        How many chunks to make at most; None goes by the number of workers.
-
-    Returns
-    -------
-    list
-        The outcomes in the order of the chunks.
-    """
+    """Call `function(*arguments, chunk)` on chunks of `order`, on all cores that are idle."""
+    # The outcomes are returned, not written to shared memory, so that chunks can travel to
+    # other processes too.
     with sharing(n_jobs) as cores:
         n_chunks = n_chunks or (1 if cores.n == 1 else CHUNKS_PER_WORKER * cores.n)
         chunks = cut_chunks(order, tile, n_chunks)

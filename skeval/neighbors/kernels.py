@@ -31,7 +31,7 @@ TILE = 16  # queries that sweep over the leaves together
 COARSE_STEP = 16  # columns of bytes between two tests for an early exit
 FIRST_ROWS = 32  # read at a time while nothing is known to be near
 NEAR_BLOCK = 32  # rows that are passed over together
-FEW = 8  # rows: if only one of this number is near, the near ones are summed by themselves
+MAX_SINGLE = 8  # rows: if only one of this number is near, the near ones are summed by themselves
 
 
 class Scratch(NamedTuple):
@@ -151,12 +151,11 @@ def _sum_leaf(
     query_codes: Bytes, query_coarse: Bytes, start: int, stop: int, limit: float, step: int,
     sums: Floats, counts: Bytes, steps: NDArray[np.uint16],
 ) -> float:  # fmt: skip
-    """Write the rounded sums of a slice of rows to `sums`; return the least.
-
-    Returns `MISSING`, leaving the sums unfinished, as soon as no row can come to `limit` or below:
-    that is tested after the categorical columns, after a look at all numbers in coarse steps, and
-    after every `step` number columns. Rows that are beyond the limit for certain may get `MISSING`.
-    """
+    """Write the rounded sums of a slice of rows to `sums`; return the least."""
+    # Returns `MISSING`, leaving the sums unfinished, as soon as no row can come to `limit` or
+    # below: that is tested after the categorical columns, after a look at all numbers in
+    # coarse steps, and after every `step` number columns. Rows that are beyond the limit for
+    # certain may get `MISSING`.
     width, n_codes = stop - start, query_codes.size
     if np.float64(_count_differences(codes, query_codes, start, stop, 0, counts)) > limit:
         return MISSING
@@ -165,7 +164,7 @@ def _sum_leaf(
         n_near = _count_near(coarse, query_coarse, counts, start, stop, most, steps)
         if n_near == 0:
             return MISSING
-        if n_near * FEW <= width:
+        if n_near * MAX_SINGLE <= width:
             return _sum_near(numbers, weights, query, start, stop, most, sums, counts, steps)
     for r in range(width):
         sums[r] = np.float64(counts[r])
@@ -327,12 +326,12 @@ def nearest_rows(
     forest: Forest, queries: Floats, query_codes: Bytes, own: Ints, limits: Floats, k: int,
     bounded: bool, step: int, picks: Ints,
 ) -> tuple[Floats, Ints, Ints, int]:  # fmt: skip
-    """Find the k nearest rows of the picked queries within their limits, in the order of `picks`.
-
-    Returns sums and original indices, shape (n_picks, k), with k = 1 how many rows are as near as
-    the nearest, and the number of rows read; where fewer rows lie within the limit, the sum is the
-    limit and the index `NO_ROW`. Unbounded, all bounds stay 0.
-    """
+    """Find the k nearest rows of the picked queries within their limits."""
+    # In the order of `picks`.
+    #
+    # Returns sums and original indices, shape (n_picks, k), with k = 1 how many rows are as
+    # near as the nearest, and the number of rows read; where fewer rows lie within the limit,
+    # the sum is the limit and the index `NO_ROW`. Unbounded, all bounds stay 0.
     best = np.repeat(limits[picks], k).reshape(picks.size, k)
     best_rows = np.full((picks.size, k), NO_ROW)
     n_tied = np.zeros(picks.size, np.int64)
@@ -348,12 +347,10 @@ def _sweep(
     forest: Forest, queries: Floats, query_codes: Bytes, own: Ints, limits: Floats, bounded: bool,
     step: int, picks: Ints, scratch: Scratch, best: Floats, best_rows: Ints, n_tied: Ints,
 ) -> int:  # fmt: skip
-    """Fill in what `nearest_rows` returns; return the number of rows read.
-
-    A tile of queries is bounded and reads its closest leaves query by query, then sweeps over the
-    leaves in memory order, each leaf for those queries whose worst of k it can still better or
-    equal.
-    """
+    """Fill in what `nearest_rows` returns; return the number of rows read."""
+    # A tile of queries is bounded and reads its closest leaves query by query, then sweeps
+    # over the leaves in memory order, each leaf for those queries whose worst of k it can
+    # still better or equal.
     k, n_read = best.shape[1], 0
     bounds, slack, worst = scratch.bounds, scratch.slack, scratch.worst
     offsets, query_coarse = forest.offsets, scratch.coarse
@@ -392,11 +389,9 @@ def add_pairs(
     forest: Forest, queries: Floats, query_codes: Bytes, limits: Floats, own: Ints, step: int,
     marks: Bytes, shares: Floats, picks: Ints,
 ) -> tuple[Ints, Floats]:  # fmt: skip
-    """Find all pairs of a picked query and a row within the limit of the query, except `own`.
-
-    Returns the sum of the marks of these rows for each pick, and the sum of the shares of the
-    queries for each row. Shares are added in the order of the picks.
-    """
+    """Find all pairs of a picked query and a row within the limit of the query, except `own`."""
+    # Returns the sum of the marks of these rows for each pick, and the sum of the shares of
+    # the queries for each row. Shares are added in the order of the picks.
     marked, mass = np.zeros(picks.size, np.int64), np.zeros(forest.rows.size)
     _add_pairs(
         forest, queries, query_codes, limits, own, step, marks, shares, picks,

@@ -16,38 +16,12 @@ Bytes = NDArray[np.uint8]
 FLUSH = 255  # columns that a uint8 count of differences can hold
 STEPS = 127  # of a byte, into which the range of a number column is cut to tell who is far
 ABSENT = 2 * STEPS  # the byte of a missing number, as far from every other as they can be
-MOST_COARSE = 255  # columns: a uint16 holds their steps and those of as many that differ
-LEAST_COARSE = 3  # fewer columns are summed as fast as they are looked through
+MAX_COARSE = 255  # columns: a uint16 holds their steps and those of as many that differ
+MIN_COARSE = 3  # fewer columns are summed as fast as they are looked through
 
 
 class Forest(NamedTuple):
-    """Reference rows in leaf order with a box around each leaf; a structure of arrays.
-
-    Attributes
-    ----------
-    numbers : ndarray of shape (n_numbers, n_rows)
-        Number columns; `MISSING` where missing.
-    codes : ndarray of shape (n_codes, n_rows), uint8
-        Narrow categorical columns.
-    coarse : ndarray of shape (n_numbers, n_rows), uint8
-        The numbers in steps of a 127th of what counts as 1, from `base`; none where they are few.
-    base : ndarray of shape (n_numbers,)
-        The least present number.
-    weights : ndarray of shape (n_numbers,)
-        What a difference of one unit costs.
-    rows : ndarray of shape (n_rows,)
-        The original index of each row.
-    offsets : ndarray of shape (n_leaves + 1,)
-        Leaf `l` is the slice `offsets[l]:offsets[l + 1]`.
-    low, high : ndarray of shape (n_numbers, n_leaves)
-        The interval of present values.
-    complete : ndarray of shape (n_numbers, n_leaves)
-        1 where the leaf has no missing value, else 0.
-    absent : ndarray of shape (sum of code counts, n_leaves), uint8
-        1 where the leaf has no row with the code.
-    first : ndarray of shape (n_codes,)
-        Row of `absent` where the column's codes begin.
-    """
+    """Reference rows in leaf order with a box around each leaf; a structure of arrays."""
 
     numbers: Floats
     codes: Bytes
@@ -71,7 +45,7 @@ def box_leaves(
     n, n_leaves, starts = order.size, offsets.size - 1, offsets[:-1]
     shape = (len(numbers), n_leaves)
     low, high, complete = np.full(shape, MISSING), np.full(shape, -MISSING), np.ones(shape)
-    n_coarse = min(len(numbers), MOST_COARSE) if len(numbers) >= LEAST_COARSE else 0
+    n_coarse = min(len(numbers), MAX_COARSE) if len(numbers) >= MIN_COARSE else 0
     coarse, base = np.empty((n_coarse, n), np.uint8), np.zeros(len(numbers))
     moved_numbers, moved_codes = np.empty((len(numbers), n)), np.empty((len(codes), n), np.uint8)
     absent = np.ones((n_absent, n_leaves), np.uint8)

@@ -64,11 +64,9 @@ event.register("numba:compile", CompilingOnce())  # type: ignore[no-untyped-call
 
 
 def jit(function: Kernel) -> Kernel:
-    """Compile at the first call, release the GIL, and keep the machine code on disk.
-
-    The cache of numba notices a change of the file of the function, and of no other file. Therefore
-    a compiled function uses no compiled function of another file.
-    """
+    """Compile at the first call, release the GIL, and keep the machine code on disk."""
+    # The cache of numba notices a change of the file of the function, and of no other file.
+    # Therefore a compiled function uses no compiled function of another file.
     return _compile(function)
 
 

@@ -10,23 +10,13 @@ from skeval.neighbors.machine_code import inlined, jit, uncounted
 
 _STEPS_A_WORD = 64  # of the search for texts with long runs; many texts that repeat need more
 _SHORT = np.uint32  # a word of bits, each of which stands for a character
-MOST_MARKS = 32  # of a cell that is compared by itself: bits of a short word
-_MOST_KEPT = 64  # characters that texts begin with after which a column of edits is kept
+MAX_MARKS = 32  # of a cell that is compared by itself: bits of a short word
+_MAX_KEPT = 64  # characters that texts begin with after which a column of edits is kept
 
 
 @jit
 def common_runs(ids: np.ndarray, ends: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Return how many words each suffix shares with the one before it in order.
-
-    Parameters
-    ----------
-    ids : ndarray of int32 of shape (n,)
-        Words of all texts.
-    ends : ndarray of shape (n,)
-        The end of the text of each word.
-    order : ndarray of shape (n,)
-        The suffixes, up to the ends of their texts, in order.
-    """
+    """Return how many words each suffix shares with the one before it in order."""
     n = order.size
     place = np.empty(n, dtype=np.int64)
     for i in range(n):
@@ -89,19 +79,7 @@ def _nearest_references(
     ends: np.ndarray,
     is_reference: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the suffixes of references in order, and where all others stand between them.
-
-    Returns
-    -------
-    reference : ndarray of shape (n_references,)
-        The suffixes.
-    between : ndarray of shape (n_references + 1,)
-        The run that each shares with the one before.
-    place : ndarray of shape (n,)
-        For each suffix: how many of references come before it.
-    before, after : ndarray of shape (n,)
-        The run that it shares with the last of these, and with the next.
-    """
+    """Return the suffixes of references in order, and where all others stand between them."""
     n, n_references = order.size, 0
     for i in range(n):
         n_references += is_reference[text_of[order[i]]]
@@ -140,26 +118,7 @@ def texts_by_run(
     is_reference: np.ndarray,
     n_kept: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each query the references with the longest runs, and how long these are.
-
-    Parameters
-    ----------
-    order, shared, text_of, ends : ndarray of shape (n,)
-        The suffixes in order, what each shares with the one before, its text, where that ends.
-    queries : ndarray of shape (n_queries,)
-        Numbers of texts.
-    starts : ndarray of shape (n_texts + 1,)
-        The starts of the texts.
-    is_reference : ndarray of bool of shape (n_texts,)
-        Which texts are looked for.
-    n_kept : int
-        The most that are kept for each query.
-
-    Returns
-    -------
-    texts, runs : ndarray of shape (n_queries, n_kept)
-        By decreasing run; -1 and 0 where there are fewer.
-    """
+    """Return for each query the references with the longest runs, and how long these are."""
     reference, between, place, before, after = _nearest_references(
         order, shared, text_of, ends, is_reference
     )
@@ -208,26 +167,7 @@ def largest_products(
     own: np.ndarray,
     n_kept: int,
 ) -> np.ndarray:
-    """Return the largest scalar products of each query with the rows of a sparse matrix.
-
-    Parameters
-    ----------
-    indptr, indices, data : ndarray
-        The queries, by row; no number is negative.
-    columns, rows, values : ndarray
-        The matrix, by column: slices of `rows` and `values` that begin at `columns`.
-    n_rows : int
-        The number of rows of the matrix.
-    own : ndarray of shape (n_queries,)
-        The row that is the query itself and does not count; -1 for none.
-    n_kept : int
-        How many.
-
-    Returns
-    -------
-    ndarray of shape (n_queries, n_kept)
-        Descending; -1 where there are no more rows.
-    """
+    """Return the largest scalar products of each query with the rows of a sparse matrix."""
     largest = np.full((indptr.size - 1, n_kept), -1.0)
     sums = np.zeros(n_rows)
     for q in range(indptr.size - 1):
@@ -253,15 +193,7 @@ def largest_products(
 def common_tokens(
     indptr: np.ndarray, indices: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> np.ndarray:
-    """Return how many columns two rows of a sparse matrix have in common, pair by pair.
-
-    Parameters
-    ----------
-    indptr, indices : ndarray
-        The arrays of the matrix; indices ascend within a row.
-    first, second : ndarray of shape (n_pairs,)
-        Rows.
-    """
+    """Return how many columns two rows of a sparse matrix have in common, pair by pair."""
     common = np.zeros(first.size, dtype=np.int64)
     for pair in range(first.size):
         i, i_end = indptr[first[pair]], indptr[first[pair] + 1]
@@ -282,43 +214,20 @@ def fewest_edits(
     ends: np.ndarray,
     chosen: np.ndarray,
 ) -> np.ndarray:
-    """Return for the chosen texts how many edits lead to the nearest of the others.
-
-    The chosen texts, which should be of about the same length, are compared with a character at a
-    time, all by the same instructions, which processors carry out for several of them at once.
-    The other texts are in alphabetical order: a beginning that one shares with the one before it is
-    not read again.
-
-    Parameters
-    ----------
-    signs : ndarray of int
-        Characters of all texts, numbered from 0.
-    starts : ndarray of shape (n_texts + 1,)
-        The starts of the texts.
-    n_signs : int
-        How many characters there are.
-    others : ndarray of int
-        Characters of the other texts; `n_signs` stands for those that no text has.
-    ends : ndarray of shape (n_others,)
-        The ends of the other texts.
-    chosen : ndarray of shape (n_chosen,)
-        Numbers of texts.
-
-    Returns
-    -------
-    ndarray of shape (n_chosen,), uint64
-
-    References
-    ----------
-    H. Hyyro, "A bit-vector algorithm for computing Levenshtein and Damerau edit distances", Nordic
-    Journal of Computing 10 (2003) 29-39.
-    """
+    """Return for the chosen texts how many edits lead to the nearest of the others."""
+    # The chosen texts, which should be of about the same length, are compared with a
+    # character at a time, all by the same instructions, which processors carry out for
+    # several of them at once. The other texts are in alphabetical order: a beginning that one
+    # shares with the one before it is not read again.
+    #
+    # Source: H. Hyyro, "A bit-vector algorithm for computing Levenshtein and Damerau edit
+    # distances", Nordic Journal of Computing 10 (2003) 29-39.
     longest = int((starts[chosen + 1] - starts[chosen]).max(initial=1))
-    word = _SHORT if longest <= MOST_MARKS else np.uint64  # twice as many short ones at once
+    word = _SHORT if longest <= MAX_MARKS else np.uint64  # twice as many short ones at once
     n_words = -(-longest // (8 * word().itemsize))
     equal = np.zeros((n_signs + 1, n_words, chosen.size), dtype=word)
     present = np.zeros((n_words, chosen.size), dtype=word)
-    n_kept = _MOST_KEPT if n_words == 1 else 0
+    n_kept = _MAX_KEPT if n_words == 1 else 0
     # how many edits more and less than the row above, after each of the first characters
     more, less = np.zeros((2, n_kept + n_words, chosen.size), dtype=word)
     risen, fallen = np.empty((2, chosen.size), dtype=word)
@@ -453,27 +362,7 @@ def fewest_edits_of_cells(
     n_marks: int,
     chosen: np.ndarray,
 ) -> np.ndarray:
-    """Return for the chosen rows how many edits lead to the nearest of the others, cell by cell.
-
-    Parameters
-    ----------
-    marks : ndarray of uint8 of shape (n_rows, n_cells, n_places)
-        Characters of the cells, numbered from 0 to `n_marks`, 32 places at most.
-    lengths : ndarray of shape (n_rows, n_cells)
-        How many of the places are used.
-    codes : ndarray of shape (n_rows, n_codes)
-        Cells that are equal or one edit apart.
-    others, their_lengths, their_codes : ndarray
-        The same of the other rows.
-    n_marks : int
-        How many characters there are.
-    chosen : ndarray of shape (n_chosen,)
-        Positions of rows.
-
-    Returns
-    -------
-    ndarray of shape (n_chosen,), uint64
-    """
+    """Return for the chosen rows how many edits lead to the nearest of the others, cell by cell."""
     n_cells = lengths.shape[1]
     equal = np.zeros((n_cells, n_marks, chosen.size), dtype=_SHORT)
     present = np.zeros((n_cells, chosen.size), dtype=_SHORT)
@@ -523,6 +412,6 @@ def _mark_short_bits(
         for j in range(lengths.shape[1]):
             length = lengths[chosen[i], j]
             for at in range(length):
-                bit = _SHORT(1) << _SHORT(MOST_MARKS - length + at)
+                bit = _SHORT(1) << _SHORT(MAX_MARKS - length + at)
                 equal[j, marks[chosen[i], j, at], i] |= bit
                 present[j, i] |= bit

@@ -18,22 +18,12 @@ SMALL_LEAF, LARGE_LEAF, LARGE_TABLE = 256, 1024, 500_000
 QUERY_LEAF, QUERY_SAMPLE = 16, 32  # queries are only sorted: a rough tree will do
 BLOCK = 512  # rows read at once without bounds
 BOUNDED_STEP, UNBOUNDED_STEP = 4, 16  # number columns between two tests for an early exit
-PROBE, PROBE_FROM, MOST_READ = 32, 512, 0.6
+PROBE, PROBE_FROM, MAX_READ = 32, 512, 0.6
 
 
 @dataclass(frozen=True)
 class TreeIndex:
-    """Reference rows in leaves, with the bounds that tell which leaves a query can skip.
-
-    Attributes
-    ----------
-    forest : Forest
-        The rows in leaf order.
-    leaf_size : int
-        Most rows in a leaf.
-    bounded : bool or None
-        Whether to use bounds; None asks a few queries whether they pay.
-    """
+    """Reference rows in leaves, with the bounds that tell which leaves a query can skip."""
 
     forest: Forest
     leaf_size: int
@@ -136,7 +126,7 @@ class TreeIndex:
                 *_, n_read = nearest_rows(
                     self.forest, numbers, codes, own, limits, k, True, BOUNDED_STEP, picks
                 )
-                bounded = bool(n_read <= MOST_READ * PROBE * n_rows)
+                bounded = bool(n_read <= MAX_READ * PROBE * n_rows)
         if bounded:
             return self.forest, True, BOUNDED_STEP
         # the same rows in even blocks; the boxes no longer fit and are not looked at

@@ -68,11 +68,10 @@ def _overlong(context: Context, name: str) -> np.ndarray:
 
 @shared
 def unread_rows(context: Context) -> int:
-    """Return how many synthetic rows have a cell that cannot be read, such as "12 kg".
-
-    A text without a digit is taken for a missing cell if train has missing cells. A category that
-    no real row has, and that is much longer than all of theirs, may hold anything.
-    """
+    """Return how many synthetic rows have a cell that cannot be read, such as "12 kg"."""
+    # A text without a digit is taken for a missing cell if train has missing cells. A
+    # category that no real row has, and that is much longer than all of theirs, may hold
+    # anything.
     given = context.given("synthetic")
     unread = np.zeros(context.n_rows("synthetic"), dtype=bool)
     for name, kind in context.schema.kinds.items():
@@ -93,19 +92,8 @@ def unread_rows(context: Context) -> int:
 def strange_cells(
     context: Context, measured: Sequence[str], codes: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Return by column which synthetic cells are missing, or such as no real row has.
-
-    That is another category or text, or a number or date beyond all real ones.
-
-    Parameters
-    ----------
-    context : Context
-        With train and synthetic rows.
-    measured : sequence of str
-        The columns that are no texts.
-    codes : mapping of str to ndarray of int of shape (n_rows,)
-        By column the codes of cells, those of real rows first.
-    """
+    """Return by column which synthetic cells are missing, or such as no real row has."""
+    # That is another category or text, or a number or date beyond all real ones.
     start = codes[next(iter(codes))].size - context.n_rows("synthetic") if codes else 0
     return {
         name: _beyond_real(context, name)
@@ -122,9 +110,9 @@ def _beyond_real(context: Context, name: str) -> np.ndarray:
     return ~np.array((cells >= least) & (cells <= most), dtype=bool)
 
 
-_MOST_NAMED = 5  # columns in a sentence
+_MAX_NAMED = 5  # columns in a sentence
 _IDENTIFYING = 0.95  # of the values of an id column that a single training row has
-_MOST_DECIMALS = 6  # by which a column's numbers count as rounded
+_MAX_DECIMALS = 6  # by which a column's numbers count as rounded
 
 
 @declared
@@ -354,15 +342,7 @@ class ExactMatchShare(CopyScreen, ClaimTested):
 
 
 def alone(counts: np.ndarray) -> dict[str, int]:
-    """Return how many rows there are, and how many that no other one equals.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.copies import alone
-    >>> alone(np.array([1, 3, 0, 1]))
-    {'n': 5, 'n_alone': 2}
-    """
+    """Return how many rows there are, and how many that no other one equals."""
     return {"n": int(counts.sum()), "n_alone": int((counts == 1).sum())}
 
 
@@ -423,15 +403,7 @@ class IdenticalMatchShare(ExactMatchShare):
 
 
 def duplicated_share(counts: np.ndarray) -> float:
-    """Return the share of a table's rows that are in it twice or more.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.copies import duplicated_share
-    >>> duplicated_share(np.array([3, 1, 0]))
-    0.75
-    """
+    """Return the share of a table's rows that are in it twice or more."""
     return float(counts[counts > 1].sum() / counts.sum())
 
 
@@ -443,21 +415,7 @@ def matches_of_singletons(counts: Mapping[str, np.ndarray], count: str) -> int:
 
 
 def unique_matches(counts: Mapping[str, np.ndarray]) -> Matched:
-    """Return how many real rows a release matches that no other real row equals, by table.
-
-    Parameters
-    ----------
-    counts : mapping of str to ndarray of shape (n_values,)
-        How often each distinct row is in each table, by role.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.copies import unique_matches
-    >>> train, holdout = np.array([1, 1, 2, 1, 0]), np.array([0, 0, 0, 1, 1])
-    >>> unique_matches({"synthetic": np.full(5, 3), "train": train, "holdout": holdout})
-    Matched(k_train=2, n_train=5, k_holdout=1, n_holdout=2)
-    """
+    """Return how many real rows a release matches that no other real row equals, by table."""
     train, holdout = counts["train"], counts["holdout"]
     matched = (counts["synthetic"] > 0) & (train + holdout == 1)
     sizes = int(train.sum()), int(holdout.sum())
@@ -467,37 +425,7 @@ def unique_matches(counts: Mapping[str, np.ndarray]) -> Matched:
 def copies_in_words(
     counts: Mapping[str, np.ndarray], columns: str = "", *, spelled: bool = False
 ) -> str:
-    """Return how many synthetic rows are copies of train rows, and how many of holdout rows.
-
-    Parameters
-    ----------
-    counts : mapping of str to ndarray of shape (n_values,)
-        How often each distinct row is in each table, by role.
-    columns : str, default=""
-        What was compared, if not all columns.
-    spelled : bool, default=False
-        Whether rows are copies that differ in letter case, spaces or further digits.
-
-    Returns
-    -------
-    str
-        Empty if no row is a copy. If train and the holdout are of unequal size, the copies of the
-        larger table are also counted at the size of the smaller one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.copies import copies_in_words
-    >>> counts = {"synthetic": np.array([2, 1, 4]), "train": np.array([1, 3, 0])}
-    >>> copies_in_words(counts)
-    '3 of 7 synthetic rows are complete copies of train rows, 2 of them unique there.'
-    >>> copies_in_words({**counts, "holdout": np.array([0, 3, 1])})
-    '3 of 7 synthetic rows are complete copies of train rows, 2 of them unique there; 5 are of \
-holdout rows.'
-    >>> counts = {"synthetic": np.array([1, 4]), "train": np.array([1, 0])}
-    >>> copies_in_words(counts, "columns a and b")
-    '1 of 5 synthetic rows equals a train row in columns a and b, unique there.'
-    """
+    """Return how many synthetic rows are copies of train rows, and how many of holdout rows."""
     k, n = stats.matches(counts["synthetic"], counts["train"])
     if not k:
         return ""
@@ -603,13 +531,7 @@ def name_of_equal_rows(measured: tuple[str, ...], texts: tuple[str, ...]) -> str
 
 
 def compared(schema: TableSchema, columns: ColumnChoice) -> Compared:
-    """Return the columns that are chosen among all but ids: the measured ones, and those of text.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a name is not a column, or is one of ids.
-    """
+    """Get the columns that are chosen among all but ids: the measured ones, and those of text."""
     possible = [name for name, kind in schema.kinds.items() if kind != "id"]
     if columns is None or isinstance(columns, int | np.integer):
         chosen = set(possible[: None if columns is None else int(columns)])
@@ -628,7 +550,7 @@ def compared(schema: TableSchema, columns: ColumnChoice) -> Compared:
 def chosen_in_words(schema: TableSchema, columns: ColumnChoice) -> str:
     """Return which columns are compared, if not all are; many are counted."""
     names = [] if columns is None else [name for part in compared(schema, columns) for name in part]
-    if len(names) > _MOST_NAMED:
+    if len(names) > _MAX_NAMED:
         return f"{len(names)} columns"
     return f"column{'s' if len(names) > 1 else ''} {names_listed(names)}" if names else ""
 
@@ -641,11 +563,10 @@ def value_counts(
     decimals: int | None,
     fold: bool = False,
 ) -> dict[str, np.ndarray]:
-    """Return how many rows of each table have each distinct value, of shape (n_values,).
-
-    Roles are train, the holdout where there is one, and the synthetic rows. With `fold`, letter
-    case and spaces of categories and texts make no other value, nor do further digits of numbers.
-    """
+    """Return how many rows of each table have each distinct value, of shape (n_values,)."""
+    # Roles are train, the holdout where there is one, and the synthetic rows. With `fold`,
+    # letter case and spaces of categories and texts make no other value, nor do further
+    # digits of numbers.
     roles = [role for role in ROLES if role in context]
     sizes = [context.n_rows(role) for role in roles]
     of_texts = (pd.factorize(_spelled(text_values(context, name), fold))[0] for name in texts)
@@ -658,11 +579,9 @@ def value_counts(
 def folded_counts(
     context: Context, measured: tuple[str, ...], texts: tuple[str, ...], decimals: int | None
 ) -> tuple[dict[str, np.ndarray], bool]:
-    """Return counts of what rows say, if that makes more of them copies, and whether it does.
-
-    Letter case, spaces, and more digits than real numbers of the column have say nothing. Else the
-    counts are those of :func:`value_counts`.
-    """
+    """Return counts of what rows say, if that makes more of them copies, and whether it does."""
+    # Letter case, spaces, and more digits than real numbers of the column have say nothing.
+    # Else the counts are those of value_counts.
     exact = value_counts(context, measured, texts, decimals)
     if not any(_folds(context, name, name in texts) for name in (*measured, *texts)):
         return exact, False
@@ -720,7 +639,7 @@ def real_decimals(context: Context, name: str) -> int | None:
     """Return how many decimals the real numbers of a column have; None for more than six."""
     real = [column_values(context[role][name]) for role in ("train", "holdout") if role in context]
     numbers = np.unique(digits_kept(np.concatenate(real)))
-    for decimals in range(_MOST_DECIMALS + 1):
+    for decimals in range(_MAX_DECIMALS + 1):
         if np.array_equal(digits_kept(numbers, decimals=decimals), numbers, equal_nan=True):
             return decimals
     return None

@@ -7,10 +7,11 @@ from typing import Literal
 
 import numpy as np
 
+from skeval.core.base import Unmet
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import DISCLOSURE_TAGS
-from skeval.exceptions import InvalidParameterError, Sentence
+from skeval.exceptions import InvalidParameterError
 from skeval.privacy.k_anonymity import (
     CAP,
     ClassMetric,
@@ -54,12 +55,12 @@ class SensitiveMetric(ClassMetric):
 
     sensitive: SensitiveColumn | None = None
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
         if unmet := super().unmet_need(context):
             return unmet
         if self.sensitive is None and not self._sensitive(context.schema):
-            return Sentence(_NO_SENSITIVE.format(metric=type(self).__name__))
+            return Unmet(_NO_SENSITIVE.format(metric=type(self).__name__))
         return None
 
     def _prepare(self, context: Context) -> None:
@@ -291,65 +292,21 @@ class TCloseness(SensitiveMetric):
 
 
 def distinct_diversity(pairs: Pairs) -> np.ndarray:
-    """Return the number of distinct values of each class: 1 where all its rows have one value.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.diversity import distinct_diversity
-    >>> from skeval.stats.disclosure import pair_counts
-    >>> distinct_diversity(pair_counts(np.array([0, 0, 1, 1]), np.array([3, 4, 4, 4])))
-    array([2, 1])
-    """
+    """Return the number of distinct values of each class: 1 where all its rows have one value."""
     return np.bincount(pairs.classes)
 
 
 def entropy_diversity(pairs: Pairs) -> np.ndarray:
-    r"""Return the effective number of values of each class: 1 for one value, m for m equal shares.
-
-    Notes
-    -----
-    .. math:: \exp\left(-\sum_v p_v \log p_v\right)
-
-    of the shares within the class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.diversity import entropy_diversity
-    >>> from skeval.stats.disclosure import pair_counts
-    >>> entropy_diversity(pair_counts(np.array([0, 0, 1]), np.array([3, 4, 4]))).round(9)
-    array([2., 1.])
-    """
+    """Get the effective number of values of each class: 1 for one value, m for m equal shares."""
+    # .. math:: \exp\left(-\sum_v p_v \log p_v\right)
+    #
+    # of the shares within the class.
     share = pairs.counts / pairs.sizes[pairs.classes]
     return np.exp(np.maximum(0.0, -np.bincount(pairs.classes, weights=share * np.log(share))))
 
 
 def recursive_diversity(pairs: Pairs, c: float) -> np.ndarray:
-    """Return the greatest l for which each class is recursively (c, l)-diverse.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        The classes and their sensitive values.
-    c : float
-        How many times the rarer values the most frequent one may come to.
-
-    Returns
-    -------
-    ndarray of shape (n_classes,)
-        The greatest l with ``r_1 < c (r_l + ... + r_m)``, r the counts in descending order; 0
-        where there is none, which `c` above 1 excludes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.diversity import recursive_diversity
-    >>> from skeval.stats.disclosure import pair_counts
-    >>> values = np.array([0, 0, 0, 0, 1, 1, 2])
-    >>> recursive_diversity(pair_counts(np.zeros(7, dtype=int), values), c=2.0)
-    array([2])
-    """
+    """Return the greatest l for which each class is recursively (c, l)-diverse."""
     order = np.lexsort((-pairs.counts, pairs.classes))
     counts, starts, sizes = pairs.counts[order], pairs.starts, pairs.sizes
     before = np.cumsum(counts) - counts
@@ -360,25 +317,14 @@ def recursive_diversity(pairs: Pairs, c: float) -> np.ndarray:
 
 
 def closeness(pairs: Pairs) -> np.ndarray:
-    r"""Return how far the values of each class are from the table's: 0 if the same, 1 if disjoint.
-
-    Notes
-    -----
-    Total variation from the shares q in the whole table,
-
-    .. math:: \frac{1}{2} \sum_v |p_v - q_v|
-
-    which is the earth mover's distance where all values are equally far from each other. Values
-    that a class lacks enter through their sum, so that the cost is that of the pairs that occur.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.diversity import closeness
-    >>> from skeval.stats.disclosure import pair_counts
-    >>> closeness(pair_counts(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1])))
-    array([0.5, 0.5])
-    """
+    """Get how far the values of each class are from the table's: 0 if the same, 1 if disjoint."""
+    # Total variation from the shares q in the whole table,
+    #
+    # .. math:: \frac{1}{2} \sum_v |p_v - q_v|
+    #
+    # which is the earth mover's distance where all values are equally far from each other.
+    # Values that a class lacks enter through their sum, so that the cost is that of the pairs
+    # that occur.
     q = pairs.overall[pairs.values]
     share = pairs.counts / pairs.sizes[pairs.classes]
     excess = np.bincount(pairs.classes, weights=np.abs(share - q) - q)
@@ -386,31 +332,14 @@ def closeness(pairs: Pairs) -> np.ndarray:
 
 
 def ordered_closeness(pairs: Pairs) -> np.ndarray:
-    r"""Return how far the values of each class are from the table's, with steps between values.
-
-    Returns
-    -------
-    ndarray of shape (n_classes,)
-        0 if the shares are the same, 1 if one has the least value only and the other the greatest.
-
-    Notes
-    -----
-    The earth mover's distance of ordered values, each one step from the next:
-
-    .. math:: \frac{1}{m - 1} \sum_i |P_i - Q_i|
-
-    with P and Q the cumulated shares and m the number of values of the table. Between two values of
-    a class P is constant, and the sum over such a run comes from cumulated sums of Q, so that the
-    cost is that of the pairs that occur.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.diversity import ordered_closeness
-    >>> from skeval.stats.disclosure import pair_counts
-    >>> ordered_closeness(pair_counts(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2])))
-    array([0.25, 0.25])
-    """
+    """Return how far the values of each class are from the table's, with steps between values."""
+    # The earth mover's distance of ordered values, each one step from the next:
+    #
+    # .. math:: \frac{1}{m - 1} \sum_i |P_i - Q_i|
+    #
+    # with P and Q the cumulated shares and m the number of values of the table. Between two
+    # values of a class P is constant, and the sum over such a run comes from cumulated sums
+    # of Q, so that the cost is that of the pairs that occur.
     cumulated = np.cumsum(pairs.overall)[:-1]
     n_steps, starts = cumulated.size, pairs.starts
     if n_steps == 0:

@@ -286,11 +286,9 @@ def box_matches(
 
 
 def _name_of_test(context: Context, lists: MatchLists, copies: np.ndarray, columns: Any) -> str:
-    """Name the test as that of equal rows where no row but equal ones lies in any box.
-
-    Equal rows lie in the box, so that as many pairs are the same pairs. No label of a real row is
-    looked at: which tests are one does not depend on who was in train.
-    """
+    """Name the test as that of equal rows where no row but equal ones lies in any box."""
+    # Equal rows lie in the box, so that as many pairs are the same pairs. No label of a real
+    # row is looked at: which tests are one does not depend on who was in train.
     measured, texts = compared(context.schema, columns)
     if texts or set(measured) != set(chosen_columns(context.schema, columns)):
         return ""
@@ -303,23 +301,7 @@ def _name_of_test(context: Context, lists: MatchLists, copies: np.ndarray, colum
 def box_lists(
     context: Context, matched: np.ndarray, kind: str, tolerance: float, columns: Any
 ) -> tuple[MatchLists, tuple[np.ndarray, np.ndarray]]:
-    """Return which distinct real rows lie in the boxes around the synthetic rows that match any.
-
-    Parameters
-    ----------
-    context : Context
-        The tables.
-    matched : ndarray of bool of shape (n_synthetic,)
-        Which synthetic rows have a match.
-    kind, tolerance, columns
-        As in :class:`NewRowShare`.
-
-    Returns
-    -------
-    lists : MatchLists
-    counts : pair of ndarray of shape (n_values,)
-        How often each distinct real row is in train, and in the holdout.
-    """
+    """Return which distinct real rows lie in the boxes around the synthetic rows that match any."""
     roles = ("synthetic", "train", "holdout")
     tables = [_table(context, role, columns) for role in roles]
     scale = box_scale(context, kind, tolerance, columns)
@@ -335,18 +317,7 @@ def box_lists(
 
 @dataclass(frozen=True)
 class BoxScale:
-    """What a tolerance is a share of, column by column.
-
-    Attributes
-    ----------
-    low, span : ndarray of shape (n_numbers,)
-        Least real value and range of each column of numbers; where the range is 0, values agree or
-        not.
-    relative : ndarray of bool of shape (n_numbers,)
-        Whether the tolerance is a share of the number at the centre of a box, and not of the range.
-    tolerance : float
-        In [0, 1], below 1 where it is relative.
-    """
+    """What a tolerance is a share of, column by column."""
 
     low: np.ndarray
     span: np.ndarray
@@ -354,11 +325,10 @@ class BoxScale:
     tolerance: float
 
     def coordinates(self, numbers: np.ndarray, *, centre: bool) -> np.ndarray:
-        """Return numbers on the scale where boxes have radius 1; 0 where missing.
-
-        With t at most a share of `tol` off s, ``log(t / s)`` lies between ``log(1 - tol)`` and
-        ``log(1 + tol)``: the centre of a relative box is shifted to the middle between the two.
-        """
+        """Return numbers on the scale where boxes have radius 1; 0 where missing."""
+        # With t at most a share of `tol` off s, `log(t / s)` lies between `log(1 - tol)`
+        # and `log(1 + tol)`: the centre of a relative box is shifted to the middle
+        # between the two.
         scaled = np.zeros(numbers.shape)
         for j, values in enumerate(numbers.T):
             present = ~np.isnan(values)
@@ -387,33 +357,7 @@ class BoxScale:
 def box_points(
     tables: Sequence[tuple[np.ndarray, np.ndarray]], centres: Sequence[bool], scale: BoxScale
 ) -> list[np.ndarray]:
-    """Return rows as points of which two match if no coordinate differs by more than 1.
-
-    Parameters
-    ----------
-    tables : sequence of (numbers, codes)
-        Pairs of shape (n, n_numbers) and (n, n_codes); missing is nan, or a code of its own.
-    centres : sequence of bool
-        Whether the rows of each table are the centres of boxes, or what is looked for in them.
-    scale : BoxScale
-        The tolerances.
-
-    Returns
-    -------
-    list of ndarray of shape (n, 1 + n_numbers)
-        The first coordinate is the number of the combination of codes, far from that of others.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.hitting_rate import BoxScale, any_within, box_points
-    >>> scale = BoxScale(np.zeros(1), np.ones(1), np.array([True]), tolerance=0.01)
-    >>> no_codes = np.empty((2, 0), dtype=np.int64)
-    >>> synthetic, train = np.array([[100.9], [101.5]]), np.array([[100.0], [50.0]])
-    >>> s, t = box_points([(synthetic, no_codes), (train, no_codes)], [True, False], scale)
-    >>> any_within(s, t)
-    array([ True, False])
-    """
+    """Return rows as points of which two match if no coordinate differs by more than 1."""
     agree = [np.column_stack([codes, scale.states(numbers)]) for numbers, codes in tables]
     joint = joint_classes(np.concatenate(agree)).astype(np.float64)
     groups = np.split(joint, np.cumsum([len(rows) for rows in agree])[:-1])
@@ -424,17 +368,7 @@ def box_points(
 
 
 def any_within(queries: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return for each query whether a point differs by at most 1 in every coordinate.
-
-    Parameters
-    ----------
-    queries, points : ndarray of shape (n, n_coordinates), (m, n_coordinates)
-        Finite.
-
-    Returns
-    -------
-    ndarray of bool of shape (n,)
-    """
+    """Return for each query whether a point differs by at most 1 in every coordinate."""
     tree = _tree(pd.DataFrame(points).drop_duplicates().to_numpy())
     # a point that is found is proof enough, and is found sooner if it need not be the nearest
     distances, _ = tree.query(queries, p=np.inf, eps=1.0, distance_upper_bound=1.0)
@@ -445,21 +379,7 @@ def any_within(queries: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def lists_within(queries: np.ndarray, points: np.ndarray, longest: int) -> np.ndarray:
-    """Return the positions of the nearest points that differ by at most 1 in every coordinate.
-
-    Parameters
-    ----------
-    queries, points : ndarray of shape (n, n_coordinates), (m, n_coordinates)
-        Finite; the points distinct and in an order that depends on their values alone, since which
-        of equally near points are cut off follows from it.
-    longest : int
-        The greatest number of positions.
-
-    Returns
-    -------
-    ndarray of shape (n, longest)
-        -1 where there are no more.
-    """
+    """Return the positions of the nearest points that differ by at most 1 in every coordinate."""
     k = list(range(1, longest + 1))
     distances, positions = _tree(points).query(queries, k, p=np.inf, distance_upper_bound=1.0)
     return np.where(distances <= 1.0, positions, -1)

@@ -8,10 +8,11 @@ from dataclasses import KW_ONLY, field, replace
 import numpy as np
 from scipy.special import hyp2f1
 
+from skeval.core.base import Unmet
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import DISCLOSURE_TAGS
-from skeval.exceptions import InvalidParameterError, Sentence
+from skeval.exceptions import InvalidParameterError
 from skeval.privacy.k_anonymity import ClassMetric, classes
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
@@ -24,15 +25,13 @@ from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Count, Fraction, Seed
 
-_MOST_CLUSTERS = 20
+_MAX_CLUSTERS = 20
 _EXPLAINED = 0.99
 _N_STEPS = 100
 _TESTED = "bits beyond chance that the release gets right of a train row"
-_UNNAMED = Sentence(
+_UNNAMED = (
     "needs the columns that others may know of a person, and none are named. Name them: "
-    "IdentityDisclosure(['age', 'postcode']).",
-    "needs the columns that others may know of a person, and none are named. Name them: --known "
-    "age,postcode, or as indirect_identifiers in --release FILE.",
+    "IdentityDisclosure(['age', 'postcode'])."
 )
 _ALL_KNOWN = "every column is a quasi-identifier, so that there is nothing left to learn."
 
@@ -158,9 +157,11 @@ class IdentityDisclosure(ClassMetric):
                 f"got {self.population}. Leave it out if train is the whole population."
             )
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Return which need is unmet: columns that are known have to be named."""
-        return super().unmet_need(context) or (_UNNAMED if self.quasi_identifiers is None else None)
+        return super().unmet_need(context) or (
+            Unmet(_UNNAMED) if self.quasi_identifiers is None else None
+        )
 
     def _compute(self, context: Context) -> Result:
         if not self._secrets(context):
@@ -260,30 +261,7 @@ class IdentityDisclosure(ClassMetric):
 
 
 def interval_of_classes(own: np.ndarray, terms: np.ndarray) -> tuple[float, float]:
-    """Return the 95% interval of the mean of terms that the rows of a class have in common.
-
-    Parameters
-    ----------
-    own : ndarray of int of shape (n_rows,)
-        The class of each row.
-    terms : ndarray of shape (n_rows,)
-        At least 0; those of a class have a sum of at most 1.
-
-    Returns
-    -------
-    low, high : float
-        Classes of one row tell how many more there would be in another sample.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.identity import interval_of_classes
-    >>> terms = np.repeat([1 / 50, 0.0], [50, 50])
-    >>> [round(end, 2) for end in interval_of_classes(np.repeat([0, 1], 50), terms)]
-    [0.0, 0.05]
-    >>> [round(end, 2) for end in interval_of_classes(np.arange(100), 50 * terms)]
-    [0.4, 0.6]
-    """
+    """Return the 95% interval of the mean of terms that the rows of a class have in common."""
     n, sizes = own.size, np.bincount(own)
     sums = np.bincount(own, terms)[sizes > 0] / n
     n_classes, value = sums.size, float(sums.sum())
@@ -296,29 +274,7 @@ def interval_of_classes(own: np.ndarray, terms: np.ndarray) -> tuple[float, floa
 
 
 def bits_of_match(gap: np.ndarray, values: np.ndarray, tries: np.ndarray) -> np.ndarray:
-    """Return how unlikely it is that one of some strangers comes as near to each value, in bits.
-
-    Parameters
-    ----------
-    gap : ndarray of shape (n_rows,)
-        How far the nearest synthetic value is; inf if there is none.
-    values : ndarray of shape (n_rows,)
-        Those of all real rows; a stranger is one of these.
-    tries : ndarray of int of shape (n_rows,)
-        The number of strangers.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        0 where nothing is near, and where a stranger is sure to be.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.identity import bits_of_match
-    >>> bits_of_match(np.array([0.0, 0.0, 2.0, np.inf]), np.arange(4.0), np.array([1, 2, 1, 1]))
-    array([2.        , 1.19264508, 0.        , 0.        ])
-    """
+    """Return how unlikely it is that one of some strangers comes as near to each value, in bits."""
     bits, near = np.zeros(values.size), np.isfinite(gap)
     known, (own, reach) = np.sort(values[~np.isnan(values)]), (values[near], gap[near])
     n_near = np.searchsorted(known, own + reach, "right") - np.searchsorted(known, own - reach)
@@ -329,17 +285,9 @@ def bits_of_match(gap: np.ndarray, values: np.ndarray, tries: np.ndarray) -> np.
 
 
 def mean_inverse_size(size: np.ndarray, fraction: float) -> np.ndarray:
-    """Return the mean of 1 / F for classes of which f rows are in a sample: 1 / f if all are.
-
-    F - f is negative binomial with f successes of chance `fraction` each, the model of mu-Argus.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.identity import mean_inverse_size
-    >>> mean_inverse_size(np.array([1, 2]), 1.0), mean_inverse_size(np.array([1]), 0.5).round(4)
-    (array([1. , 0.5]), array([0.6931]))
-    """
+    """Return the mean of 1 / F for classes of which f rows are in a sample: 1 / f if all are."""
+    # F - f is negative binomial with f successes of chance `fraction` each, the model of
+    # mu-Argus.
     sizes, back = np.unique(size, return_inverse=True)
     return np.asarray(hyp2f1(1.0, sizes, sizes + 1.0, 1.0 - 1.0 / fraction) / sizes)[back]
 
@@ -369,17 +317,9 @@ def is_near(gap: np.ndarray, rows: np.ndarray, train: np.ndarray) -> np.ndarray:
 
 
 def clusters_of(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return centers and shares of the fewest clusters that explain 99% of sorted values.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.identity import clusters_of
-    >>> clusters_of(np.array([0.0, 0.0, 0.0, 9.0]))
-    (array([0., 9.]), array([0.75, 0.25]))
-    """
+    """Return centers and shares of the fewest clusters that explain 99% of sorted values."""
     total, n_distinct = values.var(), np.unique(values).size
-    for k in range(1, min(_MOST_CLUSTERS, n_distinct) + 1):
+    for k in range(1, min(_MAX_CLUSTERS, n_distinct) + 1):
         centers, labels = _lloyd(values, k)
         within = np.mean((values - centers[labels]) ** 2)
         if within <= (1 - _EXPLAINED) * total:
@@ -403,16 +343,7 @@ def _lloyd(values: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 def nearest_in_class(
     own: np.ndarray, rows: np.ndarray, released: np.ndarray, synthetic: np.ndarray
 ) -> np.ndarray:
-    """Return how far the nearest synthetic value of each row's class is; inf if there is none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.identity import nearest_in_class
-    >>> released, synthetic = np.array([0, 0]), np.array([5.0, 9.0])
-    >>> nearest_in_class(np.array([0, 1]), np.array([6.0, 6.0]), released, synthetic)
-    array([ 1., inf])
-    """
+    """Return how far the nearest synthetic value of each row's class is; inf if there is none."""
     there = ~np.isnan(synthetic)
     order = np.lexsort((synthetic[there], released[there]))
     groups, values = released[there][order], synthetic[there][order]

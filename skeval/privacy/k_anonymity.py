@@ -192,11 +192,9 @@ def _cut(context: Context, column: str, n_bins: BinChoice, neutral: bool) -> Cel
 def column_codes(
     context: Context, role: str, column: str, n_bins: BinChoice, neutral: bool = False
 ) -> np.ndarray:
-    """Return one code a value: bins of numbers and dates, categories as they are.
-
-    Missing is a code of its own: below all categories, above all bins. A category that train never
-    had keeps its own code, since two rows that differ in it are not one class.
-    """
+    """Return one code a value: bins of numbers and dates, categories as they are."""
+    # Missing is a code of its own: below all categories, above all bins. A category that
+    # train never had keeps its own code, since two rows that differ in it are not one class.
     return _codes_of(context[role], {column: _cut(context, column, n_bins, neutral)})[0]
 
 
@@ -231,13 +229,11 @@ def classes(
     n_bins: BinChoice,
     neutral: bool = False,
 ) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray | None, ...]]:
-    """Return the class of each row, numbered over all `roles` together; one array a role.
-
-    If workers count, it is the class of each distinct row; the second result is how many rows have
-    it. Bins are `neutral` if all real rows choose them: a test that exchanges train and holdout
-    needs that. Bins of train hold train rows in equal numbers and holdout rows as they come, and
-    so differ where the two do not.
-    """
+    """Return the class of each row, numbered over all `roles` together; one array a role."""
+    # If workers count, it is the class of each distinct row; the second result is how many
+    # rows have it. Bins are `neutral` if all real rows choose them: a test that exchanges
+    # train and holdout needs that. Bins of train hold train rows in equal numbers and holdout
+    # rows as they come, and so differ where the two do not.
     found = [distinct_rows(context, role, columns, n_bins, neutral) for role in roles]
     sizes = [
         context.n_rows(role) if distinct is None else distinct[1].size
@@ -273,11 +269,10 @@ def _matrix(context: Context, role: str, columns: tuple[str, ...]) -> np.ndarray
 def clusters(
     context: Context, fitted_to: str, columns: tuple[str, ...], role: str
 ) -> tuple[np.ndarray, ...]:
-    """Return the cluster of each row of `role`, one array for each number of clusters.
-
-    k-means of the rows of `fitted_to`, standardised and one-hot as train has them. A number of
-    clusters is left out if there are not ten rows a cluster, or fewer distinct rows than clusters.
-    """
+    """Return the cluster of each row of `role`, one array for each number of clusters."""
+    # k-means of the rows of `fitted_to`, standardised and one-hot as train has them. A number
+    # of clusters is left out if there are not ten rows a cluster, or fewer distinct rows than
+    # clusters.
     from sklearn.cluster import KMeans
 
     rows = _matrix(context, fitted_to, columns)
@@ -498,22 +493,7 @@ def smallest_cluster(runs: tuple[np.ndarray, ...]) -> float | None:
 
 
 def share_in_small(counts: np.ndarray, k: int) -> float:
-    """Return the share of rows in classes of fewer than `k` rows: 0 if none, 1 if all.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (n_classes,)
-        Rows in each class; not all 0.
-    k : int
-        The size that is large enough.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.k_anonymity import share_in_small
-    >>> share_in_small(np.array([1, 1, 6]), 2)
-    0.25
-    """
+    """Return the share of rows in classes of fewer than `k` rows: 0 if none, 1 if all."""
     return float(counts[counts < k].sum() / counts.sum())
 
 
@@ -531,19 +511,6 @@ def replicated_evidence(
 
 
 def replicated_uniques(train: np.ndarray, synthetic: np.ndarray) -> tuple[int, int]:
-    """Return how many classes have one row in both tables, and how many have one row in train.
-
-    Parameters
-    ----------
-    train, synthetic : ndarray of shape (n_classes,)
-        Rows of each class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.k_anonymity import replicated_uniques
-    >>> replicated_uniques(np.array([1, 2, 1, 0]), np.array([2, 0, 1, 1]))
-    (1, 2)
-    """
+    """Return how many classes have one row in both tables, and how many have one row in train."""
     unique = train == 1
     return int((unique & (synthetic == 1)).sum()), int(unique.sum())

@@ -18,14 +18,13 @@ _MAX_COMPARED = 2000  # rows of a table among which different rows are counted
 
 @shared
 def near_copies(context: Context) -> Copies | None:
-    """Count training rows with a near copy, or the near copies of one training row.
-
-    A synthetic row is a near copy of a real row if every other real row is at least 16 times more
-    distant from that real row. How often fresh rows are so close is predicted from pairs of
-    real rows and from the near copies of holdout rows: a generator that repeats common rows too
-    often has both. Exact copies are counted elsewhere, except if one row has many copies. None if
-    the tables do not have a column that can be measured, or fewer than three training rows.
-    """
+    """Count training rows with a near copy, or the near copies of one training row."""
+    # A synthetic row is a near copy of a real row if every other real row is at least 16
+    # times more distant from that real row. How often fresh rows are so close is predicted
+    # from pairs of real rows and from the near copies of holdout rows: a generator that
+    # repeats common rows too often has both. Exact copies are counted elsewhere, except if
+    # one row has many copies. None if the tables do not have a column that can be measured,
+    # or fewer than three training rows.
     roles = [role for role in ("train", "holdout") if role in context]
     if not context.schema.measured or context.n_rows("train") < 3:
         return None

@@ -25,7 +25,7 @@ from skeval.steps.samples import column_key
 from skeval.utils.formatting import as_float, counted, number, percent
 from skeval.utils.parameters import Fraction, Interval, Space
 
-_FEWEST_HOLDOUT_ROWS = 100
+_MIN_HOLDOUT_ROWS = 100
 _RADIUS_LEVEL = 0.01
 
 
@@ -225,7 +225,7 @@ def radius_of(context: Context, tau: float | str, space: Any, columns: Any) -> f
     """Return `tau` as a distance; nan if no row has a neighbour."""
     if isinstance(tau, str):
         query = "train"
-        if "holdout" in context and context.n_rows("holdout") >= _FEWEST_HOLDOUT_ROWS:
+        if "holdout" in context and context.n_rows("holdout") >= _MIN_HOLDOUT_ROWS:
             query = "holdout"
         elif context.n_rows("train") < 2:
             return float("nan")
@@ -242,17 +242,7 @@ def radius_of(context: Context, tau: float | str, space: Any, columns: Any) -> f
 def near_rows(
     context: Context, rule: NearRule
 ) -> tuple[int, int, MatchLists, tuple[np.ndarray, np.ndarray]]:
-    """Return how many synthetic rows are near train and the holdout, and the lists for the test.
-
-    Returns
-    -------
-    to_train, to_holdout : int
-        Synthetic rows near a train row, and near a holdout row.
-    lists : MatchLists
-        The distinct real rows near each distinct synthetic one.
-    counts : tuple of ndarray
-        How many rows of train and of the holdout are each of these real rows.
-    """
+    """Return how many synthetic rows are near train and the holdout, and the lists for the test."""
     roles = tuple(role for role in ("train", "holdout") if role in context)
     within = {role: _within(context, rule, "synthetic", role) for role in roles}
     queries = profiles(context, rule, ("synthetic",), np.logical_or.reduce([*within.values()]))

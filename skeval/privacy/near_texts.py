@@ -45,19 +45,7 @@ _GRAM = 3  # letters
 
 @dataclass(frozen=True)
 class TokenSets:
-    """The distinct combinations of token sets in columns of text, and which rows have them.
-
-    Attributes
-    ----------
-    which : ndarray of shape (n_rows,)
-        The combination of each row. Numbers depend on the texts alone, not on their places.
-    columns : list of csr_array of shape (n_combinations, n_tokens)
-        For each column, 1 where a combination has a token. An empty text and a missing one have one
-        token each, which no other text has.
-    short : list of ndarray of shape (n_combinations,)
-        For each column, the text in lower case where it is short enough to be compared by edit
-        distance, else None.
-    """
+    """The distinct combinations of token sets in columns of text, and which rows have them."""
 
     which: np.ndarray
     columns: list[csr_array]
@@ -74,27 +62,7 @@ class TokenSets:
 
 
 def token_sets(columns: Sequence[np.ndarray], edit_length: int = 0) -> TokenSets:
-    r"""Return the token sets of columns of text: the runs of ``\w`` in lower case, each once.
-
-    Parameters
-    ----------
-    columns : sequence of ndarray of shape (n_rows,)
-        Strings, None where missing. At least one column.
-    edit_length : int, default=0
-        The most characters of a short text: those of one set but other letters stay apart.
-
-    Returns
-    -------
-    TokenSets
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.near_texts import token_sets
-    >>> sets = token_sets([np.array(["To be", "be, to be!", None, ""], dtype=object)])
-    >>> np.unique(sets.which[:2]).size, np.unique(sets.which).size
-    (1, 3)
-    """
+    r"""Return the token sets of columns of text: the runs of ``\w`` in lower case, each once."""
     by_column = [_one_column(np.asarray(texts, dtype=object), edit_length) for texts in columns]
     which = joint_classes(np.column_stack([codes for codes, _, _ in by_column]))
     first = np.unique(which, return_index=True)[1]
@@ -139,49 +107,19 @@ def _equal_rows(sets: csr_array) -> tuple[np.ndarray, np.ndarray]:
 def similar_pairs(
     sets: TokenSets, left: np.ndarray, right: np.ndarray, threshold: float, done: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    r"""Yield the pairs of rows whose texts are similar in every column.
-
-    Parameters
-    ----------
-    sets : TokenSets
-        The combinations.
-    left, right : ndarray of int of shape (n_left,), (n_right,)
-        The combination of each row; of the left -1 for rows that are not looked at.
-    threshold : float
-        In (0, 1]; the least Jaccard similarity, ``|a & b| / |a | b|``, of two token sets.
-    done : ndarray of bool of shape (n_left,)
-        Whose pairs are not looked for any more. The caller may set entries between two blocks.
-
-    Yields
-    ------
-    i, j : ndarray of int
-        A block of pairs of positions, in `left` and in `right`.
-
-    Notes
-    -----
-    Sets x and y with a similarity of t have at least ``t |x|`` and ``t |y|`` tokens in common.
-    Whatever order tokens are put in, one of these stands among the first
-    ``|x| - ceil(t |x|) + 1`` of x, and likewise of y: with rare tokens first, the product of two
-    sparse matrices of these few gives the pairs to compare in full. Columns are joined for it:
-    where all are similar, so is their union. The first rows on the right are looked at before the
-    next, since many queries have enough of them soon. Pairs that are similar by edit distance alone
-    in some column come last. An edit changes at most three runs of three letters, so that with k
-    edits allowed two texts share one of the ``3 k + 1`` rarest of each.
-
-    References
-    ----------
-    R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search", WWW 2007,
-    doi:10.1145/1242572.1242591.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.near_texts import similar_pairs, token_sets
-    >>> sets = token_sets([np.array(["a b c d", "a b c e", "f g"], dtype=object)])
-    >>> left, done = sets.which[:1], np.zeros(1, dtype=bool)
-    >>> [(i.tolist(), j.tolist()) for i, j in similar_pairs(sets, left, sets.which, 0.6, done)]
-    [([0, 0], [0, 1])]
-    """
+    """Yield the pairs of rows whose texts are similar in every column."""
+    # Sets x and y with a similarity of t have at least `t |x|` and `t |y|` tokens in common.
+    # Whatever order tokens are put in, one of these stands among the first `|x| - ceil(t |x|)
+    # + 1` of x, and likewise of y: with rare tokens first, the product of two sparse matrices
+    # of these few gives the pairs to compare in full. Columns are joined for it: where all
+    # are similar, so is their union. The first rows on the right are looked at before the
+    # next, since many queries have enough of them soon. Pairs that are similar by edit
+    # distance alone in some column come last. An edit changes at most three runs of three
+    # letters, so that with k edits allowed two texts share one of the `3 k + 1` rarest of
+    # each.
+    #
+    # Source: R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search", WWW
+    # 2007, doi:10.1145/1242572.1242591.
     yield from similar_by_words(sets, left, right, threshold, done)
     for column in range(len(sets.columns)):
         yield from similar_by_letters(sets, column, left, right, threshold, done)
@@ -341,18 +279,8 @@ def _n_products(tokens: csr_array, left: np.ndarray, right: np.ndarray) -> float
 def n_candidates(
     sets: TokenSets, left: np.ndarray, right: np.ndarray, threshold: float
 ) -> tuple[float, float]:
-    """Return at most how many pairs the exact join looks at by words, and by letters.
-
-    Nothing is joined for it. A pair counts once for each rare token that both have.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.near_texts import n_candidates, token_sets
-    >>> sets = token_sets([np.array(["a b c d", "a b c e", "f g"], dtype=object)], edit_length=3)
-    >>> n_candidates(sets, sets.which[:2], sets.which, 0.9)
-    (2.0, 0.0)
-    """
+    """Return at most how many pairs the exact join looks at by words, and by letters."""
+    # Nothing is joined for it. A pair counts once for each rare token that both have.
     left = left[left >= 0]
     every = csr_array(hstack(sets.columns, format="csr"))
     n_by_letters = 0.0
@@ -387,20 +315,7 @@ def _rarest(sets: csr_array, kept: np.ndarray) -> csr_array:
 
 
 def similar(sets: TokenSets, i: np.ndarray, j: np.ndarray, threshold: float) -> np.ndarray:
-    """Return whether pairs of combinations are similar in every column, by words or by letters.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.near_texts import similar, token_sets
-    >>> sets = token_sets([np.array(["a b c d", "a b c e", None], dtype=object)])
-    >>> a, b, missing = sets.which
-    >>> similar(sets, np.array([a, a, missing]), np.array([b, missing, missing]), 0.6)
-    array([ True, False,  True])
-    >>> names = token_sets([np.array(["John Smith", "Jon Smith"], dtype=object)], edit_length=40)
-    >>> similar(names, names.which[:1], names.which[1:], 0.9)
-    array([ True])
-    """
+    """Return whether pairs of combinations are similar in every column, by words or by letters."""
     alike = np.ones(i.size, dtype=np.bool_)
     for column, short in zip(sets.columns, sets.short, strict=True):
         a, b = i[alike], j[alike]
@@ -461,11 +376,10 @@ _CROWD = 64  # rows near in what can be measured; texts of more are joined first
 
 @dataclass(frozen=True)
 class NearRule:
-    """When rows are near: within a distance of `tau`, with texts similar at least by `text`.
+    """When rows are near: within a distance of `tau`, with texts similar at least by `text`."""
 
-    Without `measures` distances do not matter, without `texts` texts do not. Texts of at most
-    `edit_length` characters may be similar by edit distance.
-    """
+    # Without `measures` distances do not matter, without `texts` texts do not. Texts of at
+    # most `edit_length` characters may be similar by edit distance.
 
     tau: float
     measures: bool
@@ -546,28 +460,10 @@ def _text_numbers(context: Context, rule: NearRule, role: str) -> np.ndarray:
 def near_texts(
     context: Context, rule: NearRule, queries: Profiles, real: Profiles, longest: int
 ) -> NearPairs:
-    """Find the real rows near each query.
-
-    If few real rows are near in what can be measured, their texts are compared one by one; the
-    other queries go the other way round, from the rows with similar texts to their distances.
-
-    Parameters
-    ----------
-    context : Context
-        The tables.
-    rule : NearRule
-        What near means; it has texts.
-    queries : Profiles
-        Distinct rows of one table.
-    real : Profiles
-        Distinct real rows, counted in train and in the holdout.
-    longest : int
-        How many near rows are kept for each query.
-
-    Returns
-    -------
-    NearPairs
-    """
+    """Find the real rows near each query."""
+    # If few real rows are near in what can be measured, their texts are compared one by one;
+    # the other queries go the other way round, from the rows with similar texts to their
+    # distances.
     in_train, in_holdout = (real.count(role) > 0 for role in ("train", "holdout"))
     pairs = NearPairs(len(queries.texts), in_train, in_holdout, longest)
     sets = text_sets(context, rule.texts, rule.edit_length)
@@ -599,33 +495,7 @@ def _within(context: Context, rule: NearRule, rows: np.ndarray, others: np.ndarr
 
 
 class NearPairs:
-    """Which real rows were found near which queries; what is not needed is not kept.
-
-    Parameters
-    ----------
-    n_queries : int
-        Number of queries.
-    in_train, in_holdout : ndarray of bool of shape (n_values,)
-        In which tables each distinct real row stands.
-    longest : int
-        How many near rows a query keeps; those found first.
-
-    Attributes
-    ----------
-    near_train, near_holdout : ndarray of bool of shape (n_queries,)
-        Whether a row of train, of the holdout, was found near.
-    done : ndarray of bool of shape (n_queries,)
-        Whether nothing more needs to be known of a query.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.near_texts import NearPairs
-    >>> pairs = NearPairs(2, np.array([True, False]), np.array([False, True]), longest=1)
-    >>> pairs.add(np.array([0, 0]), np.array([0, 1]))
-    >>> pairs.near_train, pairs.done
-    (array([ True, False]), array([ True, False]))
-    """
+    """Which real rows were found near which queries; what is not needed is not kept."""
 
     def __init__(
         self, n_queries: int, in_train: np.ndarray, in_holdout: np.ndarray, longest: int

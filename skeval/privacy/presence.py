@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from skeval.core.base import unmet
+from skeval.core.base import Unmet, unmet
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import DISCLOSURE_TAGS
-from skeval.exceptions import Sentence
 from skeval.privacy.k_anonymity import ClusterableMetric, SmallestClassMetric, too_few_to_cluster
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
@@ -189,7 +188,7 @@ class DeltaPresence(ClusterableMetric):
     # in mode "cluster" a ratio of counts
     tags = replace(DISCLOSURE_TAGS, bounds=(0.0, float("inf")))
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
         if self.mode == "equivalence" and "holdout" not in context:
             return unmet("holdout", type(self).__name__, _NO_POPULATION)
@@ -282,25 +281,6 @@ def unmatched(population: np.ndarray, released: np.ndarray) -> dict[str, Any]:
 
 
 def presence(train: np.ndarray, population: np.ndarray, released: np.ndarray) -> np.ndarray:
-    """Return the share of train among the population, for each released class of the population.
-
-    Parameters
-    ----------
-    train, population, released : ndarray of shape (n_classes,)
-        Rows of each class in train, in the population that train is part of, and in the release.
-
-    Returns
-    -------
-    ndarray of shape (n_present,)
-        1 where every row of a class is in train, 0 where none is; empty if the release has no
-        class of the population.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.presence import presence
-    >>> presence(np.array([2, 1, 0, 1]), np.array([3, 3, 1, 1]), np.array([1, 1, 1, 0])).round(4)
-    array([0.6667, 0.3333, 0.    ])
-    """
+    """Return the share of train among the population, for each released class of the population."""
     present = (released > 0) & (population > 0)
     return train[present] / population[present]

@@ -22,8 +22,8 @@ from skeval.tables.keys import ForeignKey
 from skeval.utils.formatting import number, percent
 
 _TAGS = replace(RELATIONAL_TAGS, display="CardinalityDisplay")
-_FEWEST = 10  # parents of each real table in a bar of the histogram
-_MOST_BARS = 12
+_MIN_IN_BAR = 10  # parents of each real table in a bar of the histogram
+_MAX_BARS = 12
 _STATISTICS: Mapping[str, Callable[[np.ndarray], Any]] = {
     "mean": np.mean,
     "median": np.median,
@@ -227,11 +227,9 @@ class CardinalityBoundaryAdherence(_Cardinality):
 
 
 def cardinalities(context: RelationalContext, role: str, key: ForeignKey) -> np.ndarray:
-    """Return how many children the parents of a key have, ascending.
-
-    The rows of a reference table do not grow with those that name them: there, counts are scaled to
-    the number of train's.
-    """
+    """Return how many children the parents of a key have, ascending."""
+    # The rows of a reference table do not grow with those that name them: there, counts are
+    # scaled to the number of train's.
     counts = np.sort(n_children(context, role, key)).astype(np.float64)
     if context.relations.role(key.parent) == "reference":
         counts *= len(context.given("train")[key.child]) / len(context.given(role)[key.child])
@@ -239,26 +237,16 @@ def cardinalities(context: RelationalContext, role: str, key: ForeignKey) -> np.
 
 
 def histogram(counts: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Return how many parents have how many children, in bars that no single one fills.
-
-    Parameters
-    ----------
-    counts : dict of str to ndarray
-        Numbers of children by role, ascending.
-
-    Returns
-    -------
-    dict
-        `starts`, the least number of each bar, and of each role the number of parents; each bar
-        has ten parents at least of train and of the holdout, unless there is one only.
-    """
+    """Return how many parents have how many children, in bars that no single one fills."""
     real = [own for role, own in counts.items() if role != "synthetic"]
-    fewest = [max(_FEWEST, -(-real[0].size // _MOST_BARS)), _FEWEST][: len(real)]
+    fewest = [max(_MIN_IN_BAR, -(-real[0].size // _MAX_BARS)), _MIN_IN_BAR][: len(real)]
     starts = [0.0]
     for value in np.unique(np.ceil(real[0])):
         before = [np.searchsorted(own, [starts[-1], value]) for own in real]
         full = all(at[1] - at[0] >= n for at, n in zip(before, fewest, strict=True))
-        if full and all(own.size - at[1] >= _FEWEST for own, at in zip(real, before, strict=True)):
+        if full and all(
+            own.size - at[1] >= _MIN_IN_BAR for own, at in zip(real, before, strict=True)
+        ):
             starts.append(float(value))
     bars = {
         role: np.diff(np.searchsorted(own, starts), append=own.size) for role, own in counts.items()

@@ -26,9 +26,9 @@ from skeval.stats.relabelling import holm
 from skeval.stats.roc import auc_interval, auc_p_value, grouped_auc
 from skeval.steps.aggregates import STATS, Stats, aggregated_context, private_parents
 from skeval.steps.classifiers import (
-    FEWEST,
     LINEAR,
     MAX_ROWS,
+    MIN_ROWS,
     TREE,
     Classifier,
     estimators_of,
@@ -55,14 +55,7 @@ _SIDES = ("train", "synthetic")
 
 
 def mean_interval(intervals: Iterable[tuple[float, float] | None]) -> tuple[float, float] | None:
-    """Return an interval of a mean of values from theirs, however these depend on each other.
-
-    Examples
-    --------
-    >>> from skeval.relational.detection import mean_interval
-    >>> mean_interval([(0.25, 0.75), None, (0.5, 1.0)])
-    (0.375, 0.875)
-    """
+    """Return an interval of a mean of values from theirs, however these depend on each other."""
     known = [ends for ends in intervals if ends is not None]
     if not known:
         return None
@@ -125,12 +118,12 @@ class _Detection(RelationalMetric):
         areas, short = {}, []
         for name, part in self._tables(context):
             real, synthetic = (entities(part, role, self.random_state) for role in _SIDES)
-            enough = min(real.n, synthetic.n) >= max(FEWEST, self.n_folds)
+            enough = min(real.n, synthetic.n) >= max(MIN_ROWS, self.n_folds)
             areas[name] = self._area(part, real, synthetic) if enough else (math.nan, None)
             short += [] if enough else [name]
         if not areas:
             return undefined("no table that is not public has children.", NothingToMeasureWarning)
-        few = _TOO_FEW.format(n=max(FEWEST, self.n_folds), names=", ".join(short))
+        few = _TOO_FEW.format(n=max(MIN_ROWS, self.n_folds), names=", ".join(short))
         scores = {name: value for name, (value, _) in areas.items()}
         result = mean_of_columns(
             scores,
@@ -391,7 +384,7 @@ def split_test(part: Part, estimator: Any, test_size: float, seed: int) -> dict[
     """Return the test of one split: AUC by row, and the p-value of the entities' mean scores."""
     train, synthetic = (entities(part, role, seed) for role in _SIDES)
     fresh = entities(part, "holdout", seed) if "holdout" in part[0] else None
-    if fresh is not None and fresh.n >= FEWEST:
+    if fresh is not None and fresh.n >= MIN_ROWS:
         n_test = min(_share(synthetic.n, test_size), fresh.n)
         tested, learned, against = fresh.of(fresh.roots < n_test), train, "holdout"
     else:

@@ -15,18 +15,13 @@ from typing import Annotated, Any, ClassVar, cast
 import numpy as np
 from sklearn.base import clone
 
-from skeval.core.base import Metric, difference_by_subject
+from skeval.core.base import Metric, Unmet, difference_by_subject
 from skeval.core.by_group import AnyMetric, goodness
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import MetricTags, Need
-from skeval.exceptions import (
-    InvalidParameterError,
-    NoTestWarning,
-    NothingToMeasureWarning,
-    Sentence,
-)
+from skeval.exceptions import InvalidParameterError, NoTestWarning, NothingToMeasureWarning
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats.relabelling import holm
@@ -50,25 +45,20 @@ class TagsOfMetric:
 
 
 class Lifted(Metric):
-    """A metric of one table on a table that is made of several: its author writes `_own`.
+    """A metric of one table on a table that is made of several: its author writes `_own`."""
 
-    The result is that of the metric, with its name, and `Result.table` says what was measured.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
-    """
+    # The result is that of the metric, with its name, and `Result.table` says what was
+    # measured.
 
     tags: ClassVar[MetricTags] = TagsOfMetric()  # type: ignore[assignment]
     metric: AnyMetric
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Say what the metric, or the tables, leave unmet, and the cure; None if nothing."""
         if not isinstance(context, RelationalContext):
             return super().unmet_need(context)
         if refusal := self._refusal(context):
-            return Sentence(refusal)
+            return Unmet(refusal)
         return self.metric.unmet_need(self._own(context))
 
     def unmet_needs(self, context: Context) -> list[Need]:
@@ -141,14 +131,7 @@ def untested(result: Result) -> Result:
 
 
 def without_tests(details: Any) -> Any:
-    """Return details with every p-value, and what was concluded of it, taken out.
-
-    Examples
-    --------
-    >>> from skeval.relational.per_table import without_tests
-    >>> without_tests({"rates": [{"tpr": 0.2, "p_value": 0.01}], "passed": False})
-    {'rates': [{'tpr': 0.2, 'p_value': nan}], 'passed': None}
-    """
+    """Return details with every p-value, and what was concluded of it, taken out."""
     if isinstance(details, Mapping):
         return {name: _untested(name, part) for name, part in details.items()}
     if isinstance(details, list | tuple):
@@ -397,7 +380,7 @@ class PerTable(OnTables):
     aggregate: Aggregate = "mean"
     tables: TableNames = None
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Say which need of the metric all tables leave unmet, and the cure; None if none."""
         if not isinstance(context, RelationalContext):
             return super().unmet_need(context)
@@ -405,7 +388,7 @@ class PerTable(OnTables):
         chosen = self._chosen(context)
         unmet = [need for one in chosen.values() if (need := one.unmet_need(context))]
         if self.tables is not None or len(unmet) == len(chosen):
-            nothing = None if chosen else Sentence("finds no table that it can measure.")
+            nothing = None if chosen else Unmet("finds no table that it can measure.")
             return next(iter(unmet), nothing)
         return None
 
@@ -543,22 +526,7 @@ def subject_results(
 
 
 def with_subject_test(result: Result, tests: Mapping[str, list[Result]], table: str) -> Result:
-    """Return a result with the p-value and the contrast of draws of one row a subject.
-
-    Parameters
-    ----------
-    result : Result
-        The result of all rows, without a test.
-    tests : mapping of str to list of Result
-        By subject, the results of the draws.
-    table : str
-        Whose rows they are.
-
-    Returns
-    -------
-    Result
-        With the largest of the subjects' p-values, each merged of its draws.
-    """
+    """Return a result with the p-value and the contrast of draws of one row a subject."""
     p_values = {
         subject: [as_float(one.p_value) if one.p_value is not None else np.nan for one in draws]
         for subject, draws in tests.items()
@@ -580,27 +548,17 @@ def with_subject_test(result: Result, tests: Mapping[str, list[Result]], table: 
 
 
 def merged_p_value(p_values: list[float]) -> float:
-    r"""Return one p-value of several that are exchangeable, however they depend on each other.
-
-    A single one is returned as it is. Several give at most twice the mean of the first k, for
-    every k.
-
-    Notes
-    -----
-    For a level a, ``(2 - 2 p / a)_+ / a`` is an e-value, of mean 1 at most if there is nothing to
-    find. Means of the first k exchangeable e-values all stay below ``1 / a`` with a chance of at
-    least ``1 - a``: the least a for which one of them does not is
-
-    .. math:: \min_{k \le K} \min_{m > k / 2} \frac{2}{2 m - k} \sum_{i \le m} p_{(i)}
-
-    with the m smallest of the first k.
-
-    Examples
-    --------
-    >>> from skeval.relational.per_table import merged_p_value
-    >>> merged_p_value([0.25, 0.125]), merged_p_value([0.25]), merged_p_value([0.125, 0.5])
-    (0.375, 0.25, 0.25)
-    """
+    """Return one p-value of several that are exchangeable, however they depend on each other."""
+    # A single one is returned as it is. Several give at most twice the mean of the first k,
+    # for every k.
+    #
+    # For a level a, `(2 - 2 p / a)_+ / a` is an e-value, of mean 1 at most if there is
+    # nothing to find. Means of the first k exchangeable e-values all stay below `1 / a` with
+    # a chance of at least `1 - a`: the least a for which one of them does not is
+    #
+    # .. math:: \min_{k \le K} \min_{m > k / 2} \frac{2}{2 m - k} \sum_{i \le m} p_{(i)}
+    #
+    # with the m smallest of the first k.
     if len(p_values) == 1:
         return float(p_values[0])
     least = 1.0
@@ -766,15 +724,8 @@ def with_whole_subjects(context: RelationalContext, subject: str, result: Result
 
 
 def chosen_subject(context: RelationalContext, metric: object, *, refuse: bool = False) -> str:
-    """Return the subject that a metric's `subject` names, the only one if it names none.
-
-    With `refuse` nothing is returned but the error raised.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is none of the schema's subjects, or there are several to choose from.
-    """
+    """Return the subject that a metric's `subject` names, the only one if it names none."""
+    # With `refuse` nothing is returned but the error raised.
     subjects, subject = context.relations.subjects, getattr(metric, "subject", None)
     if subject is None and len(subjects) == 1:
         subject = subjects[0]

@@ -48,7 +48,7 @@ _TAGS = replace(SCREEN_TAGS, needs=frozenset({"holdout", "relational"}))
 _ROLES = ("train", "holdout", "synthetic")
 _LENGTHS = (2, 3, 5, 8, 12)  # tried where none is given
 _ENOUGH = 0.5  # share of the real subjects that should have a piece of their own
-_FEW = 0.1  # share of these that may be met
+_MAX_SHARE_MET = 0.1  # share of these that may be met
 DROP_SEQUENCES = (
     "Drop the sequences concerned, and limit how many rows of one subject the generator sees."
 )
@@ -190,18 +190,7 @@ class SharedSubsequences(SequenceMetric):
 
 @dataclass(frozen=True)
 class Pieces:
-    """Who has a piece of their own, and whose piece the synthetic table has.
-
-    Attributes
-    ----------
-    length : int
-        Rows a piece.
-    n_counted, n_found, n_marked : dict of str to int
-        By role, subjects with a piece, those whose own piece the synthetic table has, and those who
-        have a piece of their own.
-    of_synthetic : dict of str to float
-        Share of the synthetic pieces that train has, and that the holdout has.
-    """
+    """Who has a piece of their own, and whose piece the synthetic table has."""
 
     length: int
     n_counted: dict[str, int]
@@ -260,15 +249,7 @@ def row_codes(
 
 
 def windows(codes: np.ndarray, length: int) -> np.ndarray:
-    """Return a number for each `length` codes in a row, equal for equal ones.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.relational.sequence_copies import windows
-    >>> windows(np.array([5, 7, 5, 7, 5]), 3).tolist()
-    [0, 1, 0]
-    """
+    """Return a number for each `length` codes in a row, equal for equal ones."""
     covered = 1
     while covered < length and codes.size:
         # pieces of twice the length, or overlapping ones at the last step
@@ -317,11 +298,10 @@ def pieces(
 def telling_length(
     context: RelationalContext, table: str, columns: ColumnChoice, decimals: int | None
 ) -> int:
-    """Return the least length at which most real subjects have a piece and few are met by chance.
-
-    It goes by train and holdout together, so that it does not depend on who was in train: where all
-    of train is copied, it is the longest at which half of the subjects have a piece of their own.
-    """
+    """Get the least length at which most real subjects have a piece and few are met by chance."""
+    # It goes by train and holdout together, so that it does not depend on who was in train:
+    # where all of train is copied, it is the longest at which half of the subjects have a
+    # piece of their own.
     n_real = sum(np.unique(units(context, role, table)).size for role in ("train", "holdout"))
     marked, telling = {}, None
     for length in _LENGTHS:
@@ -329,7 +309,7 @@ def telling_length(
         marked[length] = sum(of.n_marked.values())
         if marked[length] >= _ENOUGH * n_real:
             telling = length
-            if sum(of.n_found.values()) <= _FEW * marked[length]:
+            if sum(of.n_found.values()) <= _MAX_SHARE_MET * marked[length]:
                 break
         elif telling is not None:
             break
@@ -555,11 +535,9 @@ def ratios(
     max_sequences: int | None,
     seed: int,
 ) -> dict[str, np.ndarray]:
-    """Return the least ratio of two distances for each subject of train and of the holdout.
-
-    The first is from one of its sequences to the nearest synthetic one, the second to the nearest
-    other real one.
-    """
+    """Return the least ratio of two distances for each subject of train and of the holdout."""
+    # The first is from one of its sequences to the nearest synthetic one, the second to the
+    # nearest other real one.
     one = aligned_context(context, table, n_points, columns)
     if one is None or one.n_rows("train") + one.n_rows("holdout") < 2:
         return {"train": np.empty(0), "holdout": np.empty(0)}
@@ -583,11 +561,9 @@ def ratios(
 
 
 def _n_drawn(owners: list[np.ndarray], max_sequences: int | None) -> int | None:
-    """Return how many subjects have `max_sequences` sequences on average; None for all.
-
-    A subject is drawn with all its sequences: the least of some is larger than the least of all,
-    and which part is drawn depends on the table.
-    """
+    """Return how many subjects have `max_sequences` sequences on average; None for all."""
+    # A subject is drawn with all its sequences: the least of some is larger than the least of
+    # all, and which part is drawn depends on the table.
     if max_sequences is None or max(of.size for of in owners) <= max_sequences:
         return None
     n_units = sum(int(of.max()) + 1 for of in owners)
@@ -596,17 +572,7 @@ def _n_drawn(owners: list[np.ndarray], max_sequences: int | None) -> int | None:
 
 @dataclass(frozen=True)
 class Extremes:
-    """Whether train has more than its share of the least values.
-
-    Attributes
-    ----------
-    test : Relabelled
-        The test of the statistic over relabellings.
-    n_nearest : int
-        How many of the least values are the strongest evidence.
-    observed, expected : float
-        Train's share of these, and of all.
-    """
+    """Whether train has more than its share of the least values."""
 
     test: Relabelled
     n_nearest: int
@@ -617,34 +583,10 @@ class Extremes:
 def extremes_test(
     train: np.ndarray, holdout: np.ndarray, n_permutations: int, seed: int
 ) -> Extremes:
-    """Compare train's share of the least values with that of random choices of who was train.
-
-    Parameters
-    ----------
-    train, holdout : ndarray of shape (n,), (m,)
-        A value for each subject; small ones speak of a leak.
-    n_permutations, seed : int
-        Number of choices at most, and their seed.
-
-    Returns
-    -------
-    Extremes
-
-    Notes
-    -----
-    Cuts are made after the 4, 5, 6, 8, 10, ... least values; equal values stay together. The
-    statistic is the largest -log of the chance that as many of the values below a cut, or more, are
-    from train.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.relational.sequence_copies import extremes_test
-    >>> values = np.arange(100.0)
-    >>> copied = extremes_test(np.append(values, np.arange(8) / 10 - 1), values, 999, 0)
-    >>> copied.n_nearest, copied.observed, copied.test.p_value < 0.05
-    (8, 1.0, True)
-    """
+    """Compare train's share of the least values with that of random choices of who was train."""
+    # Cuts are made after the 4, 5, 6, 8, 10, ... least values; equal values stay together.
+    # The statistic is the largest -log of the chance that as many of the values below a cut,
+    # or more, are from train.
     values = np.concatenate([train, holdout])
     order, n = np.argsort(values, kind="stable"), values.size
     ascending = values[order]

@@ -21,7 +21,7 @@ from skeval.stats.distributions import kolmogorov_distance, weighted_kolmogorov
 from skeval.stats.matches import digits_kept
 from skeval.steps.samples import cells, codes, mean_of_defined
 from skeval.steps.sequences import (
-    FEWEST_SEQUENCES,
+    MIN_SEQUENCES,
     Sequences,
     by_sequence,
     irregularities,
@@ -42,7 +42,7 @@ Weight = Literal["row", "sequence"]
 Measured = Mapping[tuple[str, str], Any]  # by table and column
 BOTH = ("train", "synthetic")
 _LARGEST_GAP = 2.0  # of two correlations
-_MOST_LINES = 6  # columns whose lines are kept for figures
+_MAX_LINES = 6  # columns whose lines are kept for figures
 _NO_SEQUENCES = (
     "The schema has no sequences. Give them: RelationalSchema(..., sequences={table: "
     "SequenceKey(key, index)})."
@@ -315,7 +315,7 @@ class StatisticMSAS(ColumnSequenceMetric):
         return agreement(samples)
 
     def _further(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
-        shown = list(measured)[:_MOST_LINES]
+        shown = list(measured)[:_MAX_LINES]
         train, synthetic = (_lines(context, role, shown) for role in BOTH)
         kinds = {
             f"{table}.{column}": _described_kinds(context, table, column) for table, column in shown
@@ -438,26 +438,7 @@ def changes_decimals(values: np.ndarray, log: bool) -> int:
 
 
 def agreement(samples: Iterable[tuple[np.ndarray, np.ndarray]], weight: Weight = "row") -> float:
-    """Return one minus the Kolmogorov-Smirnov distance of two samples.
-
-    Parameters
-    ----------
-    samples : iterable of two tuples of (ndarray, ndarray)
-        The values of train and of the synthetic table, and the sequence that each belongs to.
-        Missing values are left out. The agreement is nan if train has no value, and 0 if the
-        synthetic table alone has none.
-    weight : {"row", "sequence"}, default="row"
-        Whether each value counts as much, or each sequence.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.relational.sequences import agreement
-    >>> owners = np.array([0, 0, 0, 1])
-    >>> samples = [(np.array([1, 1, 1, 2.0]), owners), (np.array([1, 2, 2, np.nan]), owners)]
-    >>> round(agreement(samples), 3), round(agreement(samples, "sequence"), 3)
-    (0.583, 0.833)
-    """
+    """Return one minus the Kolmogorov-Smirnov distance of two samples."""
     present = [(values[~np.isnan(values)], owners[~np.isnan(values)]) for values, owners in samples]
     if weight == "row":  # whole numbers until the end, so that equal shares are exactly equal
         return _kolmogorov_agreement(*(values for values, _ in present))
@@ -546,7 +527,7 @@ def order_of_rows(context: RelationalContext, tables: tuple[str, ...]) -> dict[s
     return {"warnings": order_warnings(context, tables), "order": order}
 
 
-_MOST_DRAWN, _MOST_LEVELS = 4, 8  # columns and categories of the matrices that are kept
+_MAX_DRAWN, _MAX_LEVELS = 4, 8  # columns and categories of the matrices that are kept
 
 
 @declared
@@ -706,7 +687,7 @@ class TransitionSimilarity(ColumnSequenceMetric):
     def _further(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
         nominal = [(t, c) for t, c in measured if context.relations.tables[t].kinds[c] in NOMINAL]
         train, synthetic = (
-            {f"{t}.{c}": _drawn(context, role, t, c) for t, c in nominal[:_MOST_DRAWN]}
+            {f"{t}.{c}": _drawn(context, role, t, c) for t, c in nominal[:_MAX_DRAWN]}
             for role in BOTH
         )
         return {"train_transitions": train, "transitions": synthetic}
@@ -754,15 +735,7 @@ def _agreement(counts: np.ndarray, others: np.ndarray) -> float:
 
 
 def transition_agreement(counts: np.ndarray, others: np.ndarray) -> float:
-    """Return how far rows of two tables of counts agree in their shares, on average over the first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.relational.sequences import transition_agreement
-    >>> transition_agreement(np.array([[2, 0], [1, 1]]), np.array([[1, 1], [0, 0]]))
-    0.25
-    """
+    """Get how far rows of two tables of counts agree in their shares, on average over the first."""
     of_row, of_other = counts.sum(axis=1), others.sum(axis=1)
     if not of_row.sum():
         return float("nan")
@@ -781,7 +754,7 @@ def _frequent(context: RelationalContext, table: str, column: str) -> list[str]:
     counts = (
         visited["value"].value_counts().sort_index().sort_values(ascending=False, kind="stable")
     )
-    return [str(level) for level in counts.index[counts >= FEWEST_SEQUENCES][:_MOST_LEVELS]]
+    return [str(level) for level in counts.index[counts >= MIN_SEQUENCES][:_MAX_LEVELS]]
 
 
 def _drawn(context: RelationalContext, role: str, table: str, column: str) -> dict[str, Any]:
@@ -797,7 +770,7 @@ def _drawn(context: RelationalContext, role: str, table: str, column: str) -> di
     distinct = np.unique(own.owners[firsts] * n * n + joint) % (n * n)
     n_sequences = np.bincount(distinct, minlength=n * n).reshape(n, n)
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    shown = np.where(n_sequences >= FEWEST_SEQUENCES, share, np.nan)
+    shown = np.where(n_sequences >= MIN_SEQUENCES, share, np.nan)
     return {"levels": [*levels, "other"], "shares": shown}
 
 
@@ -894,15 +867,7 @@ def autocorrelations(
 
 
 def lag_correlation(values: np.ndarray, firsts: np.ndarray, lag: int) -> float:
-    """Return the correlation of values and those `lag` places later; nan where one is constant.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.relational.sequences import lag_correlation
-    >>> round(lag_correlation(np.array([1.0, 2.0, 3.0, 5.0]), np.array([0, 1, 2]), 1), 4)
-    0.982
-    """
+    """Return the correlation of values and those `lag` places later; nan where one is constant."""
     pairs = np.stack([values[firsts], values[firsts + lag]])
     pairs = pairs[:, ~np.isnan(pairs).any(axis=0)]
     if pairs.shape[1] < 2:

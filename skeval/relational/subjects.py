@@ -14,13 +14,13 @@ import pandas as pd
 from scipy.sparse import csr_array, hstack
 from scipy.stats import rankdata
 
-from skeval.core.base import Metric
+from skeval.core.base import Metric, Unmet
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import ClaimTested
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import ATTACK_TAGS, SCREEN_TAGS
-from skeval.exceptions import Sentence, TableError
+from skeval.exceptions import TableError
 from skeval.privacy.attacks.membership.membership_inference import against_half, overview, success
 from skeval.privacy.copies import matches_of_singletons, unique_matches
 from skeval.privacy.near_texts import NearPairs, TokenSets, similar_pairs
@@ -70,15 +70,15 @@ class SubjectMetric(Metric):
 
     subject: SubjectName = None
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Say what the tables leave unmet, and the cure; None if nothing."""
         if unmet := super().unmet_need(context):
             return unmet
         relational = cast("RelationalContext", context)
         if unclear := relational.relations.undetermined:
-            return Sentence(unclear)
+            return Unmet(unclear)
         if not self._tables(relational):
-            return Sentence("looks at rows that belong to a subject, and no table depends on it.")
+            return Unmet("looks at rows that belong to a subject, and no table depends on it.")
         return None
 
     def _subject(self, context: Context) -> str:
@@ -383,12 +383,11 @@ class SharedHistoryShare(SubjectMetric):
 
 @dataclass(frozen=True)
 class Shared:
-    """Which synthetic subjects have most of the rows of a real one.
+    """Which synthetic subjects have most of the rows of a real one."""
 
-    `share` is that of those who have a train subject's, of `n_looked_at`; `lists` are the classes
-    of real subjects near each class of synthetic ones, `train` and `holdout` the numbers of
-    subjects of each class.
-    """
+    # `share` is that of those who have a train subject's, of `n_looked_at`; `lists` are the
+    # classes of real subjects near each class of synthetic ones, `train` and `holdout` the
+    # numbers of subjects of each class.
 
     share: float
     n_looked_at: int
@@ -415,11 +414,9 @@ def _compared(own_row: bool) -> str:
 
 @shared
 def subject_counts(context: Context, subject: str, own_row: bool) -> dict[str, np.ndarray]:
-    """Return how many subjects of each role are of each class, of shape (n_classes,).
-
-    Subjects of one class are equal with all their rows; without `own_row` only those are counted
-    that have other rows.
-    """
+    """Return how many subjects of each role are of each class, of shape (n_classes,)."""
+    # Subjects of one class are equal with all their rows; without `own_row` only those are
+    # counted that have other rows.
     relational, roles = cast("RelationalContext", context), _roles(context)
     tables = relational.relations.dependents(subject)
     every = [histories(relational, subject, table, roles) for table in tables]
@@ -510,19 +507,8 @@ def joined(every: list[Histories], min_rows: int) -> tuple[np.ndarray, csr_array
 
 
 def copies_in_words(counts: Counts, subject: str, own_row: bool = True) -> str:
-    """Return how many synthetic subjects are copies of train subjects with all their rows.
-
-    Empty if none is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.relational.subjects import copies_in_words
-    >>> counts = {"synthetic": np.array([2, 1, 4]), "train": np.array([1, 3, 0])}
-    >>> copies_in_words(counts, "users")
-    '3 of 7 synthetic users are complete copies of train users with all their rows, 2 of them \
-unique there.'
-    """
+    """Return how many synthetic subjects are copies of train subjects with all their rows."""
+    # Empty if none is.
     k, n = stats.matches(counts["synthetic"], counts["train"])
     if not k:
         return ""

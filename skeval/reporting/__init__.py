@@ -27,9 +27,7 @@ from skeval.reporting.displays.relations import (
     SchemaDisplay,
     TransitionsDisplay,
 )
-from skeval.reporting.displays.releases import HistoryDisplay
 from skeval.reporting.displays.survival import SurvivalCurvesDisplay
-from skeval.reporting.displays.training import TrainingDisplay
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
     EntitiesDisplay,
@@ -57,7 +55,6 @@ __all__ = [
     "EntitiesDisplay",
     "FigureRenderer",
     "HTMLRenderer",
-    "HistoryDisplay",
     "ImportancesDisplay",
     "LinesDisplay",
     "MDADisplay",
@@ -76,7 +73,6 @@ __all__ = [
     "ScoresDisplay",
     "SimilarityMatrixDisplay",
     "SurvivalCurvesDisplay",
-    "TrainingDisplay",
     "TransitionsDisplay",
     "ValueDisplay",
     "display_of",

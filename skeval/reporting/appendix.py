@@ -9,10 +9,9 @@ import inspect
 import math
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from skeval.core.catalogue import metric_classes
 from skeval.core.tags import Risk
 from skeval.reporting.decision import titles_of
 from skeval.reporting.layout import Form, Grid, Part, Words
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from skeval.results.suite_result import SuiteResult
 
 
-_PACKAGES = ("diagnostic", "fidelity", "utility", "privacy", "text", "relational")
 # of the opinion of the Article 29 working party; tags say which metrics bear on them
 RISKS: dict[Risk, str] = {
     "singling out": "Can rows that single out one person be found?",
@@ -46,19 +44,7 @@ _FORM = (("Name", "Role", "Date"), ("Decision", "Conditions", "Signature"))
 
 
 def definitions(results: SuiteResult) -> tuple[Part, ...]:
-    """Return what each metric of the results is: from the documentation of its class.
-
-    Parameters
-    ----------
-    results : SuiteResult
-        The results of any suite.
-
-    Returns
-    -------
-    tuple of Part
-        For each class, in a table, its definition in a sentence, of an attack the attacker that is
-        assumed, what it cannot see, and references; those of privacy first.
-    """
+    """Return what each metric of the results is: from the documentation of its class."""
     first = sorted(results.values(), key=lambda r: r.tags is None or r.tags.aspect != "privacy")
     kinds = dict.fromkeys(r.metric for r in first if r.metric)
     rows = tuple((title_of(kind), " ".join(definition_of(kind))) for kind in kinds)
@@ -67,32 +53,13 @@ def definitions(results: SuiteResult) -> tuple[Part, ...]:
 
 
 def definition_of(metric: str) -> list[str]:
-    """Return what the documentation of a class of metrics says of it.
-
-    Parameters
-    ----------
-    metric : str
-        Its name.
-
-    Returns
-    -------
-    list of str
-        Definition, attacker, limits (the section "Warnings"), references; without those that the
-        class lacks.
-
-    Examples
-    --------
-    >>> from skeval.reporting.appendix import definition_of
-    >>> definition_of("KSComplement")[0]
-    'Agreement of numeric distributions: 1 where they are the same, 0 where they do not overlap.'
-    """
-    kind = _classes().get(metric)
+    """Return what the documentation of a class of metrics says of it."""
+    kind = metric_classes().get(metric)
     if kind is None:
         return [_NOT_THERE]
     summary, scenario, sections = _read(inspect.getdoc(kind) or "")
     texts = [summary]
-    evidence = kind.tags.evidence if hasattr(kind, "tags") else None
-    if evidence in ("attack", "audit") and scenario:
+    if kind.tags.evidence in ("attack", "audit") and scenario:
         texts.append(f"Assumed: {scenario}")
     if limits := sections.get("Warnings"):
         texts.append(f"Limits: {limits}")
@@ -104,14 +71,6 @@ def definition_of(metric: str) -> list[str]:
 def _cited(references: str) -> str:
     """Return references in short: those that can be looked up need no title, nor all authors."""
     return _SEVERAL.sub(r"\1 et al.", _TITLE.sub("", references))
-
-
-@cache
-def _classes() -> dict[str, type]:
-    """Return the public classes by name."""
-    modules = [import_module(f"skeval.{package}") for package in _PACKAGES]
-    every = {name: getattr(module, name) for module in modules for name in module.__all__}
-    return {name: kind for name, kind in every.items() if inspect.isclass(kind)}
 
 
 def _read(doc: str) -> tuple[str, str, dict[str, str]]:
@@ -134,18 +93,7 @@ def _plain(text: str) -> str:
 
 
 def three_risks(results: SuiteResult) -> tuple[Part, ...]:
-    """Return what the results say of singling out, linkability and inference, one row each.
-
-    Parameters
-    ----------
-    results : SuiteResult
-        The results of any suite.
-
-    Returns
-    -------
-    tuple of Part
-        A risk that no metric of the results covers has the words "Not looked at".
-    """
+    """Return what the results say of singling out, linkability and inference, one row each."""
     rows, alarms = [], []
     verdict = results.verdict()
     for i, (risk, question) in enumerate(RISKS.items()):
@@ -249,7 +197,7 @@ def _calls(provenance: Provenance) -> tuple[tuple[tuple[str, str], ...], list[st
     made, plain = list[tuple[str, str]](), list[str]()
     for name, content in provenance.metrics.items():
         own = content["class"].rpartition(".")[2]
-        kind, given = _classes().get(own), content["parameters"]
+        kind, given = metric_classes().get(own), content["parameters"]
         if kind is not None:
             standard = {n: described(default) for n, default in defaults_of(kind).items()}
             given = {n: value for n, value in given.items() if standard.get(n, _NONE) != value}

@@ -19,38 +19,15 @@ from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import ALARM_LEVEL, TEST_LEVEL
 from skeval.utils.formatting import counted, number, percent, title_of
 
-_MOST_PAIRS = 8  # of a column
-_MOST_BARS = 40
+_MAX_PAIRS = 8  # of a column
+_MAX_BARS = 40
 _MATRICES = ("matrix", "ceiling", "train", "synthetic")
 _FINE = "No metric found a fault with it."
 _NO_FAULT = "no fault found"
 
 
 def column_pages(results: Mapping[str, Result], columns: Any) -> tuple[Folded, ...]:
-    """Return what is known of each column, to be unfolded on a web page.
-
-    Parameters
-    ----------
-    results : mapping of str to Result
-        Those of one table.
-    columns : ReportColumns, optional
-        Its `univ` and `biv` choose the figures.
-
-    Returns
-    -------
-    tuple of Folded
-        One for each column that a metric scored, in the order of the table.
-
-    Examples
-    --------
-    >>> from skeval import MetricTags, Result
-    >>> from skeval.reporting.column_pages import column_pages
-    >>> tags = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
-    >>> details = {"columns": {"age": 0.6, "sex": 1.0}, "baseline_columns": {"age": 0.9, "sex": 1}}
-    >>> ks = Result(0.8, metric="KSComplement", tags=tags, details=details)
-    >>> [(page.title, page.note) for page in column_pages({"ks": ks}, None)]
-    [('age', '1 fault'), ('sex', 'no fault found')]
-    """
+    """Return what is known of each column, to be unfolded on a web page."""
     figures = [*univariate(results, columns)[0], *every_pair(results, columns)]
     flawed: dict[str, list[Flaw]] = {}
     for found in worst_columns(SuiteResult(results)).values():
@@ -128,11 +105,11 @@ def _pairs(name: str, results: Mapping[str, Result]) -> Grid:
     known.pop(name, None)
     rows = tuple(
         (other, *(_number(known[other].get(key, math.nan)) for key in _MATRICES))
-        for other in sorted(known, key=lambda other: -_gap(known[other]))[:_MOST_PAIRS]
+        for other in sorted(known, key=lambda other: -_gap(known[other]))[:_MAX_PAIRS]
     )
     heads = ("With", "Agrees", "At best", "Associated in train", "in synthetic")
     widths = (0.36, 0.16, 0.16, 0.16, 0.16)
-    title = "Pairs that agree least" if len(known) > _MOST_PAIRS else "Pairs"
+    title = "Pairs that agree least" if len(known) > _MAX_PAIRS else "Pairs"
     return Grid(heads, rows, widths, numbers=(1, 2, 3, 4), title=title)
 
 
@@ -195,7 +172,7 @@ def _shares(display: MarginalDisplay) -> Grid:
     names, roles = names_of_bars(display.bars), list(display.shares)
     rows = tuple(
         (names[i], *(Number(percent(float(s[i])), float(s[i])) for s in display.shares.values()))
-        for i in display.shown[:_MOST_BARS]
+        for i in display.shown[:_MAX_BARS]
     )
     widths = (0.4, *[0.6 / max(1, len(roles))] * len(roles))
     numbers = tuple(range(1, len(roles) + 1))

@@ -61,35 +61,7 @@ _Writer = Callable[[Comparison], _Content]
 
 
 def comparison_plan(comparison: Comparison, sections: Iterable[str] | None = None) -> Plan:
-    """Return what a report of several synthetic tables shows.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        As :meth:`skeval.MetricSuite.compare` returns it.
-    sections : iterable of str, optional
-        Among `choice`, `metrics`, `lacking`, `differences`, `privacy` and `provenance`; all
-        otherwise.
-
-    Returns
-    -------
-    Plan
-        Without the sections that have nothing to show.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such section.
-
-    Examples
-    --------
-    >>> from skeval import MetricTags, Result, SuiteResult, compare
-    >>> from skeval.reporting.comparison import comparison_plan
-    >>> tags = MetricTags("fidelity", greater_is_better=True)
-    >>> a, b = (SuiteResult({"ks": Result(value, tags=tags)}) for value in (0.9, 0.7))
-    >>> [section.name for section in comparison_plan(compare({"a": a, "b": b})).sections]
-    ['choice', 'metrics', 'differences', 'privacy']
-    """
+    """Return what a report of several synthetic tables shows."""
     asked = chosen(sections, [*(section.name for section, _ in _SECTIONS), "provenance"])
     shown = [_filled(*one, comparison) for one in _SECTIONS if one[0].name in asked]
     if "provenance" in asked:

@@ -53,9 +53,9 @@ FACETS = {
 # how many metrics of a facet the table has room for
 _ROOM = {"Validity": 2, "Fidelity": 5, "Utility": 4, "Privacy": 6}
 _LAST = 1_000  # place of a metric that has none
-_MOST_NAMED = 8  # metrics in a sentence
-_MOST_MENDED = 3  # columns among the next steps
-_MOST_STEPS = 7
+_MAX_NAMED = 8  # metrics in a sentence
+_MAX_MENDED = 3  # columns among the next steps
+_MAX_STEPS = 7
 _SLACK = 0.02  # by which a check without an interval may be short of fresh real rows unspoken of
 _WORTH = 0.05  # weight of a flaw from which on a column is among the next steps
 _SCALE = "\N{BLACK CIRCLE} value, | fresh rows"
@@ -72,7 +72,7 @@ _NO_METRIC = {
     "Utility": "No model was trained: no target column was named.",
     "Privacy": "No metric of privacy is in this suite.",
 }
-_MOST_DOUBTS = 3  # columns whose kind is in doubt, that are spelled out
+_MAX_DOUBTS = 3  # columns whose kind is in doubt, that are spelled out
 # warnings of the real tables, and of metrics that such tables make void
 _ODD = (
     ConstantColumnWarning,
@@ -93,21 +93,7 @@ _NOTHING_TO_MEND = (
 
 @dataclass(frozen=True)
 class Facet:
-    """What was found of one question, in a line.
-
-    Parameters
-    ----------
-    name : str
-        "Validity", "Fidelity", "Utility" or "Privacy".
-    status : str
-        The finding in a few words.
-    text : str
-        In sentences, with numbers.
-    looked_at, not_looked_at : str
-        Which metrics measured it; which could not, and why.
-    alarm : bool
-        Whether the finding is a leak.
-    """
+    """What was found of one question, in a line."""
 
     name: str
     status: str
@@ -310,7 +296,7 @@ def _facet(
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = list(names[:_MOST_NAMED])
+    shown = list(names[:_MAX_NAMED])
     more = len(names) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
 
@@ -405,7 +391,7 @@ def _doubts(results: SuiteResult) -> Iterator[str]:
     """Yield what is odd about the real tables: kinds of columns first, then each oddity once."""
     doubts = results.provenance.doubts if results.provenance is not None else {}
     if doubts:
-        said = [f"{column} ({doubt})" for column, doubt in list(doubts.items())[:_MOST_DOUBTS]]
+        said = [f"{column} ({doubt})" for column, doubt in list(doubts.items())[:_MAX_DOUBTS]]
         more = f"; and {len(doubts) - len(said)} more" if len(doubts) > len(said) else ""
         yield f"Kinds of columns: {'; '.join(said)}{more}. Name the kinds in a schema."
     odd: list[MetricWarning] = [notice for notice in results.notices if isinstance(notice, _ODD)]
@@ -447,9 +433,9 @@ def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
     if verdict.facts and verdict.outcome == "no leak found":
         steps.append("Look at the copied rows before a release, and drop those that are unique.")
     steps += _for_use(results)
-    steps += islice(_mended(results, steps), _MOST_MENDED)
+    steps += islice(_mended(results, steps), _MAX_MENDED)
     steps += _to_be_given(results)
-    return steps[:_MOST_STEPS] or [_NOTHING_TO_MEND]
+    return steps[:_MAX_STEPS] or [_NOTHING_TO_MEND]
 
 
 def _each_once(advice: Iterable[str], results: SuiteResult) -> list[str]:
@@ -507,11 +493,9 @@ def _to_be_given(results: SuiteResult) -> list[str]:
 
 
 def _headline(results: SuiteResult, verdict: Verdict) -> dict[str, Result]:
-    """Return the metrics of the table: of each facet the alarms, then those asked for first.
-
-    If there are several tables, the one that is worst compared with its fresh rows represents a
-    metric.
-    """
+    """Return the metrics of the table: of each facet the alarms, then those asked for first."""
+    # If there are several tables, the one that is worst compared with its fresh rows
+    # represents a metric.
     shown: dict[str, Result] = {}
     for facet, aspect in FACETS.items():
         own = [

@@ -10,20 +10,15 @@ from skeval.exceptions import InvalidParameterError
 from skeval.reporting import exports, style
 from skeval.reporting.comparison import comparison_plan, pareto_of
 from skeval.reporting.displays.relations import PropertyDisplay
-from skeval.reporting.displays.releases import HistoryDisplay
 from skeval.reporting.displays.values import ScoresDisplay, display_of
 from skeval.reporting.exports import result_html, suite_result_html
 from skeval.reporting.exports import suite_html as suite_html
-from skeval.reporting.figures import save
 from skeval.reporting.html import HTMLRenderer, section_html
 from skeval.reporting.pdf import PDFRenderer, draw_plan_page
-from skeval.reporting.releases import history_plan
 from skeval.results.comparison import Comparison
-from skeval.results.history import History
 from skeval.results.rendering import Display, Form
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
-from skeval.utils.files import replacing
 
 _RENDERERS: Mapping[Form, Callable[..., Any]] = {"pdf": PDFRenderer, "html": HTMLRenderer}
 
@@ -34,8 +29,6 @@ def display(results: Any, property: str | None = None) -> Display:
         return display_of(results)
     if isinstance(results, SuiteResult):
         return ScoresDisplay(results) if property is None else PropertyDisplay(results, property)
-    if isinstance(results, History):
-        return HistoryDisplay(results)
     if (pareto := pareto_of(results)) is None:
         raise InvalidParameterError("Comparison.plot: there are scores of one facet only.")
     return pareto
@@ -47,17 +40,11 @@ def html(results: Any) -> str:
         return result_html(results)
     if isinstance(results, Comparison):
         return section_html(comparison_plan(results, ["choice"]).sections[0])
-    if isinstance(results, History):
-        return section_html(history_plan(results, ["conclusion"]).sections[0])
     return suite_result_html(results)
 
 
 def write(results: Any, path: str | Path, form: Form, **settings: Any) -> Path:
-    """Write a report of results, or their figure, and return its path."""
-    if form == "png":
-        with replacing(Path(path)) as temporary:
-            save(display(results).plot().figure_, temporary, form)
-        return Path(path)
+    """Write a report of results, and return its path."""
     written: Path = _RENDERERS[form](**settings).render(results, path)
     return written
 

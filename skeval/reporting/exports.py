@@ -29,7 +29,7 @@ from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import is_shifted, summary
 from skeval.utils.formatting import as_float, number, shown_interval
 
-_LONGEST = 240  # characters of a name; MLflow takes 250
+_MAX_LENGTH = 240  # characters of a name; MLflow takes 250
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_.\- /]")
 _FIELDS = ("baseline", "low", "high", "diff_low", "diff_high", "observed", "expected", "p_value")
 _SCORE_HEADS = ("Metric", "Value", INTERVAL, "Baseline", DIFFERENCE, "Good", "Aspect", "Finding")
@@ -81,7 +81,7 @@ def flat_metrics(suite_result: SuiteResult, *, prefix: str = "") -> dict[str, fl
 def _legal(name: str) -> str:
     """Return a name that trackers take: of plain letters, a path that cannot be shorter."""
     parts = (part.strip() for part in _ILLEGAL.sub("_", name).split("/"))
-    return "/".join(part for part in parts if part.strip("."))[:_LONGEST].rstrip("/ ") or "_"
+    return "/".join(part for part in parts if part.strip("."))[:_MAX_LENGTH].rstrip("/ ") or "_"
 
 
 def _unlike(name: str, taken: dict[str, float]) -> str:
@@ -156,15 +156,7 @@ def suite_result_html(suite_result: SuiteResult) -> str:
 
 
 def suite_html(metrics: Iterable[tuple[str, str, str, MetricTags]], diagram: str) -> str:
-    """Return a suite: what each metric measures, on which scale; its parameters below.
-
-    Parameters
-    ----------
-    metrics : iterable of (name, class, definition, tags)
-        In the order of the suite.
-    diagram : str
-        That of scikit-learn, which shows the parameters.
-    """
+    """Return a suite: what each metric measures, on which scale; its parameters below."""
     head = "".join(f'<th scope="col">{text}</th>' for text in _HEADS)
     rows = "\n".join(_metric_row(*metric) for metric in metrics)
     table = f"<table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table>"

@@ -14,13 +14,9 @@ from skeval.exceptions import InvalidParameterError
 from skeval.reporting.comparison import comparison_plan
 from skeval.reporting.displays.values import ScoresDisplay
 from skeval.reporting.layout import Item, Scores
-from skeval.reporting.releases import history_plan
 from skeval.reporting.sections import Plan, Section, plan
-from skeval.reporting.several import several_plan
 from skeval.reporting.style import theme
 from skeval.results.comparison import Comparison
-from skeval.results.history import History
-from skeval.results.several import SeveralReleases
 from skeval.results.suite_result import SuiteResult
 from skeval.utils.files import replacing
 
@@ -62,7 +58,7 @@ def _images(axes: Iterable[Any]) -> Iterator[AxesImage]:
         yield from _images(one.child_axes)
 
 
-Drawn = SuiteResult | Comparison | History | SeveralReleases
+Drawn = SuiteResult | Comparison
 
 
 class Renderer:
@@ -88,10 +84,6 @@ class Renderer:
     def _plan(self, results: Drawn | Plan) -> Plan:
         if isinstance(results, Plan):  # of whoever plans pages of their own
             return replace(results, title=self.title)
-        if isinstance(results, SeveralReleases):
-            return replace(several_plan(results), title=self.title)
-        if isinstance(results, History):
-            return replace(history_plan(results, self.sections), title=self.title)
         if isinstance(results, Comparison):
             return replace(comparison_plan(results, self.sections), title=self.title)
         is_short = self.short and self.sections is None
@@ -126,26 +118,7 @@ class FileRenderer(Renderer, ABC):
     """Base of renderers that write one file; authors define `_write`."""
 
     def render(self, results: Drawn | Plan, path: str | Path) -> Path:
-        """Write the report; an existing file is replaced only when the new one is complete.
-
-        Parameters
-        ----------
-        results : SuiteResult, Comparison, History, SeveralReleases or Plan
-            The results of any suite, of several tables by one, or of releases, live or from JSON;
-            or a page that is planned already.
-        path : str or Path
-            The file.
-
-        Returns
-        -------
-        Path
-            The file.
-
-        Raises
-        ------
-        InvalidParameterError
-            If there is no such section.
-        """
+        """Write the report; an existing file is replaced only when the new one is complete."""
         path, content = Path(path), self._plan(results)
         with replacing(path) as temporary:
             self._write(content, temporary)
@@ -206,8 +179,8 @@ class FigureRenderer(Renderer):
 
         Parameters
         ----------
-        results : SuiteResult, Comparison, History or SeveralReleases
-            The results of any suite, of several tables by one, or of releases; live or from JSON.
+        results : SuiteResult or Comparison
+            The results of any suite, or of several tables by one; live or from JSON.
         path : str or Path
             The folder, made if need be. Other files in it are left alone.
 

@@ -43,12 +43,12 @@ from skeval.utils.formatting import counted, number, percent
 
 Filled = tuple[tuple[Item, ...], str]  # figures, and a note on their choice
 
-_MOST_COEFFICIENTS = 20
-_MOST_FLAWED = 10  # columns in the list of the worst
-_MOST_FLAWS = 7  # lines of each
-_MOST_PAIRS = 5  # of columns in a list
-_FEWEST_PAIRS = 9  # drawn, however well all of them agree
-_MOST_BARS, _FEW_BARS = 120, 40  # as those of every pair of columns of two tables
+_MAX_COEFFICIENTS = 20
+_MAX_FLAWED = 10  # columns in the list of the worst
+_MAX_FLAWS = 7  # lines of each
+_MAX_PAIRS = 5  # of columns in a list
+_MIN_PAIRS = 9  # drawn, however well all of them agree
+_MAX_BARS, _MAX_FEW_BARS = 120, 40  # as those of every pair of columns of two tables
 _TIMES = " \N{MULTIPLICATION SIGN} "
 _LENGTHS = (
     "Share of texts by their length: filled train, dashed holdout, a line the synthetic table. The "
@@ -69,7 +69,7 @@ def each_display(results: Mapping[str, Result], columns: Any) -> Filled:
 
 
 def bars(
-    results: Mapping[str, Result], columns: Any, most: int = _MOST_BARS, few: int = _FEW_BARS
+    results: Mapping[str, Result], columns: Any, most: int = _MAX_BARS, few: int = _MAX_FEW_BARS
 ) -> Filled:
     """Draw the scores of columns; of more than a report can show, those that are worst."""
     items = []
@@ -95,10 +95,10 @@ def mended(results: Mapping[str, Result], columns: Any) -> Filled:
     items: list[Item] = []
     for place, found in worst.items():
         column = found[0].column
-        if column in marginals and len(items) < _MOST_FLAWED:
+        if column in marginals and len(items) < _MAX_FLAWED:
             said = list(dict.fromkeys(flaw.text for flaw in found))
-            more = len(said) - _MOST_FLAWS
-            lines = [*said[:_MOST_FLAWS], *([f"and {more} more"] if more > 0 else [])]
+            more = len(said) - _MAX_FLAWS
+            lines = [*said[:_MAX_FLAWS], *([f"and {more} more"] if more > 0 else [])]
             display = MarginalDisplay(column, marginals[column])
             items.append(Item(display, place, "\n".join(lines)))
     note = f"Shown are {len(items):,} of {len(worst):,}." if len(worst) > len(items) else ""
@@ -107,7 +107,7 @@ def mended(results: Mapping[str, Result], columns: Any) -> Filled:
 
 def curves(results: Mapping[str, Result], columns: Any) -> Filled:
     """Draw curves of models first, then what has bars."""
-    items = bars(results, columns, _MOST_COEFFICIENTS, _MOST_COEFFICIENTS)[0]
+    items = bars(results, columns, _MAX_COEFFICIENTS, _MAX_COEFFICIENTS)[0]
     last = [item for item in items if isinstance(item.display, ColumnScoresDisplay)]
     return (*(item for item in items if item not in last), *last), ""
 
@@ -126,8 +126,8 @@ def checked(results: SuiteResult) -> tuple[Part, ...]:
             continue
         short = {n: s for n, s in scores.items() if sign * (best - s) > 0}
         worst = sorted(short, key=lambda n: sign * short[n])
-        said = ", ".join(f"{n} {number(short[n])}" for n in worst[:_MOST_FLAWS])
-        more = f" and {len(worst) - _MOST_FLAWS} more" if len(worst) > _MOST_FLAWS else ""
+        said = ", ".join(f"{n} {number(short[n])}" for n in worst[:_MAX_FLAWS])
+        more = f" and {len(worst) - _MAX_FLAWS} more" if len(worst) > _MAX_FLAWS else ""
         rows.append((titles[name], number(result.value), number(result.baseline), said + more))
     heads = ("Check", "Value", "Fresh real rows", "Columns short of the best value")
     table = Grid(heads, tuple(rows), (0.27, 0.08, 0.16, 0.49), (1, 2))
@@ -160,7 +160,7 @@ def worst_pairs(results: SuiteResult) -> tuple[Part, ...]:
             continue
         rows = tuple(
             (_TIMES.join(map(str, row[:2])), *map(number, row[2:]))
-            for row in display.worst_pairs(_MOST_PAIRS).itertuples(index=False)
+            for row in display.worst_pairs(_MAX_PAIRS).itertuples(index=False)
         )
         if rows:
             heads, widths = ("Columns", *display.heads), (0.46, 0.2, 0.17, 0.17)
@@ -367,7 +367,7 @@ def _telling(details: Mapping[str, Any], pairs: Sequence[Any]) -> list[Any]:
     fine = [pair for pair in pairs if gap(pair) <= 0.0]
     # what is no number would leave the others in no order
     fine.sort(key=lambda pair: -np.nan_to_num(number_of(pair.get("association"))))
-    n_fine = max(_FEWEST_PAIRS - len(short), -len(short) % BIVARIATE.per_row)
+    n_fine = max(_MIN_PAIRS - len(short), -len(short) % BIVARIATE.per_row)
     return [*short, *fine[:n_fine]]
 
 

@@ -29,19 +29,7 @@ _EXPOSED = "Coarsen it, pool categories of fewer than ten rows, or drop it."
 
 @dataclass(frozen=True)
 class Flaw:
-    """One thing that is wrong with a column.
-
-    Parameters
-    ----------
-    table, column : str
-        The place of the flaw; `table` is empty if there is one only.
-    weight : float
-        How much, about on a scale from 0 to 1; what gives train rows away weighs 1 more.
-    text : str
-        What, with its numbers.
-    cure : str
-        How it may be mended; a sentence.
-    """
+    """One thing that is wrong with a column."""
 
     table: str
     column: str
@@ -56,29 +44,7 @@ class Flaw:
 
 
 def flaws(results: SuiteResult) -> list[Flaw]:
-    """Return all that is wrong with columns.
-
-    Parameters
-    ----------
-    results : SuiteResult
-        The results of any suite.
-
-    Returns
-    -------
-    list of Flaw
-        Scores of columns that fall short of those of fresh real rows, or are better than theirs;
-        pairs and associations that are lost; attacks that succeed by a column.
-
-    Examples
-    --------
-    >>> from skeval import MetricTags, Result, SuiteResult
-    >>> from skeval.reporting.flaws import flaws
-    >>> tags = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
-    >>> details = {"columns": {"age": 0.6, "sex": 1.0}, "baseline_columns": {"age": 0.9, "sex": 1}}
-    >>> result = Result(0.8, metric="KSComplement", tags=tags, details=details)
-    >>> [(flaw.column, flaw.text) for flaw in flaws(SuiteResult({"ks": result}))]
-    [('age', 'Kolmogorov-Smirnov complement 0.600, fresh real rows 0.900')]
-    """
+    """Return all that is wrong with columns."""
     actual: list[Flaw] = []
     shifted = is_shifted(results.notices)
     for name, result in results.items():

@@ -35,12 +35,12 @@ TOP = 16.0
 BOTTOM = 14.0
 MM = 25.4 / 72.0  # millimetres in a point
 LEADING = 1.38
-_MOST_BARS = 25
+_MAX_BARS = 25
 _BAR = 3.9
 _PITCH, _NARROW_PITCH = 50.0, 45.0  # of panels below each other
 _FLAT = 0.8  # of the height that a figure of half the width would have
 _LINE = 7.7  # points of a name in small letters, of those below each other
-_LEAST_CELLS = 31.0  # points of the cells of a pair, from bottom to top
+_MIN_CELLS = 31.0  # points of the cells of a pair, from bottom to top
 _GAP = 7.0  # between figures of a row
 HALF = (WIDTH - _GAP) / 2.0  # the width of a column
 _ANY = Margins(110.0, 10.0, 40.0, 26.0, 12.0, (103.0,))  # of figures of any kind
@@ -63,17 +63,7 @@ class Item:
 
 
 class Page:
-    """One page; x grows to the right and y downwards, from the upper left corner.
-
-    Parameters
-    ----------
-    figure : Figure, optional
-        That becomes the page; a new one otherwise.
-    root : Element, optional
-        The document, for one that says what each text is; otherwise nothing is marked.
-    number : int, default=0
-        The place of the page in it, counted from 0.
-    """
+    """One page; x grows to the right and y downwards, from the upper left corner."""
 
     width, height = A4
     shift = 0.0  # by which all that is drawn stands farther right
@@ -262,29 +252,7 @@ def paragraph_height(text: str, room: float, size: float, leading: float = LEADI
 
 @dataclass(frozen=True)
 class Block:
-    """Something that is drawn at a given y, and as high as the page allows.
-
-    Parameters
-    ----------
-    height : float
-        Millimetres that it takes.
-    draw : callable
-        Called as ``draw(page, y, height)``.
-    least : float, optional
-        The millimetres to which it may shrink where it would else begin a new page.
-    head : Block, optional
-        Is drawn before it on a new page.
-    keeps : bool
-        Whether it stays on the page of the block that follows, as a heading does.
-    section : str
-        To which it belongs.
-    half : bool
-        Whether it takes one of two columns.
-    begins : bool
-        Whether it may go into either column, as what begins a section or an entry does.
-    column : int
-        The column in which it was placed, 0 or 1.
-    """
+    """Something that is drawn at a given y, and as high as the page allows."""
 
     height: float
     draw: Callable[[Page, float, float], None]
@@ -324,7 +292,7 @@ def _panels(display: Display, wide: float) -> float:
 def _pair(display: Display, wide: float) -> float:
     """Return the millimetres of a pair of columns: names below it leave room for its cells."""
     around = _around(display, wide)
-    return max(26.0, MM * (around.top + around.bottom + _LEAST_CELLS))
+    return max(26.0, MM * (around.top + around.bottom + _MIN_CELLS))
 
 
 def _whole(display: Display, wide: float) -> float:
@@ -332,7 +300,7 @@ def _whole(display: Display, wide: float) -> float:
     return min(wide * display.figsize[1] / display.figsize[0], 120.0)
 
 
-def _in_parts(item: Item, rows: int = _MOST_BARS) -> Iterator[Item]:
+def _in_parts(item: Item, rows: int = _MAX_BARS) -> Iterator[Item]:
     display, n = item.display, len(item.display.frame())
     if not isinstance(display, ColumnScoresDisplay) or n <= rows:
         yield item
@@ -361,25 +329,7 @@ def legend(page: Page, y: float, roles: Sequence[str]) -> float:
 
 @dataclass(frozen=True)
 class Layout:
-    """How figures stand: how many a row, how high for their width, and where their words are.
-
-    Parameters
-    ----------
-    per_row : int
-        How many figures there are in a row; for squares only, if they have no grid.
-    tall : callable
-        Returns the millimetres of a figure by its display and its width.
-    words_left : bool
-        Whether words stand at the left of a figure, and not above it.
-    grid : str
-        The class of the element of a web page that holds the figures; none if empty.
-    legend : bool
-        Whether one legend for all figures says which colour is which table.
-    half : bool
-        Whether it takes one of two columns on paper.
-    across : bool
-        Whether the words of a section go across both columns, in which only its figures stand.
-    """
+    """How figures stand: how many a row, how high for their width, and where their words are."""
 
     per_row: int = 1
     tall: Callable[[Display, float], float] = _natural
@@ -472,7 +422,7 @@ def _draw_words_left(
 
 # of headings and captions, by the figures of a row
 _SIZES = {1: (9.5, 8.0), 2: (8.5, 7.0), 3: (7.5, 6.5), 4: (7.5, 6.5)}
-_LEAST = 6.5  # size of letters
+_MIN_LETTER_SIZE = 6.5  # size of letters
 _WORDS_LEFT, _WORDS_BESIDE = 0.5, 0.46  # share of the width that words at a side of a figure take
 
 
@@ -486,7 +436,7 @@ def _head(page: Page, x: float, y: float, item: Item, wide: float, n: int) -> No
             _pair_heading(page, x, base, wide, item.display.crossed, size)
         else:
             for line in _heading_lines(item, wide, n):
-                page.fitted(x, base, line, wide, size, least=_LEAST, weight="bold")
+                page.fitted(x, base, line, wide, size, least=_MIN_LETTER_SIZE, weight="bold")
                 base += size * LEADING * MM
             y += (len(_heading_lines(item, wide, n)) - 1) * size * LEADING * MM
     y += 0.63 * size
@@ -595,32 +545,7 @@ class OnScale(str):
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of texts; what follows the first line of a cell is less than it.
-
-    Parameters
-    ----------
-    heads : tuple of str
-        The heads of the columns.
-    rows : tuple of tuple of str
-        As many texts each as there are columns.
-    widths : tuple of float
-        The widths of the columns, as shares of the page's.
-    numbers : tuple of int
-        Which columns end at their right side; their first lines are made smaller, not broken.
-    bold : tuple of int
-        Which columns are bold.
-    title : str
-        Above the table.
-    alarms : tuple of (int, int)
-        Row and column of the cells that tell of an alarm.
-    spare : int, optional
-        The column that names the group of a row, of a table whose rows may go where a page has no
-        room: others show the same. One row of each group stays.
-    labels : tuple of (int, int, str)
-        Row and column of the cells that tell an outcome, and the name of the colour it stands on.
-    flows : bool
-        Whether rows are entries on paper: in two columns, the first cell in front of the others.
-    """
+    """A table of texts; what follows the first line of a cell is less than it."""
 
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]

@@ -8,35 +8,16 @@ from itertools import groupby, permutations
 
 from skeval.reporting.layout import TOP, Block, Page, Placed
 
-_MOST_ORDERED = 6  # sections in two columns whose orders are tried
+_MAX_ORDERED = 6  # sections in two columns whose orders are tried
 _STEP = 15.0  # millimetres that are worth another order
 
 
 def paged(blocks: Iterable[Block]) -> list[list[Placed]]:
-    """Place blocks on pages, on a new one where those that keep together do not fit.
-
-    Blocks of half the width fill two columns. A block that begins something, as a section or an
-    entry, goes into the column that ends higher; the others follow the block before them. Sections
-    that follow each other in columns change places where that takes less room.
-
-    Parameters
-    ----------
-    blocks : iterable of Block
-        In the order of reading.
-
-    Returns
-    -------
-    list of list of (float, float, Block)
-        For each page what stands on it: y, height and the block, which knows its column.
-
-    Examples
-    --------
-    >>> from skeval.reporting.layout import Block
-    >>> from skeval.reporting.pages import paged
-    >>> half = Block(50.0, lambda page, y, height: None, half=True, begins=True)
-    >>> [(y, block.column) for y, _, block in paged([half, half, half])[0]]
-    [(16.0, 0), (16.0, 1), (66.0, 0)]
-    """
+    """Place blocks on pages, on a new one where those that keep together do not fit."""
+    # Blocks of half the width fill two columns. A block that begins something, as a section
+    # or an entry, goes into the column that ends higher; the others follow the block before
+    # them. Sections that follow each other in columns change places where that takes less
+    # room.
     sheets = _Sheets()
     for narrow, group in groupby(_runs(blocks), key=lambda run: run[0].half):
         if narrow:
@@ -68,7 +49,7 @@ def _least(run: Sequence[Block]) -> float:
 
 def _orders(n: int) -> Iterator[Sequence[int]]:
     """Yield the orders of n sections in which none moves by more than two places."""
-    if n > _MOST_ORDERED:
+    if n > _MAX_ORDERED:
         yield range(n)
         return
     for order in permutations(range(n)):
@@ -93,11 +74,10 @@ class _Sheets:
         self.ends = [self.ends[0]] * 2
 
     def fill(self, sections: Sequence[Sequence[Sequence[Block]]]) -> None:
-        """Place sections in two columns, in the order that takes least room.
-
-        No section moves by more than two places, and only where that saves a page or much of one.
-        What goes on with the section above has no heading of its own, and stays below it.
-        """
+        """Place sections in two columns, in the order that takes least room."""
+        # No section moves by more than two places, and only where that saves a page or
+        # much of one. What goes on with the section above has no heading of its own, and
+        # stays below it.
         above = self.pages[-1][-1][2].section if self.pages[-1] else None
         n_fixed = int(sections[0][0][0].section == above)
         ways = []

@@ -150,24 +150,7 @@ def drawn_once(content: Plan) -> Plan:
 def draw_pages(
     plan: Plan, title: str, root: Element | None = None
 ) -> Iterator[tuple[list[str], Page]]:
-    """Yield the sections and the drawn page, page by page.
-
-    Parameters
-    ----------
-    plan : Plan
-        What the report shows.
-    title : str
-        The title of the report, for the first page and the foot of all.
-    root : Element, optional
-        The document, which gets an element for each text and figure; none are marked otherwise.
-
-    Yields
-    ------
-    names : list of str
-        The names of the sections that the page shows a part of.
-    page : Page
-        With `figure` and `links`.
-    """
+    """Yield the sections and the drawn page, page by page."""
     numbers: dict[str, int] = {}  # of the page on which a section begins, known once all are placed
     pages = paged(_blocks(plan, title, numbers))
     for n, placed in enumerate(pages, start=1):

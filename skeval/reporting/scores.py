@@ -20,31 +20,14 @@ UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError, ZeroD
 
 
 def entries(content: Any, *keys: str) -> Mapping[str, Any]:
-    """Return the mapping under these keys, each within the one before; empty if there is none.
-
-    Examples
-    --------
-    >>> from skeval.reporting.scores import entries
-    >>> entries({"attacks": {"a": {"n": 3}}}, "attacks", "a")
-    {'n': 3}
-    >>> import numpy as np
-    >>> entries({"p_values": np.ones((2, 2))}, "p_values")
-    {}
-    """
+    """Return the mapping under these keys, each within the one before; empty if there is none."""
     for key in keys:
         content = content.get(key) if isinstance(content, Mapping) else None
     return content if isinstance(content, Mapping) else {}
 
 
 def number_of(value: Any) -> float:
-    """Return a number as a float; nan where it is none.
-
-    Examples
-    --------
-    >>> from skeval.reporting.scores import number_of
-    >>> number_of("inf"), number_of({"a": 1}), number_of([1, 2])
-    (inf, nan, nan)
-    """
+    """Return a number as a float; nan where it is none."""
     try:
         return as_float(value)
     except UNREADABLE:
@@ -52,26 +35,12 @@ def number_of(value: Any) -> float:
 
 
 def numbers_of(content: Any, *keys: str) -> dict[str, float]:
-    """Return the numbers by name under these keys; nan where one is none.
-
-    Examples
-    --------
-    >>> from skeval.reporting.scores import numbers_of
-    >>> numbers_of({"columns": {"age": 0.9, "sex": None}}, "columns")
-    {'age': 0.9, 'sex': nan}
-    """
+    """Return the numbers by name under these keys; nan where one is none."""
     return {str(name): number_of(value) for name, value in entries(content, *keys).items()}
 
 
 def matrix_of(content: Any, key: str, size: int) -> np.ndarray | None:
-    """Return a square matrix of this size; None where there is none.
-
-    Examples
-    --------
-    >>> from skeval.reporting.scores import matrix_of
-    >>> matrix_of({"matrix": [[1.0, None], [None, 1.0]]}, "matrix", 2).shape
-    (2, 2)
-    """
+    """Return a square matrix of this size; None where there is none."""
     try:
         matrix = np.asarray(entries(content).get(key), dtype=float)
     except UNREADABLE:
@@ -80,14 +49,7 @@ def matrix_of(content: Any, key: str, size: int) -> np.ndarray | None:
 
 
 def names_of(content: Any, key: str = "names") -> list[str]:
-    """Return the names in a list of them; none where it is no list.
-
-    Examples
-    --------
-    >>> from skeval.reporting.scores import names_of
-    >>> names_of({"names": ["age", "sex"]}), names_of({"names": 3})
-    (['age', 'sex'], [])
-    """
+    """Return the names in a list of them; none where it is no list."""
     names = entries(content).get(key)
     return [str(name) for name in names] if isinstance(names, list | tuple) else []
 
@@ -123,34 +85,14 @@ def good(result: Result) -> str:
 
 
 def parted(results: Mapping[str, Result]) -> tuple[dict[str, Result], dict[str, Result]]:
-    """Return the results that are not of privacy, and those that are, without what was left out.
-
-    Examples
-    --------
-    >>> from skeval import MetricTags, Result, SuiteResult
-    >>> from skeval.reporting.scores import parted
-    >>> screen = MetricTags("privacy", greater_is_better=True, bounds=(0, 1), evidence="screen")
-    >>> scores, tests = parted(SuiteResult({"a": Result(0.5), "b": Result(1.0, tags=screen)}))
-    >>> list(scores), list(tests)
-    (['a'], ['b'])
-    """
+    """Return the results that are not of privacy, and those that are, without what was left out."""
     measured = {name: result for name, result in results.items() if not result.error}
     tests = {n: r for n, r in measured.items() if r.tags is not None and r.tags.aspect == "privacy"}
     return {n: r for n, r in measured.items() if n not in tests}, tests
 
 
 def numbers_tested(result: Result) -> tuple[str, str]:
-    """Return the two numbers that a test of privacy compared; nothing where none was made.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.reporting.scores import numbers_tested
-    >>> from skeval.verdict import Contrast
-    >>> shown = Contrast("rows that match", 0.12, 0.091, "of holdout rows")
-    >>> numbers_tested(Result(0.1, contrast=shown))
-    ('12.0%', 'of holdout rows 9.1%')
-    """
+    """Return the two numbers that a test of privacy compared; nothing where none was made."""
     if result.contrast is None:
         return "", ""
     return result.contrast.written[0], result.contrast.against
@@ -168,31 +110,12 @@ def difference_of(result: Result) -> tuple[float, float] | None:
 
 
 def shown_difference(result: Result) -> str:
-    """Return the difference to the baseline in words; nothing where it is not known.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.reporting.scores import shown_difference
-    >>> shown_difference(Result(0.97, baseline=0.95, difference=(0.01, 0.03)))
-    '0.0100 to 0.0300'
-    """
+    """Return the difference to the baseline in words; nothing where it is not known."""
     return shown_interval(difference_of(result))
 
 
 def reason(result: Result) -> str:
-    """Say why a score is better than its baseline although its test is significant.
-
-    Parameters
-    ----------
-    result : Result
-        The result of a test of privacy; for any other the text is empty.
-
-    Returns
-    -------
-    str
-        Empty where the score is no better than its baseline, or the test is not significant.
-    """
+    """Say why a score is better than its baseline although its test is significant."""
     if result.tags is None or result.baseline is None or not raises_alarm(result):
         return ""
     is_better = result.tags.sign * (result.value - result.baseline) > 0

@@ -61,44 +61,7 @@ _ANY, _OWN = "any display", "any display of one table"
 
 @dataclass(frozen=True)
 class Section:
-    """A section of reports: which results it shows, in which words, and how they are laid out.
-
-    Parameters
-    ----------
-    name : str
-        By which it is chosen.
-    title, intro : str
-        Its heading and what it shows.
-    display : str
-        The display whose results it shows, by the name in their tags; if empty, those of displays
-        that no section of the table names.
-    needs : str
-        The need whose metrics' results it shows, with any display; no other section, but that of
-        all scores, shows them too.
-    aspect, evidence : str
-        The aspect, or the kind of evidence, whose results of one table it shows, with any display.
-        No other section shows those of an aspect too.
-    write : callable, optional
-        Makes the words and tables that stand before the figures, of these results as a suite's.
-    fill : callable
-        Makes figures of these results and of :class:`~skeval.ReportColumns`; and a note on which.
-    layout : Layout
-        How they are laid out.
-    fold : callable, optional
-        Makes what web pages unfold, of these results and of :class:`~skeval.ReportColumns`.
-    on_request : bool
-        Whether few suites measure it, so that it is not missed where none of its metrics is there.
-    front : bool
-        Whether it fills the first page of a report, below the title of that.
-    folded : tuple of Folded
-        What web pages unfold; none in the table.
-    table : str
-        The table of the section, if the data are several tables; empty for what is of all.
-    items : tuple of Item
-        The figures; none in the table.
-    parts : tuple of Part
-        The words and tables; none in the table.
-    """
+    """A section of reports: which results it shows, in which words, and how they are laid out."""
 
     name: str
     title: str
@@ -463,21 +426,7 @@ SECTIONS = (
 
 @dataclass(frozen=True)
 class Plan:
-    """What a report shows.
-
-    Parameters
-    ----------
-    sections : tuple of Section
-        In their order.
-    sizes, lead : str
-        What stands below the title of the report: how many rows there are, and a conclusion.
-    left_out : mapping of str to str
-        Why other sections are not there, by title.
-    title : str
-        The report's title.
-    contents : bool
-        Whether its sections are listed.
-    """
+    """What a report shows."""
 
     sections: tuple[Section, ...]
     sizes: str = ""
@@ -501,36 +450,7 @@ def plan(
     *,
     web: bool = False,
 ) -> Plan:
-    """Return what a report shows.
-
-    Parameters
-    ----------
-    suite_result : SuiteResult
-        The results of any suite.
-    columns : ReportColumns or mapping of str to ReportColumns, optional
-        Its `univ` and `biv` choose columns: the first *n* or a list of names; all otherwise. By
-        table, where there are several.
-    sections : iterable of str, optional
-        Names among those of :data:`SECTIONS`; all that the results allow otherwise.
-    web : bool, default=False
-        Whether it is for a web page, which has sections to unfold.
-
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such section.
-
-    Examples
-    --------
-    >>> from skeval import Result, SuiteResult
-    >>> from skeval.reporting.sections import plan
-    >>> [section.name for section in plan(SuiteResult({"a": Result(0.5)})).sections]
-    ['decision', 'scores', 'risks', 'sign_off']
-    """
+    """Return what a report shows."""
     asked = chosen(sections, (one.name for one in SECTIONS if web or not one.fold))
     shown, left_out = dict[str, Section](), dict[str, str]()
     for section, results, choice in _parts(suite_result, columns):
@@ -548,11 +468,9 @@ def plan(
 
 
 def _parts(suite_result: SuiteResult, columns: Any) -> Iterator[tuple[Section, SuiteResult, Any]]:
-    """Yield each section with the results that it may show, and the choice of columns.
-
-    If there are several tables, metrics of all of them come first, then each table by itself, with
-    the sections that its results have; the scores stay together.
-    """
+    """Yield each section with the results that it may show, and the choice of columns."""
+    # If there are several tables, metrics of all of them come first, then each table by
+    # itself, with the sections that its results have; the scores stay together.
     tables = dict.fromkeys(result.table for result in suite_result.values() if result.table)
     for table in ("", *tables):
         results = {name: r for name, r in suite_result.items() if r.table == table}

@@ -21,13 +21,7 @@ _NOTHING = (
 
 
 def stated_parts(results: Mapping[str, SuiteResult]) -> Iterator[Part]:
-    """Yield what was stated of a release and the outcome of its thresholds, for the first page.
-
-    Parameters
-    ----------
-    results : mapping of str to SuiteResult
-        Those of one synthetic table under an empty name, or those of several by their names.
-    """
+    """Yield what was stated of a release and the outcome of its thresholds, for the first page."""
     release = release_of(results)
     if release is None:
         yield Words(_NOTHING, "quiet")

@@ -26,17 +26,7 @@ class Mark(NamedTuple):
 
 
 class Element:
-    """An element of a document: a heading, a paragraph, a cell, a figure.
-
-    Parameters
-    ----------
-    tag : str
-        The standard name of its kind, as "P" or "TD".
-    alt : str, default=""
-        What is read instead of it, of a figure.
-    heads : str, default=""
-        What the cells of a row head: "Column", or nothing.
-    """
+    """An element of a document: a heading, a paragraph, a cell, a figure."""
 
     def __init__(self, tag: str, alt: str = "", heads: str = "") -> None:
         self.tag, self.alt, self.heads = tag, alt, heads

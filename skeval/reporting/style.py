@@ -145,14 +145,7 @@ _READS_AS_COPIES = (
 
 
 def letters_on(colour: Sequence[float]) -> str:
-    """Return in which of black and white letters are read more easily on a colour.
-
-    Examples
-    --------
-    >>> from skeval.reporting.style import letters_on
-    >>> letters_on((1.0, 0.9, 0.5)), letters_on((0.1, 0.2, 0.5))
-    ('black', 'white')
-    """
+    """Return in which of black and white letters are read more easily on a colour."""
     # at this luminance both have a contrast of 4.58, by the formula of WCAG 2
     return "black" if luminance(colour) > 0.179 else "white"
 
@@ -172,14 +165,7 @@ def _glyphs() -> frozenset[int]:
 
 @lru_cache(maxsize=8192)
 def drawable(text: str) -> str:
-    r"""Return the text with what the font cannot draw written as its code, such as ``\u4e2d``.
-
-    Examples
-    --------
-    >>> from skeval.reporting.style import drawable
-    >>> drawable("caf\u00e9 5 $ \u4e2d")
-    'café 5 $ \\u4e2d'
-    """
+    r"""Return the text with what the font cannot draw written as its code, such as ``\u4e2d``."""
     glyphs = _glyphs()
 
     def drawn(char: str) -> str:
@@ -216,30 +202,7 @@ def widest(names: Iterable[str], size: float, most: float) -> float:
 
 @lru_cache(maxsize=8192)
 def shorten(text: str, room: float, size: float, bold: bool = False) -> str:
-    """Return the text, its middle replaced by an ellipsis if it is wider than `room` points.
-
-    Parameters
-    ----------
-    text : str
-        One line.
-    room : float
-        Points.
-    size : float
-        The size of the font, in points.
-    bold : bool, default=False
-        Whether the font is.
-
-    Returns
-    -------
-    str
-        Start and end are kept, since names often differ in one or the other.
-
-    Examples
-    --------
-    >>> from skeval.reporting.style import shorten
-    >>> shorten("scheduled_departure_time", 60.0, 8.0)
-    'schedu…_time'
-    """
+    """Return the text, its middle replaced by an ellipsis if it is wider than `room` points."""
     text = drawable(text)
     if text_width(text, size, bold) <= room:
         return text
@@ -289,30 +252,7 @@ def evidence(result: Result) -> str:
 
 
 def finding(result: Result, alarm: bool | None = None, shifted: bool = False) -> str:
-    """Return the finding of a metric.
-
-    Parameters
-    ----------
-    result : Result
-        With a value.
-    alarm : bool, optional
-        Whether the verdict of its suite counts it among the alarms; if None, its own test decides.
-    shifted : bool, default=False
-        Whether train and holdout are no samples of one population, which alone may raise alarms.
-
-    Returns
-    -------
-    str
-        The metric's own sentence, if it has one, then what is worst and how far fresh real rows
-        are; none ever says that data are private or safe.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.reporting.style import finding
-    >>> finding(Result(0.3, details={"worst": {"column": "age", "value": 0.1}}))
-    'Worst column: age (0.100).'
-    """
+    """Return the finding of a metric."""
     if math.isnan(result.value):
         return "Not defined here: " + " ".join(str(warning) for warning in result.warnings)
     parts = [result.summary, _worst(result), _at_size(result), _verdict(result, alarm, shifted)]
@@ -320,14 +260,7 @@ def finding(result: Result, alarm: bool | None = None, shifted: bool = False) ->
 
 
 def label_of(words: str) -> str:
-    """Return which of the labels has the colour of an outcome.
-
-    Examples
-    --------
-    >>> from skeval.reporting.style import label_of
-    >>> [label_of(one) for one in ("leak found", "copies found", "not looked at", "held")]
-    ['alarm', 'copies', 'doubt', 'calm']
-    """
+    """Return which of the labels has the colour of an outcome."""
     kinds = {
         "alarm": ("leak", "violated"),
         "copies": ("copies found", "few copies"),
@@ -340,35 +273,7 @@ def label_of(words: str) -> str:
 
 
 def judged(result: Result, verdict: Verdict, name: str, shifted: bool = False) -> str:
-    """Return what a table says of a metric in a few words.
-
-    Parameters
-    ----------
-    result : Result
-        With a value.
-    verdict : Verdict
-        The verdict of its suite.
-    name : str
-        The name of the metric in the suite.
-    shifted : bool, default=False
-        Whether train and holdout are no samples of one population.
-
-    Returns
-    -------
-    str
-        For privacy, what the verdict makes of its test. For others, how the value compares with
-        that of fresh real rows, with "not tested" if the difference has no interval and the value's
-        own does not hold that of fresh real rows.
-
-    Examples
-    --------
-    >>> from skeval import MetricTags, Result, SuiteResult
-    >>> from skeval.reporting.style import judged
-    >>> tags = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
-    >>> result = Result(0.5, baseline=0.9, difference=(-0.5, -0.3), tags=tags)
-    >>> judged(result, SuiteResult({"a": result}).verdict(), "a")
-    'worse than real rows'
-    """
+    """Return what a table says of a metric in a few words."""
     tags = result.tags
     if tags is None or math.isnan(result.value):
         return ""

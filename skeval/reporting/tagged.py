@@ -15,22 +15,7 @@ LANGUAGE = "en"
 
 
 def tag(writer: PdfWriter, root: Element, owners: Sequence[Sequence[Element]]) -> _Tree:
-    """Add the tree to a document whose pages hold marks.
-
-    Parameters
-    ----------
-    writer : PdfWriter
-        With the pages.
-    root : Element
-        The document.
-    owners : sequence of sequence of Element
-        For each page the element of each mark, by its number.
-
-    Returns
-    -------
-    _Tree
-        To which links can be added; `close` ends it.
-    """
+    """Add the tree to a document whose pages hold marks."""
     from pypdf.generic import NameObject
 
     tree = _Tree(writer)

@@ -22,15 +22,16 @@ from skeval.reporting.displays.distributions import (
     PairDisplay,
 )
 from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
-from skeval.reporting.displays.releases import HistoryDisplay
 from skeval.reporting.displays.values import ColumnScoresDisplay
 from skeval.utils.formatting import number, percent, shown_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_MOST = 4_000  # of a figure: a matrix of a hundred columns has more cells than a pointer can hit
-_FEW = 20  # columns up to which each of three matrices has its own
+_MAX_CELLS = (
+    4_000  # of a figure: a matrix of a hundred columns has more cells than a pointer can hit
+)
+_MAX_SHARED_COLUMNS = 20  # columns up to which each of three matrices has its own
 
 
 class Tip(NamedTuple):
@@ -42,23 +43,10 @@ class Tip(NamedTuple):
 
 
 def tips_in_svg(display: Display, figure: Figure) -> str:
-    """Return boxes that nothing is drawn in, each with its text, for a figure that was drawn.
-
-    Parameters
-    ----------
-    display : Display
-        What drew it.
-    figure : Figure
-        As it was saved.
-
-    Returns
-    -------
-    str
-        A group of SVG, empty where the display says nothing.
-    """
+    """Return boxes that nothing is drawn in, each with its text, for a figure that was drawn."""
     tall, dots = 72.0 * figure.get_size_inches()[1], figure.dpi / 72.0
     boxes: list[str] = []
-    for panel, of_panel in groupby(islice(tips(display), _MOST), lambda tip: tip.panel):
+    for panel, of_panel in groupby(islice(tips(display), _MAX_CELLS), lambda tip: tip.panel):
         own, ax = list(of_panel), figure.axes[panel]
         (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
         data = np.array([tip.box for tip in own])
@@ -135,7 +123,7 @@ def _(display: SimilarityMatrixDisplay) -> Iterator[Tip]:
 def _(display: PhikMatricesDisplay) -> Iterator[Tip]:
     train, synthetic = (display.matrices[which].tolist() for which in ("train", "synthetic"))
     n = len(display.names)
-    for panel in range(3) if n <= _FEW else (2,):
+    for panel in range(3) if n <= _MAX_SHARED_COLUMNS else (2,):
         for i, j in np.ndindex(n, n):
             if i != j:
                 pair = f"{display.names[i]} and {display.names[j]}"
@@ -183,18 +171,3 @@ def _(display: ParetoDisplay) -> Iterator[Tip]:
     for name, (x, y) in zip(scores.index, scores.to_numpy(), strict=True):
         values = f"{display.x} {number(float(x))}, {display.y} {number(float(y))}"
         yield Tip(0, (x - wide, y - tall, x + wide, y + tall), f"{name}: {values}")
-
-
-@tips.register
-def _(display: HistoryDisplay) -> Iterator[Tip]:
-    frame = display.frame()
-    for panel, metric in enumerate(display.metrics):
-        for x, row in enumerate(frame[frame["metric"] == metric].itertuples(index=False)):
-            parts = [f"{row.release}: {number(row.value)}"]
-            if not math.isnan(row.low + row.high):
-                parts.append(f"95% interval {shown_interval((row.low, row.high))}")
-            if not math.isnan(row.baseline):
-                parts.append(f"fresh real rows {number(row.baseline)}")
-            if row.fall:
-                parts.append(f"worse than {row.fall}")
-            yield Tip(panel, (x - 0.5, math.nan, x + 0.5, math.nan), ", ".join(parts))

@@ -32,16 +32,14 @@ from skeval.reporting.structure import Element
 from skeval.reporting.style import ALARM, GREY, LABELS, drawable, text_width, wrap
 
 _LISTED, _ENTRY = 8.0, 6.5  # sizes of letters in lists and in entries
-_LEAST_LEADING = 1.24  # of lines on a page that has much to say
-_PADDING, _LEAST_PADDING = 2.0, 1.1  # of the rows of tables, and where they need room
+_MIN_LEADING = 1.24  # of lines on a page that has much to say
+_PADDING, _MIN_PADDING = 2.0, 1.1  # of the rows of tables, and where they need room
 
 
 def on_one_page(parts: Sequence[Part], above: Sequence[Block]) -> list[Block]:
-    """Return the blocks of parts below others, made to fit where there is much to say.
-
-    The rows of tables move closer. Then a table loses spare rows, which stand among the scores too.
-    At last lines move closer.
-    """
+    """Return the blocks of parts below others, made to fit where there is much to say."""
+    # The rows of tables move closer. Then a table loses spare rows, which stand among the
+    # scores too. At last lines move closer.
     parts, closer, leading = list(parts), 0.0, LEADING
     while True:
         face = replace(_FIRST_FACE, closer=closer, leading=leading)
@@ -51,12 +49,12 @@ def on_one_page(parts: Sequence[Part], above: Sequence[Block]) -> list[Block]:
         if over <= 0.0:
             return blocks
         if closer == 0.0 < n_rows:
-            closer = min(over / n_rows + 0.01, _PADDING - _LEAST_PADDING)
+            closer = min(over / n_rows + 0.01, _PADDING - _MIN_PADDING)
             continue
         fewer = [part.shorter() if isinstance(part, Grid) else part for part in parts]
-        if fewer == parts and leading == _LEAST_LEADING:
+        if fewer == parts and leading == _MIN_LEADING:
             return blocks
-        parts, leading = fewer, _LEAST_LEADING if fewer == parts else leading
+        parts, leading = fewer, _MIN_LEADING if fewer == parts else leading
 
 
 def _gap(part: Part) -> Block:
@@ -66,11 +64,11 @@ def _gap(part: Part) -> Block:
 
 @dataclass(frozen=True)
 class Face:
-    """How words and tables are set: in which width, in letters of which sizes.
+    """How words and tables are set: in which width, in letters of which sizes."""
 
-    `least` is the size down to which a line that does not fit is made smaller; `closer` by how much
-    rows of tables are lower; `leading` is the distance of lines by the size of letters.
-    """
+    # `least` is the size down to which a line that does not fit is made smaller; `closer` by
+    # how much rows of tables are lower; `leading` is the distance of lines by the size of
+    # letters.
 
     wide: float = WIDTH
     cell: float = 7.5

@@ -38,9 +38,9 @@ from skeval.utils.files import details_of, read_versioned, write_json
 from skeval.utils.formatting import as_float, number, percent, shown_interval
 
 LEVEL = 0.95
-_MOST_NAMED = 5  # columns in a sentence
-_MOST_WEAK = 4
-_MOST_LEAKS = 3  # tables whose leaks a sentence gives in numbers
+_MAX_NAMED = 5  # columns in a sentence
+_MAX_WEAK = 4
+_MAX_LEAKS = 3  # tables whose leaks a sentence gives in numbers
 PAIRED, INDEPENDENT, NO_INTERVAL = "paired", "independent", "none"
 UNTOLD = "not distinguishable"
 AS_FRESH = "both as good as the baseline"
@@ -66,7 +66,8 @@ class Comparison(Mapping[str, SuiteResult]):
     Parameters
     ----------
     results : mapping of str to SuiteResult
-        By the names of the tables, two or more.
+        By the names of the tables, two or more. Their order is kept; of releases it is the order
+        in which they were made.
     differences : DataFrame
         One row for each metric and pair of tables; see below.
 
@@ -142,6 +143,31 @@ class Comparison(Mapping[str, SuiteResult]):
                 "lacking": ", ".join(t for t in self if t not in measured),
             }
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("metric")
+
+    def falls(self) -> pd.DataFrame:
+        """Return the metrics by which a table is worse than the table before it, beyond noise.
+
+        Returns
+        -------
+        DataFrame
+            The rows of `differences` in which `second` is behind `first`, the last table before it
+            that has the metric. The intervals are those of all pairs of tables, so that a slow fall
+            is a row of `differences` between tables that are farther apart.
+
+        Examples
+        --------
+        >>> from skeval import MetricTags, Result, SuiteResult, compare
+        >>> tags = MetricTags("fidelity", greater_is_better=True)
+        >>> releases = {
+        ...     name: SuiteResult({"ks": Result(value, (value - 0.02, value + 0.02), tags=tags)})
+        ...     for name, value in {"v1": 0.9, "v2": 0.91, "v3": 0.7}.items()
+        ... }
+        >>> compare(releases).falls()[["metric", "first", "second"]].to_numpy().tolist()
+        [['ks', 'v2', 'v3']]
+        """
+        # tables are paired in their order, so that the last pair is with the table just before
+        nearest = self.differences.groupby(["metric", "second"], sort=False).tail(1)
+        return nearest[nearest["ahead"] == nearest["first"]]
 
     def told(self, metric: str) -> str:
         """Say why a metric puts no table ahead of another, where it does not, and who lacks it."""
@@ -339,7 +365,7 @@ class Comparison(Mapping[str, SuiteResult]):
             return ""
         shown = [
             f"{one.metric} ({number(one.value)}, fresh rows {number(one.fresh)})"
-            for one in weak[:_MOST_WEAK]
+            for one in weak[:_MAX_WEAK]
         ]
         more = f" and {len(weak) - len(shown)} more" if len(weak) > len(shown) else ""
         return f" However, {table} is far worse than fresh rows in {', '.join(shown)}{more}."
@@ -347,7 +373,7 @@ class Comparison(Mapping[str, SuiteResult]):
     def _leaks_in_numbers(self) -> str:
         """Say of the first tables with a leak what the most significant test compared."""
         texts = []
-        for table in self.leaking[:_MOST_LEAKS]:
+        for table in self.leaking[:_MAX_LEAKS]:
             verdict = self[table].verdict()
             tested = (self[table][name].contrast for name in verdict.alarms)
             shown = [*map(str, filter(None, tested)), *verdict.facts]
@@ -483,7 +509,9 @@ def compare(results: Mapping[str, SuiteResult]) -> Comparison:
     Parameters
     ----------
     results : mapping of str to SuiteResult
-        By the names of the tables, two or more; of the same suite and real tables.
+        By the names of the tables, two or more; of the same suite and real tables. The order of
+        releases is the order in which they were made: :meth:`Comparison.falls` compares each result
+        with the result before it.
 
     Returns
     -------
@@ -600,9 +628,7 @@ def _place(n_ahead: int, n_behind: int) -> str:
 
 def _mismatched(one: Mismatch) -> str:
     """Say how a real table was not the same for all results."""
-    columns = (
-        f" ({', '.join(one.columns[:_MOST_NAMED])}{', ...' * (len(one.columns) > _MOST_NAMED)})"
-    )
+    columns = f" ({', '.join(one.columns[:_MAX_NAMED])}{', ...' * (len(one.columns) > _MAX_NAMED)})"
     return {
         Difference.CONTENT: f"{one.role} was not the same table.",
         Difference.KINDS: (

@@ -274,20 +274,7 @@ class OverallScore(BaseEstimator):
 
 
 def with_verdict(score: float, results: Mapping[str, Result]) -> float:
-    """Return a privacy score half of which is the verdict, where any test was made.
-
-    Parameters
-    ----------
-    score : float
-        Mean of the metrics of privacy, in [0, 1] or nan.
-    results : mapping of str to Result
-        The whole suite.
-
-    Returns
-    -------
-    float
-        At most 0.5 where a leak was found, else at least 0.5.
-    """
+    """Return a privacy score half of which is the verdict, where any test was made."""
     adjusted = adjusted_p_values(results).values()
     return (score + (min(adjusted) > ALARM_LEVEL)) / 2.0 if adjusted else score
 
@@ -335,30 +322,7 @@ def _at_size(result: Result) -> float:
 def bounded_score(
     value: float, bounds: tuple[float, float], *, greater_is_better: bool
 ) -> tuple[float, str]:
-    """Return where a value lies between the bounds of its scale, 1 being the good end.
-
-    Parameters
-    ----------
-    value : float
-        The value of a metric.
-    bounds : tuple of (float, float)
-        The least and the greatest value possible.
-    greater_is_better : bool
-        Which end is the good one.
-
-    Returns
-    -------
-    score : float
-        In [0, 1].
-    reason : str
-        Why there is none, if there is not.
-
-    Examples
-    --------
-    >>> from skeval.results.overall import bounded_score
-    >>> bounded_score(0.25, (0.0, 1.0), greater_is_better=False)
-    (0.75, '')
-    """
+    """Return where a value lies between the bounds of its scale, 1 being the good end."""
     worst, best = bounds if greater_is_better else bounds[::-1]
     if not (math.isfinite(worst) and math.isfinite(best) and worst != best):
         return float("nan"), "its scale is not bounded, and it has no baseline to count by"
@@ -368,34 +332,7 @@ def bounded_score(
 def calibrated_score(
     value: float, baseline: float, bounds: tuple[float, float], *, greater_is_better: bool
 ) -> tuple[float, str, str]:
-    """Return how far a value is from the bad end of its scale, fresh real rows being at 1.
-
-    Parameters
-    ----------
-    value : float
-        The value of a metric.
-    baseline : float
-        What fresh real rows have.
-    bounds : tuple of (float, float)
-        The least and the greatest value possible.
-    greater_is_better : bool
-        Which end is the good one.
-
-    Returns
-    -------
-    score : float
-        In [0, 1]; 1 also for what is better than fresh real rows.
-    scale : str
-        "baseline" where the bad end has a bound, "ratio" where it has none.
-    reason : str
-        Why there is none, if there is not.
-
-    Examples
-    --------
-    >>> from skeval.results.overall import calibrated_score
-    >>> calibrated_score(0.4, 0.1, (0.0, float("inf")), greater_is_better=False)
-    (0.25, 'ratio', '')
-    """
+    """Return how far a value is from the bad end of its scale, fresh real rows being at 1."""
     worst, best = bounds if greater_is_better else bounds[::-1]
     if not math.isfinite(baseline):
         return float("nan"), "", "its baseline is infinite"
@@ -411,30 +348,7 @@ def calibrated_score(
 
 
 def weighted_mean(scores: np.ndarray, weights: np.ndarray, mean: str) -> float:
-    """Return the mean of scores in [0, 1].
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n,)
-        In [0, 1].
-    weights : ndarray of shape (n,)
-        Above 0.
-    mean : {"arithmetic", "geometric", "min"}
-        Which one; "min" knows no weights.
-
-    Returns
-    -------
-    float
-        Between the least and the greatest score; nan of none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.results.overall import weighted_mean
-    >>> scores, weights = np.array([1.0, 0.25]), np.array([1.0, 1.0])
-    >>> [weighted_mean(scores, weights, mean) for mean in ("arithmetic", "geometric", "min")]
-    [0.625, 0.5, 0.25]
-    """
+    """Return the mean of scores in [0, 1]."""
     if scores.size == 0:
         return float("nan")
     low, high = float(scores.min()), float(scores.max())

@@ -7,7 +7,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -33,10 +33,10 @@ _NO_ALARM = "no test raised an alarm"
 OF_LEAKS = {_NO_LEAK, _NO_ALARM}
 DETAILS = "details"
 LARGEST = 2**20  # bytes of a policy
-_LONGEST = 500  # characters of a requirement
+_MAX_LENGTH = 500  # characters of a requirement
 _INDEX = 10  # digits of a place in a list
 _ENDLESS = ("inf", "-inf")  # as JSON has them
-_MOST_BITS = 1000  # of whole numbers, more than which no float holds
+_MAX_BITS = 1000  # of whole numbers, more than which no float holds
 _QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"|`([^`]+)`")
 # "column_shapes/ks_complement" is a name; "low / high" a quotient
 _SLASHED = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:/[A-Za-z_]\w*)+")
@@ -49,64 +49,27 @@ _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd]")
 
 @dataclass(frozen=True)
 class RuleOutcome:
-    """Whether one rule of a policy holds, and the numbers it was judged by.
-
-    Parameters
-    ----------
-    rule : str
-        As the policy has it.
-    passed : bool
-        Whether it holds.
-    reason : str
-        The numbers, or why it cannot hold; one sentence.
-
-    Examples
-    --------
-    >>> from skeval.results.policy import RuleOutcome
-    >>> str(RuleOutcome("tstr >= 0.8", False, "tstr = 0.71"))
-    'violated: tstr >= 0.8 (tstr = 0.71)'
-    """
+    """Whether one rule of a policy holds, and the numbers it was judged by."""
 
     rule: str
     passed: bool
     reason: str
+    is_decided: bool = True
 
     def __str__(self) -> str:
         return f"{'holds' if self.passed else 'violated'}: {self.rule} ({self.reason})"
 
 
 class Requirement:
-    """One comparison that results must meet.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``"tstr >= 0.95 * baseline"``. A name is that of a result, or of its class where one
-        result is of it; `value`, `baseline`, the ends `low` and `high` of its interval, `diff_low`
-        and `diff_high` of value minus baseline, `p_value` and `p_adjusted` belong to the result
-        that is named first, ``other.baseline`` to another one. So do numbers among `details`, by
-        their path: ``ks.details.columns.age``, and ``details.curve.'0'`` of a list. Names with odd
-        characters are quoted; a slash without spaces is part of a name.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is no such comparison.
-
-    Examples
-    --------
-    >>> from skeval import Result, SuiteResult
-    >>> from skeval.results.policy import Requirement
-    >>> results = SuiteResult({"tstr": Result(0.71, baseline=0.8)})
-    >>> str(Requirement("tstr >= 0.95 * baseline").judge(results))
-    'violated: tstr >= 0.95 * baseline (tstr = 0.710, baseline = 0.800)'
-    """
+    """One comparison that results must meet."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._names: dict[str, str] = {}
-        if not isinstance(text, str) or len(text) > _LONGEST:
-            raise InvalidParameterError(f"a requirement is a text of at most {_LONGEST} letters.")
+        if not isinstance(text, str) or len(text) > _MAX_LENGTH:
+            raise InvalidParameterError(
+                f"a requirement is a text of at most {_MAX_LENGTH} letters."
+            )
         try:
             spelled = _SLASHED.sub(self._placed, _QUOTED.sub(self._placed, text))
             if "#" in spelled:
@@ -186,13 +149,7 @@ class Requirement:
         return name, (path[0], *(self._names.get(part, part) for part in path[1:]))
 
     def judge(self, results: SuiteResult) -> RuleOutcome:
-        """Return whether results meet it; what was not measured does not.
-
-        Raises
-        ------
-        InvalidParameterError
-            If a name is that of no result, or the comparison is true of any result or of none.
-        """
+        """Return whether results meet it; what was not measured does not."""
         read: dict[str, float] = {}
         known = {name: one.tags.bounds for name, one in results.items() if one.tags is not None}
         self.check_ranges(results, known)
@@ -229,13 +186,7 @@ class Requirement:
             raise InvalidParameterError(f"{self.text!r}: {fault}")
 
     def limit(self, results: SuiteResult) -> tuple[str, float] | None:
-        """Return whose value is compared with what number; None if it is another comparison.
-
-        Raises
-        ------
-        InvalidParameterError
-            If a name is that of no result.
-        """
+        """Return whose value is compared with what number; None if it is another comparison."""
         assert isinstance(self._tree, ast.Compare)
         left, (right, *others) = self._tree.left, self._tree.comparators
         if others or not isinstance(left, ast.Name | ast.Attribute):
@@ -436,7 +387,7 @@ class Policy:
         if not any(r.copies for r in results.values()):
             some = [UNCOUNTED]
         reasons = dict.fromkeys((alarm.reason, *(some if alarm.passed else [])))
-        return RuleOutcome(_NO_LEAK, alarm.passed, "; ".join(reasons))
+        return replace(alarm, rule=_NO_LEAK, reason="; ".join(reasons))
 
     def _alarm(self, results: SuiteResult) -> RuleOutcome:
         found = self._verdict(results)
@@ -448,19 +399,13 @@ class Policy:
             return RuleOutcome(_NO_ALARM, False, reason)
         if found.void or not found.n_tests:
             why = " ".join(found.void) or "no test of privacy could be judged"
-            return RuleOutcome(_NO_ALARM, False, f"nothing can be told: {why}")
+            reason = f"nothing can be told: {why}"
+            return RuleOutcome(_NO_ALARM, False, reason, is_decided=False)
         return RuleOutcome(_NO_ALARM, True, f"{tests} raised no alarm")
 
 
 def together(policies: Iterable[Policy | None]) -> Policy | None:
-    """Return the policy with all rules of several and the strictest level; None of none.
-
-    Examples
-    --------
-    >>> from skeval.results.policy import Policy, together
-    >>> together([Policy(), None, Policy(fail_on=(), require=("ks >= 0.9",))])
-    Policy(fail_on=('leak',), require=('ks >= 0.9',), level=0.05, accept_untested=())
-    """
+    """Return the policy with all rules of several and the strictest level; None of none."""
     given = [policy for policy in policies if policy is not None]
     if not given:
         return None
@@ -472,25 +417,7 @@ def together(policies: Iterable[Policy | None]) -> Policy | None:
 
 
 def junit(outcomes: Iterable[RuleOutcome], name: str = "skeval") -> str:
-    """Return outcomes as JUnit's XML, which pipelines show as tests: one a rule.
-
-    Parameters
-    ----------
-    outcomes : iterable of RuleOutcome
-        The outcomes that :meth:`Policy.judge` returned.
-    name : str, default="skeval"
-        The name of the suite of tests.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from skeval.results.policy import RuleOutcome, junit
-    >>> print(junit([RuleOutcome("tstr >= 0.8", True, "tstr = 0.9")]).splitlines()[2].strip())
-    <testcase classname="skeval" name="tstr &gt;= 0.8" />
-    """
+    """Return outcomes as JUnit's XML, which pipelines show as tests: one a rule."""
     outcomes = list(outcomes)
     n_failed = sum(not outcome.passed for outcome in outcomes)
     counts = {"tests": str(len(outcomes)), "failures": str(n_failed), "errors": "0"}
@@ -514,7 +441,7 @@ def failed_metrics(results: SuiteResult) -> list[str]:
 
 
 def _is_number(value: object) -> bool:
-    return type(value) is float or (type(value) is int and value.bit_length() < _MOST_BITS)
+    return type(value) is float or (type(value) is int and value.bit_length() < _MAX_BITS)
 
 
 def _failures(results: SuiteResult) -> RuleOutcome:

@@ -1,6 +1,6 @@
 """The origin of results: version, parameters, seeds, inputs, columns; and a check of files.
 
-Metrics as JSON, and made again of it: of a file that holds them, nothing else is run.
+Metrics as JSON, and as the text of a call.
 
 What a bug report needs to know of the machine.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import inspect
-import json
 import math
 import os
 import platform
@@ -25,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from skeval.core.context import Context, of_given, read_rows, shared
 from skeval.exceptions import InvalidParameterError, TableError
@@ -35,14 +34,9 @@ from skeval.tables.reading import read_table
 from skeval.tables.reasons import column_reasons
 from skeval.tables.schema import TableSchema, read_column
 from skeval.utils.files import hash_of_file
-from skeval.utils.parameters import Legal, legal_sets
 
 if TYPE_CHECKING:
     from skeval.results.release import Release
-
-LONGEST = 200_000  # characters of a metric
-_DEEPEST = 30  # levels of one
-_OF_FILES = ("memory", "input")  # of scikit-learn: a folder of caches, whether rows name files
 
 
 def described(value: Any) -> Any:
@@ -124,13 +118,7 @@ def call_of(content: Any) -> str:
 
 
 def _one_of(content: Any) -> tuple[str, Any]:
-    """Return the form of a mapping that :func:`described` wrote, and what it holds.
-
-    Raises
-    ------
-    ValueError
-        If it is of no such form.
-    """
+    """Return the form of a mapping that :func:`described` wrote, and what it holds."""
     if isinstance(content, dict) and set(content) == {"class", "parameters"}:
         if isinstance(content["class"], str) and isinstance(content["parameters"], dict):
             return "class", content["class"]
@@ -147,118 +135,6 @@ def _one_of(content: Any) -> tuple[str, Any]:
         }.get(kind):
             return kind, held
     raise ValueError("no call")
-
-
-def rebuilt(content: Any) -> Any:
-    """Make an object of what :func:`described` gave.
-
-    Nothing else is run: classes must be public estimators of skeval or scikit-learn, parameters
-    texts, numbers, lists and such estimators. Parameters that name files or folders must have their
-    defaults, since the content may be a stranger's.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the content is anything else.
-
-    Examples
-    --------
-    >>> from skeval.results.provenance import rebuilt
-    >>> rebuilt({"class": "skeval.fidelity.KSComplement", "parameters": {"columns": ["age"]}})
-    KSComplement(columns=['age'])
-    """
-    shown = repr(content)[:200]
-    try:
-        if len(json.dumps(content)) > LONGEST:
-            raise ValueError("too long")
-        return _made(content, 0)
-    except Exception as why:  # of a stranger's content
-        if isinstance(why, InvalidParameterError):
-            raise
-        raise InvalidParameterError(f"cannot be made again: {shown}") from why
-
-
-def _made(content: Any, depth: int) -> Any:
-    if depth > _DEEPEST:
-        raise ValueError("nested too deeply")
-    if content is None or isinstance(content, str | bool | int | float):
-        return content
-    if isinstance(content, list):
-        return [_made(part, depth + 1) for part in content]
-    form, held = _one_of(content)
-    if form == "float":
-        return float(held)
-    if form == "tuple":
-        return tuple(_made(part, depth + 1) for part in held)
-    if form == "dict":
-        return {_made(k, depth + 1): _made(v, depth + 1) for k, v in held}
-    if form == "name":  # of what is known by its name alone
-        raise ValueError(held)
-    kind = _estimator(held)
-    parameters = {n: _made(part, depth + 1) for n, part in content["parameters"].items()}
-    if named := _of_files(kind, parameters):
-        raise InvalidParameterError(
-            f"{', '.join(named)} of {kind.__name__} names a file or a folder, which no file "
-            "without rows does; set it once the suite is loaded"
-        )
-    return kind(**parameters)
-
-
-def _estimator(name: str) -> type[BaseEstimator]:
-    """Return a class by the public name of an estimator."""
-    module, _, kind = name.rpartition(".")
-    package, *within = module.split(".")
-    # importing a module runs it: none but those that hold public estimators
-    hidden = {part for part in within if part.startswith("_") or part in ("tests", "conftest")}
-    if package not in ("skeval", "sklearn") or hidden or len(within) > 2:
-        raise ValueError(name)
-    found = getattr(import_module(module), kind)
-    if not (isinstance(found, type) and issubclass(found, BaseEstimator)):
-        raise TypeError(name)
-    if public_name(found) != name:
-        raise ValueError(name)
-    return found
-
-
-def without_files(metric: Any) -> Any:
-    """Return a clone whose parameters that name files or folders have their defaults.
-
-    Examples
-    --------
-    >>> from skeval.results.provenance import without_files
-    >>> from skeval.text import EntityLeakage
-    >>> without_files(EntityLeakage(memory="folder"))
-    EntityLeakage()
-    """
-    again = clone(metric)
-    _forget_files(again)
-    return again
-
-
-def _forget_files(estimator: Any) -> None:
-    parameters = estimator.get_params(deep=False)
-    standard = defaults_of(type(estimator))
-    for name in _of_files(type(estimator), parameters):
-        setattr(estimator, name, standard.get(name))
-    for value in parameters.values():
-        if isinstance(value, BaseEstimator):
-            _forget_files(value)
-
-
-def _of_files(kind: type, parameters: Mapping[str, Any]) -> list[str]:
-    """Return which parameters name what a file from somebody else must not name."""
-    standard = defaults_of(kind)
-    if kind.__module__.partition(".")[0] == "sklearn":
-        return [n for n in _OF_FILES if n in parameters and parameters[n] != standard.get(n)]
-    return [
-        name
-        for name, legal in legal_sets(kind).items()
-        if isinstance(legal, Legal)
-        and legal.in_files is not None
-        and name in parameters
-        and parameters[name] != standard.get(name)
-        and not legal.in_files(parameters[name])
-    ]
 
 
 def public_name(value: Any) -> str:
@@ -339,7 +215,6 @@ __all__ = [
     "described",
     "hash_of_cells",
     "hash_of_file",
-    "rebuilt",
     "stamp",
     "verify",
 ]
@@ -549,23 +424,7 @@ def describe(
     date: Date,
     release: Release | None = None,
 ) -> Provenance:
-    """Return the provenance of what these metrics make of the tables of a context.
-
-    Parameters
-    ----------
-    metrics : mapping of str to Metric
-        By their names.
-    context : Context
-        With synthetic rows.
-    date : date, datetime or str, optional
-        As of :func:`stamp`.
-    release : Release, optional
-        What was stated of the release.
-
-    Returns
-    -------
-    Provenance
-    """
+    """Return the provenance of what these metrics make of the tables of a context."""
     versions = installed_versions()
     named = {name: list(_parameters(metric)) for name, metric in metrics.items()}
     seeds = {

@@ -105,25 +105,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """The tables that remain by the rule, and why others do not.
-
-    Parameters
-    ----------
-    outcome : Conclusion
-        What it comes to.
-    tables : tuple of str
-        Those to take, or to choose from; empty where there is none.
-    leads : tuple of Lead
-        The leads in every pair of tables that are neither leaking nor short.
-    leaking : tuple of str
-        Tables in which a leak was found.
-    shortfalls : tuple of Shortfall
-        The shortfalls of tables without a found leak.
-    mismatches : tuple of Mismatch
-        Why nothing can be compared.
-    violations : tuple of Violation
-        The agreed thresholds that tables without a found leak do not meet.
-    """
+    """The tables that remain by the rule, and why others do not."""
 
     outcome: Conclusion
     tables: tuple[str, ...] = ()
@@ -135,25 +117,12 @@ class Recommendation:
 
 
 def recommendation(results: Mapping[str, SuiteResult], differences: pd.DataFrame) -> Recommendation:
-    """Return what the rule says.
-
-    Inputs must be the same. Tables in which a leak was found are out, then those that violate a
-    threshold of their release file, then those whose headline is nearer to that of a useless table
-    than to that of fresh real rows. If two remain, the one ahead
-    by the headline of utility is taken, then by those of fidelity. A lead by other metrics counts
-    if no other facet speaks against it.
-
-    Parameters
-    ----------
-    results : mapping of str to SuiteResult
-        By the names of the tables.
-    differences : DataFrame
-        As of :class:`~skeval.Comparison`.
-
-    Returns
-    -------
-    Recommendation
-    """
+    """Return what the rule says."""
+    # Inputs must be the same. Tables in which a leak was found are out, then those that
+    # violate a threshold of their release file, then those whose headline is nearer to that
+    # of a useless table than to that of fresh real rows. If two remain, the one ahead by the
+    # headline of utility is taken, then by those of fidelity. A lead by other metrics counts
+    # if no other facet speaks against it.
     leaking = tuple(table for table, one in results.items() if leaks(one.verdict()))
     if different := mismatches(results):
         return Recommendation(Conclusion.INCOMPARABLE, leaking=leaking, mismatches=different)

@@ -23,10 +23,10 @@ UNITS = ("row", "subject")
 POPULATIONS = ("whole", "sample")
 NOT_STATED = "not stated"
 LARGEST = 2**20  # bytes of a release file
-_LONGEST = 500  # characters of a text
-_MOST_NAMES = 100  # in a list
-_MOST_PARAMETERS = 50
-_MOST_BITS = 1000  # of whole numbers, more than which no float holds
+_MAX_LENGTH = 500  # characters of a text
+_MAX_NAMES = 100  # in a list
+_MAX_PARAMETERS = 50
+_MAX_BITS = 1000  # of whole numbers, more than which no float holds
 _SHOWN = 60  # characters of what came instead
 Reader = Callable[[Any], Any]
 T = TypeVar("T", bound="_Record")
@@ -43,18 +43,12 @@ class _Record:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Make the object from a mapping, of which no name is needed.
-
-        Raises
-        ------
-        InvalidParameterError
-            If there is another name, or a value is outside its legal set; it lists all of them.
-        """
+        """Make the object from a mapping, of which no name is needed."""
         known = [one.name for one in fields(cls)]  # type: ignore[arg-type]
         faults = list(_faults(cls, content))
         if unknown := [str(name)[:_SHOWN] for name in content if name not in known]:
-            named = ", ".join(map(_shown, unknown[:_MOST_PARAMETERS]))
-            meant = did_you_mean(unknown[:_MOST_PARAMETERS], known)
+            named = ", ".join(map(_shown, unknown[:_MAX_PARAMETERS]))
+            meant = did_you_mean(unknown[:_MAX_PARAMETERS], known)
             faults.append(f"there is no {named}; there are {', '.join(known)}.{meant}")
         if faults:
             raise InvalidParameterError(" ".join(faults))
@@ -90,9 +84,9 @@ def _faults(kind: type, content: Mapping[str, Any]) -> Iterator[str]:
 
 def _text(value: Any) -> str:
     """Return a text on one line."""
-    if not isinstance(value, str) or len(value) > _LONGEST:
+    if not isinstance(value, str) or len(value) > _MAX_LENGTH:
         raise InvalidParameterError(
-            f"must be a text of at most {_LONGEST} letters, got {_shown(value)}."
+            f"must be a text of at most {_MAX_LENGTH} letters, got {_shown(value)}."
         )
     plain = " ".join(value.split())
     if printable(plain) != plain:
@@ -110,9 +104,9 @@ def _choice(value: Any, legal: Sequence[str]) -> str:
 def _names(value: Any) -> tuple[str, ...]:
     """Return names of columns."""
     given = () if value is None or value == "" else (value,) if isinstance(value, str) else value
-    if not isinstance(given, list | tuple) or len(given) > _MOST_NAMES:
+    if not isinstance(given, list | tuple) or len(given) > _MAX_NAMES:
         raise InvalidParameterError(
-            f"must be a list of at most {_MOST_NAMES} names, got {_shown(value)}."
+            f"must be a list of at most {_MAX_NAMES} names, got {_shown(value)}."
         )
     return tuple(map(_text, given))
 
@@ -139,20 +133,20 @@ def _number(value: Any, legal: Callable[[float], bool], expected: str) -> float 
 
 def _is_finite(value: Any) -> bool:
     if type(value) is int:
-        return value.bit_length() < _MOST_BITS
+        return value.bit_length() < _MAX_BITS
     return type(value) is float and math.isfinite(value)
 
 
 def _parameters(value: Any) -> dict[str, Any]:
-    if not isinstance(value, Mapping) or len(value) > _MOST_PARAMETERS:
+    if not isinstance(value, Mapping) or len(value) > _MAX_PARAMETERS:
         raise InvalidParameterError(
-            f"must be a table of at most {_MOST_PARAMETERS} parameters, got {_shown(value)}."
+            f"must be a table of at most {_MAX_PARAMETERS} parameters, got {_shown(value)}."
         )
     return {_text(name): _parameter(part) for name, part in value.items()}
 
 
 def _parameter(value: Any) -> Any:
-    if isinstance(value, list | tuple) and len(value) <= _MOST_NAMES:
+    if isinstance(value, list | tuple) and len(value) <= _MAX_NAMES:
         return [_scalar(part) for part in value]
     return _scalar(value)
 
@@ -223,15 +217,7 @@ def _among(*legal: str) -> dict[str, Reader]:
 
 @dataclass(frozen=True)
 class GeneratorRecord(_Record):
-    """The generator of a release: its name, version and parameters.
-
-    Parameters
-    ----------
-    name, version : str
-        Such as "CTGAN" and "0.12".
-    parameters : mapping of str to str, number, bool or list, optional
-        Those that somebody needs to repeat it.
-    """
+    """The generator of a release: its name, version and parameters."""
 
     name: str = field(default="", metadata=_TEXT)
     version: str = field(default="", metadata=_TEXT)
@@ -244,17 +230,7 @@ class GeneratorRecord(_Record):
 
 @dataclass(frozen=True)
 class PrivacyClaim(_Record):
-    """The claim of differential privacy that a generator makes; it is stated, not measured.
-
-    Parameters
-    ----------
-    epsilon : float, optional
-        Above 0.
-    delta : float, optional
-        At least 0 and below 1.
-    adjacency : {"add_remove", "replace"}, optional
-        How two tables differ that the claim holds for.
-    """
+    """The claim of differential privacy that a generator makes; it is stated, not measured."""
 
     epsilon: float | None = field(default=None, metadata=_EPSILON)
     delta: float | None = field(default=None, metadata=_DELTA)
@@ -377,24 +353,16 @@ Stated = Release | Mapping[str, Any] | str | Path | None
 
 
 def gate_policy(policy: Policy | None, release: Release | None) -> Policy | None:
-    """Return a policy with the thresholds of a release added; None if there are neither.
-
-    The release is written by those whom the gate checks, so that its thresholds add rules and never
-    weaken one: the significance level is that of the policy, or the default, unless the release has
-    a stricter one.
-    """
+    """Return a policy with the thresholds of a release added; None if there are neither."""
+    # The release is written by those whom the gate checks, so that its thresholds add rules
+    # and never weaken one: the significance level is that of the policy, or the default,
+    # unless the release has a stricter one.
     agreed = release.thresholds if release is not None else None
     return together([policy or (None if agreed is None else Policy(fail_on=())), agreed])
 
 
 def stated_release(given: Stated, metrics: Iterable[tuple[str, Any]]) -> Release | None:
-    """Return a release in any form, whose thresholds are on what these named metrics measure.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it cannot be read, or has a threshold on what is not measured.
-    """
+    """Return a release in any form, whose thresholds are on what these named metrics measure."""
     release = Release.of(given)
     if release is not None and release.thresholds is not None:
         named = dict(metrics)

@@ -1,23 +1,17 @@
-"""What results ask of those who draw and write them: an interface, filled by skeval.reporting.
-
-Results name no renderer. The package ties the two with a loader, so that nothing is imported before
-something is drawn.
-"""
+"""What results require of skeval.reporting, which draws and writes them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, cast
-
-from skeval.utils.ties import tied
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from skeval.core.tags import MetricTags
 
-Form = Literal["pdf", "html", "png"]
+Form = Literal["pdf", "html"]
 ENDINGS = (".pdf", ".html", ".htm")  # of reports, the last two of pages
 
 
@@ -37,7 +31,7 @@ class Display(Protocol):
 class Rendering(Protocol):
     """What draws and writes results.
 
-    `results` are a Result, a SuiteResult, a Comparison, a History or a SeveralReleases.
+    `results` are a Result, a SuiteResult or a Comparison.
     """
 
     def display(self, results: Any, property: str | None = None) -> Display:
@@ -50,7 +44,7 @@ class Rendering(Protocol):
         """Return a suite as a notebook shows it, from the columns of its table."""
 
     def write(self, results: Any, path: str | Path, form: Form, **settings: Any) -> Path:
-        """Write a report of results, or their figure, and return its path."""
+        """Write a report of results, and return its path."""
 
     def page(self, planned: Any, title: str, figure: Any = None) -> Any:
         """Draw the first page of a plan, on a figure if one is given."""
@@ -67,4 +61,7 @@ class Rendering(Protocol):
 
 def rendering() -> Rendering:
     """Return what renders results."""
-    return cast("Rendering", tied("rendering"))
+    # reporting is built on results, and matplotlib is not imported before something is drawn
+    from skeval.reporting import entry
+
+    return entry

@@ -382,26 +382,7 @@ def mean_of_columns(
     warnings: tuple[MetricWarning, ...] = (),
     **details: Any,
 ) -> Result:
-    """Return the mean over the columns that have a score, and the worst column.
-
-    Parameters
-    ----------
-    scores : mapping of str to float
-        By column; nan where it is not defined.
-    n_total : int
-        Number of columns of the table, measured or not.
-    greater_is_better : bool, default=True
-        Which column is the worst.
-    warnings : tuple of MetricWarning
-        Go into the result.
-    **details
-        Go into the result's details.
-
-    Returns
-    -------
-    Result
-        nan if no column has a score.
-    """
+    """Return the mean over the columns that have a score, and the worst column."""
     defined = {name: score for name, score in scores.items() if not np.isnan(score)}
     if not defined:
         # without any column of its kind there is nothing wrong with the table

@@ -18,7 +18,6 @@ from skeval.exceptions import (
     MetricWarning,
     NothingToMeasureWarning,
     NotRememberedError,
-    Sentence,
 )
 from skeval.results.provenance import Provenance
 from skeval.results.rendering import Display, rendering
@@ -46,43 +45,14 @@ from skeval.utils.formatting import as_float, did_you_mean
 
 
 def property_scores(results: Mapping[str, Result]) -> pd.DataFrame:
-    """Return the mean score of each property of a quality report, and their mean.
-
-    A property is what the names of several metrics have before a slash: in
-    ``column_shapes/ks_complement`` it is ``column_shapes``. Its score is the mean over all columns,
-    or pairs of columns, that its metrics scored, so that a metric counts by the number of them; one
-    of the table as a whole counts once.
-
-    Parameters
-    ----------
-    results : SuiteResult or mapping of str to Result
-        By the names in the suite. Names without a slash are left out, and so are metrics that
-        failed. If two metrics of a property scored the same column or pair of a table, the later
-        counts.
-
-    Returns
-    -------
-    DataFrame
-        By property, then "overall": `score`, `baseline` (what fresh real rows score; nan without a
-        holdout) and `n_used`, the number of columns or pairs. A property whose pairs were all left
-        out is nan, and the overall mean is that of the others; `evaluate` has warned, and why.
-
-    Notes
-    -----
-    Only scores on one scale should share a property. The overall number lets one property buy back
-    the other: show both.
-
-    Examples
-    --------
-    >>> from skeval import MetricSuite
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.fidelity import KSComplement, TVComplement
-    >>> from skeval.results.suite_result import property_scores
-    >>> shapes = [("shapes/ks", KSComplement()), ("shapes/tv", TVComplement())]
-    >>> result = MetricSuite(shapes).fit(make_mixed()).evaluate(make_mixed())
-    >>> property_scores(result)["score"].to_dict()
-    {'shapes': 1.0, 'overall': 1.0}
-    """
+    """Return the mean score of each property of a quality report, and their mean."""
+    # A property is what the names of several metrics have before a slash: in
+    # `column_shapes/ks_complement` it is `column_shapes`. Its score is the mean over all
+    # columns, or pairs of columns, that its metrics scored, so that a metric counts by the
+    # number of them; one of the table as a whole counts once.
+    #
+    # Only scores on one scale should share a property. The overall number lets one property
+    # buy back the other: show both.
     rows = {
         group: _means([part[1:] for part in _scored_parts(results, group).values()])
         for group in _groups(results)
@@ -94,36 +64,7 @@ def property_scores(results: Mapping[str, Result]) -> pd.DataFrame:
 
 
 def property_details(results: Mapping[str, Result], group: str) -> pd.DataFrame:
-    """Return the scores behind one property of a quality report.
-
-    Parameters
-    ----------
-    results : SuiteResult or mapping of str to Result
-        By the names in the suite.
-    group : str
-        The property: what the names have before a slash.
-
-    Returns
-    -------
-    DataFrame
-        One row a column or pair: `table` (empty where there is one only), `what`, `metric`,
-        `score`, `baseline`.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such property.
-
-    Examples
-    --------
-    >>> from skeval import MetricSuite
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.fidelity import TVComplement
-    >>> from skeval.results.suite_result import property_details
-    >>> suite = MetricSuite([("shapes/tv", TVComplement())]).fit(make_mixed())
-    >>> property_details(suite.evaluate(make_mixed()), "shapes")["what"].tolist()
-    ['city', 'plan', 'member']
-    """
+    """Return the scores behind one property of a quality report."""
     if group not in (known := _groups(results)):
         raise InvalidParameterError(
             f"There is no property {group!r}. There are: {', '.join(known) or 'none'}."
@@ -137,11 +78,9 @@ def property_details(results: Mapping[str, Result], group: str) -> pd.DataFrame:
 
 
 def property_warnings(results: Mapping[str, Result]) -> list[MetricWarning]:
-    """Return the warnings of all results, those of a property without a score as one.
-
-    That the table has no columns of some kind, or no strong pair, is nothing to warn of where the
-    other metrics of the property score what there is.
-    """
+    """Return the warnings of all results, those of a property without a score as one."""
+    # That the table has no columns of some kind, or no strong pair, is nothing to warn of
+    # where the other metrics of the property score what there is.
     kept: list[MetricWarning] = []
     lacking: dict[str, list[str]] = {}
     for name, result in results.items():
@@ -167,11 +106,9 @@ def _groups(results: Mapping[str, Result]) -> list[str]:
 def _scored_parts(
     results: Mapping[str, Result], group: str
 ) -> dict[tuple[str, Hashable], tuple[str, float, float]]:
-    """Return metric, score and that of fresh rows of each column or pair, by place and name.
-
-    The place is the table; of what relates several tables, the metric: two that judge one key, as
-    whether its rows are there and how many, count both.
-    """
+    """Return metric, score and that of fresh rows of each column or pair, by place and name."""
+    # The place is the table; of what relates several tables, the metric: two that judge one
+    # key, as whether its rows are there and how many, count both.
     return {
         (result.table or _relating(result), what): (result.metric, *scores)
         for name, result in results.items()
@@ -216,11 +153,8 @@ def _means(scored: Sequence[tuple[float, float]]) -> tuple[float, float, int]:
 SCHEMA_VERSION = 2  # of the JSON of a suite's results
 
 
-def _no_scores(source: object) -> Sentence:
-    return Sentence(
-        f"{source} holds no scores that SuiteResult.to_json wrote.",
-        f"{source} holds no scores; save them with: skeval evaluate ... -o scores.json.",
-    )
+def _no_scores(source: object) -> str:
+    return f"{source} holds no scores that SuiteResult.to_json wrote."
 
 
 class SuiteResult(Mapping[str, Result]):

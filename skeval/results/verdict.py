@@ -54,7 +54,7 @@ _KINDS = {
 _VOID = (HoldoutShiftWarning, HoldoutUsedWarning, MostlySharedRowsWarning, IgnoredColumnsWarning)
 ReasonKind = Literal["needs holdout", "meaningless", "unable", "failed", "undefined", "untested"]
 SaidKind = Literal["not looked at", "fact", "void", "copies", "alarms", "no alarm", "advice"]
-_MOST_ALARMS = 3  # that the sentence spells out; the others are named
+_MAX_ALARMS = 3  # that the sentence spells out; the others are named
 Outcome = Literal["leak found", "copies found", "cannot be told", "no leak found"]
 NOTHING_OF_PRIVACY = "No metric of privacy was measured."
 _LACKS_HOLDOUT = ("holdout", "population")
@@ -62,8 +62,8 @@ _RETURN = (
     " No p-value was reported by {names}; a metric of your own makes a test if it returns "
     "Result(value, p_value=..., baseline=..., contrast=Contrast(...))."
 )
-_LEAST_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
-_MOST_NAMED = 4  # columns in a sentence: three, and the number of the others
+_MIN_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
+_MAX_NAMED = 4  # columns in a sentence: three, and the number of the others
 _COUNTED = "Copies of train rows were counted, which is not a test."
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
 DROP_COPIES = "Drop the copied rows."
@@ -75,17 +75,7 @@ REFIT = (
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a metric of privacy made no test.
-
-    Parameters
-    ----------
-    kind : {"needs holdout", "meaningless", "unable", "failed", "undefined", "untested"}
-        Whether it lacks holdout rows, which cannot exist if train is a whole population
-        ("meaningless"), has too few of them to raise an alarm, was left out or raised an error, has
-        no value, or made no test of it.
-    text : str
-        The reason in a sentence.
-    """
+    """Why a metric of privacy made no test."""
 
     kind: ReasonKind
     text: str
@@ -104,15 +94,7 @@ _MEANINGLESS = Reason(
 
 @dataclass(frozen=True)
 class Said:
-    """One part of what a verdict says.
-
-    Parameters
-    ----------
-    kind : {"not looked at", "fact", "void", "copies", "alarms", "no alarm", "advice"}
-        What it is about.
-    text : str
-        One or more sentences.
-    """
+    """One part of what a verdict says."""
 
     kind: SaidKind
     text: str
@@ -208,22 +190,20 @@ def raises_alarm(result: Result, level: float = ALARM_LEVEL) -> bool:
 def adjusted_p_values(
     results: Mapping[str, Result], level: float = ALARM_LEVEL
 ) -> dict[str, float]:
-    """Return Holm's adjusted p-values of all tests of privacy, by metric, with their weights.
-
-    Which tests make up the family depends on what they look at, on the sizes of the tables and on
-    the rows without their labels, never on which of the real rows were train: otherwise it would
-    not hold the level.
-
-    Results that name the same tests made one, and the least significant of them gives its p-value.
-    A test that was picked from several is none of its own where the suite has all of those; it is
-    significant where one of them is, since then not all are null. Left out are tests whose least
-    possible p-value is too large for an alarm at `level`, after Tarone. If it is so for these rows
-    alone, as of copies where there is none, the adjusted p-value is 1.
-
-    References
-    ----------
-    R. E. Tarone, "A modified Bonferroni method for discrete data", Biometrics 46 (1990) 515-522.
-    """
+    """Return Holm's adjusted p-values of all tests of privacy, by metric, with their weights."""
+    # Which tests make up the family depends on what they look at, on the sizes of the tables
+    # and on the rows without their labels, never on which of the real rows were train:
+    # otherwise it would not hold the level.
+    #
+    # Results that name the same tests made one, and the least significant of them gives its
+    # p-value. A test that was picked from several is none of its own where the suite has all
+    # of those; it is significant where one of them is, since then not all are null. Left out
+    # are tests whose least possible p-value is too large for an alarm at `level`, after
+    # Tarone. If it is so for these rows alone, as of copies where there is none, the adjusted
+    # p-value is 1.
+    #
+    # Source: R. E. Tarone, "A modified Bonferroni method for discrete data", Biometrics 46
+    # (1990) 515-522.
     names: dict[frozenset[str], list[str]] = {}
     for name, result in results.items():
         if _is_test(result):
@@ -322,7 +302,7 @@ def verdict(
     facts = tuple(dict.fromkeys([*(r.fact for r in of_privacy.values() if r.fact), *in_release]))
     voided = [str(n) for n in notices if tested and isinstance(n, _VOID)]
     left = [n for n in notices if isinstance(n, UnexaminedColumnsWarning)]
-    untested = [f"Not tested: {names_in_words(one.columns, _MOST_NAMED)}." for one in left]
+    untested = [f"Not tested: {names_in_words(one.columns, _MAX_NAMED)}." for one in left]
     unique = [n for one in left for n in one.unique if n not in accept_untested]
     voided += [_untested_values(unique)] if unique else []
     void = (*voided, *in_release, *_too_little(sizes, copies, tested, level))
@@ -405,15 +385,7 @@ def with_copies(results: Iterable[Result]) -> Iterator[Result]:
 
 
 def advised(results: Iterable[Result]) -> tuple[str, ...]:
-    """Return what results advise, each piece once, and to fit the generator again where it helps.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.results.verdict import advised
-    >>> advised([Result(0.1, advice="Drop a.", refit=True), Result(0.1, advice="Drop a.")])[0]
-    'Drop a.'
-    """
+    """Get what results advise, each piece once, and to fit the generator again where it helps."""
     advising = [one for one in results if one.advice]
     pieces = list(dict.fromkeys(one.advice for one in advising))
     for lead in (REFIT, DROP_COPIES):
@@ -429,11 +401,9 @@ def advised(results: Iterable[Result]) -> tuple[str, ...]:
 def _too_little(
     sizes: Mapping[str, int], copies: Iterable[Copies], tested: Mapping[str, Result], level: float
 ) -> Iterator[str]:
-    """Say why a release is too small or too empty for what looks at it to find anything.
-
-    If each row copies another train row, and train and holdout exchange labels, the least p-value
-    of a test is the share of train to the power of their number.
-    """
+    """Say why a release is too small or too empty for what looks at it to find anything."""
+    # If each row copies another train row, and train and holdout exchange labels, the least
+    # p-value of a test is the share of train to the power of their number.
     n_train, n_holdout = (sizes.get(role, 0) for role in ("train", "holdout"))
     weight = sum(map(_weight, _distinct(tested.values()).values()))
     if tested and n_train and n_holdout:
@@ -444,7 +414,7 @@ def _too_little(
         if min(n_rows, different) < fewest:
             rows = counted(min(n_rows, different), "different row" if n_rows >= fewest else "row")
             yield f"The release has {rows}, too few for a test: {fewest} are needed."
-    if any(one.known < _LEAST_KNOWN for one in copies):
+    if any(one.known < _MIN_KNOWN for one in copies):
         yield "Most cells of the release are missing or cannot be read: it was hardly compared."
     yield from (one.hidden for one in copies if one.hidden)
     yield from (one.untold for one in copies if one.untold)
@@ -547,7 +517,7 @@ def _alarmed(
 ) -> str:
     n_tests = len(_distinct(tested.values()))
     different = list(_distinct(tested[name] for name in alarms).values())
-    shown = [_written(tested, result, called) for result in different[:_MOST_ALARMS]]
+    shown = [_written(tested, result, called) for result in different[:_MAX_ALARMS]]
     more = len(different) - len(shown)
     rest = f"; and by {more} more" if more else ""
     by = f"{len(different)} of {n_tests} tests" if n_tests > 1 else "the only test"
@@ -600,28 +570,7 @@ class Judged(Protocol):
 
 
 def summary(results: Judged) -> str:
-    """Say in a few sentences how alike the tables are and whether a leak was found.
-
-    Parameters
-    ----------
-    results : SuiteResult
-        The results of any suite; what it lacks is not mentioned.
-
-    Returns
-    -------
-    str
-        It never says that data are private or safe: tests can raise an alarm only.
-
-    Examples
-    --------
-    >>> from skeval import MetricTags, Result, SuiteResult
-    >>> from skeval.results.verdict import Contrast, summary
-    >>> tags = MetricTags("privacy", greater_is_better=True, bounds=(0, 1), evidence="screen")
-    >>> shown = Contrast("rows that equal a train row", 0.9, 0.0)
-    >>> leak = Result(0.1, p_value=0.001, metric="Screen", tags=tags, contrast=shown)
-    >>> print(summary(SuiteResult({"screen": leak}, sizes={"holdout": 10})))
-    Leak found by the only test: rows that equal a train row: 90.0%, by chance 0% (screen).
-    """
+    """Say in a few sentences how alike the tables are and whether a leak was found."""
     found = results.verdict().sentence
     of_privacy = "" if found == NOTHING_OF_PRIVACY else found
     return " ".join(

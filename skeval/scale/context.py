@@ -30,31 +30,23 @@ from skeval.utils.parameters import Scaling
 
 T = TypeVar("T")
 MAX_ROWS = 50_000  # of a role, for what can do with a sample only
-_MOST_BYTES = 2**31  # up to which rows are read at once to look for neighbours among them
+_MAX_BYTES = 2**31  # up to which rows are read at once to look for neighbours among them
 _COPIES = 4  # of each number meanwhile: as given, as read, encoded, in the index
 _SPILLED = 2**20  # bytes from which what a step returns is kept in a file
 
 
 class LargeContext(Context):
-    """A context of tables that need not fit in memory.
+    """A context of tables that need not fit in memory."""
 
-    Reading ``context.train`` and the others gives no frame but a
-    :class:`~skeval.scale.tables.CanonicalTable`, whose columns are read one at a time; rows that
-    replace the synthetic ones, as halves do, may be a frame. What steps remember of many rows is
-    kept in a temporary file while the context lives. Metrics that have to have all columns at once
-    get another context, see
-    :func:`~skeval.steps.samples.measured_on`.
-
-    Rows are read in the order in which they are stored. Sums of numbers that are no whole ones may
-    differ in their last bits from those of tables in memory, whose rows go by what they hold.
-
-    Parameters
-    ----------
-    schema, tables, levels, notices, given, parent, remember_rows, precision
-        As of a :class:`~skeval.core.context.Context`.
-    max_rows : int, default=50_000
-        Rows of each role that are drawn for metrics that can do with a sample only.
-    """
+    # Reading `context.train` and the others gives no frame but a tables.CanonicalTable, whose
+    # columns are read one at a time; rows that replace the synthetic ones, as halves do, may
+    # be a frame. What steps remember of many rows is kept in a temporary file while the
+    # context lives. Metrics that have to have all columns at once get another context, see
+    # samples.measured_on.
+    #
+    # Rows are read in the order in which they are stored. Sums of numbers that are no whole
+    # ones may differ in their last bits from those of tables in memory, whose rows go by what
+    # they hold.
 
     def __init__(self, *args: Any, max_rows: int = MAX_ROWS, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -70,22 +62,7 @@ class LargeContext(Context):
         schema: TableSchema | Mapping[str, Kind] | Accept | None = None,
         max_rows: int | None = None,
     ) -> LargeContext:
-        """Read the real tables once, a column at a time; see :meth:`Context.of`.
-
-        Parameters
-        ----------
-        train, holdout : path, dataset, lazy frame, Dask frame, or table in memory
-            See :func:`~skeval.tables.sources.source_of`.
-        schema : TableSchema or mapping of str to str, optional
-            The kinds of the columns; those not named are inferred from train, each from its whole
-            column.
-        max_rows : int, optional
-            Rows of each role of a sample.
-
-        Returns
-        -------
-        LargeContext
-        """
+        """Read the real tables once, a column at a time; see :meth:`Context.of`."""
         sources = {"train": _source(train, "train")}
         if holdout is not None:
             sources["holdout"] = _source(holdout, "holdout")
@@ -184,13 +161,7 @@ def _(context: LargeContext, scaling: Scaling) -> Context:
 
 
 class DrawnContext(Context):
-    """A context in memory of rows that were drawn of tables larger than memory.
-
-    Attributes
-    ----------
-    drawn_of : dict of str to int
-        How many rows each of the tables has.
-    """
+    """A context in memory of rows that were drawn of tables larger than memory."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -225,7 +196,7 @@ def _fits(context: Context) -> bool:
     """Return whether the rows of all roles fit in memory, with what a search makes of them."""
     roles = [role for role in ("train", "holdout", "synthetic") if role in context]
     n_rows = sum(context.n_rows(role) for role in roles)
-    return n_rows * len(context.schema.kinds) * 8 * _COPIES <= _MOST_BYTES
+    return n_rows * len(context.schema.kinds) * 8 * _COPIES <= _MAX_BYTES
 
 
 @shared

@@ -27,16 +27,7 @@ _UNHEARD = {"distributed.admin.large-graph-warning-threshold": "1 TiB"}
 
 @dataclass(frozen=True)
 class DaskEngine:
-    """The workers of a `distributed.Client`.
-
-    Attributes
-    ----------
-    client : distributed.Client
-        A synchronous one.
-    retries : int
-        How often a task that raises is tried again, on any worker; one whose worker dies is
-        run again by the scheduler, as often as ``distributed.scheduler.allowed-failures`` says.
-    """
+    """The workers of a `distributed.Client`."""
 
     client: Any
     retries: int = 2

@@ -35,26 +35,18 @@ from skeval.tables.reading import (
 )
 from skeval.tables.sources import MANY_ROWS, ArrowSource, TableSource, source_of
 
-_LEAST_BYTES = 2**22  # a smaller file is not looked at
+_MIN_BYTES = 2**22  # a smaller file is not looked at
 _CHUNK = 100_000  # rows that are held at a time
 _BLOCK = 2**20
 _OPEN_FILES = Path("/proc/self/fd")
 
 
 def is_long(path: Path) -> bool:
-    """Return whether a CSV file has more lines than a table that is read at once has rows.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from skeval.scale.long_csv import is_long
-    >>> is_long(Path("no_such_file.csv"))
-    False
-    """
+    """Return whether a CSV file has more lines than a table that is read at once has rows."""
     kinds = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in PACKINGS]
     if not kinds or kinds[-1] not in ENDINGS[:2] or not path.is_file():
         return False
-    if path.stat().st_size < _LEAST_BYTES or find_spec("pyarrow") is None:
+    if path.stat().st_size < _MIN_BYTES or find_spec("pyarrow") is None:
         return False
     n_lines = 0
     try:
@@ -71,31 +63,10 @@ def is_long(path: Path) -> bool:
 def streamed(
     path: Path, role: str, *, header: bool = False, dialect: Dialect = PLAIN
 ) -> TableSource | None:
-    """Return a CSV file as a source that is read a column at a time, from a temporary copy.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    role : str
-        How messages call the table.
-    header : bool, default=False
-        Whether the first row holds names even where most read as numbers or dates.
-    dialect : Dialect, default=Dialect()
-        How the file is written; what it leaves open is found out.
-
-    Returns
-    -------
-    TableSource or None
-        None where the file is one that has to be read at once, such as one of rows that are longer
-        than its header, or cannot be read.
-
-    Notes
-    -----
-    The copy holds the rows. It is in the folder for temporary files, for its owner alone to read,
-    and goes with the source or the process; on Linux it has no name from the start, so that nothing
-    is left of it, however the process ends.
-    """
+    """Return a CSV file as a source that is read a column at a time, from a temporary copy."""
+    # The copy holds the rows. It is in the folder for temporary files, for its owner alone to
+    # read, and goes with the source or the process; on Linux it has no name from the start,
+    # so that nothing is left of it, however the process ends.
     read = dialect.of(path)
     try:
         source = _streamed(path, role, read, header=header)
@@ -132,14 +103,7 @@ def _streamed(path: Path, role: str, read: Dialect, *, header: bool) -> TableSou
 
 
 def large_source(table: Any, role: str) -> TableSource | None:
-    """Return a table that need not fit in memory as a source, a long CSV file too; None for others.
-
-    Examples
-    --------
-    >>> from skeval.scale.long_csv import large_source
-    >>> large_source("no_such_file.csv", "train") is None
-    True
-    """
+    """Get a table that need not fit in memory as a source, a long CSV file too; None for others."""
     source = source_of(table, role)
     if source is None and isinstance(table, str | Path) and is_long(Path(table)):
         return streamed(Path(table), role)

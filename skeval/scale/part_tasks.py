@@ -36,19 +36,7 @@ N_CODES = 256  # of a uint8 column
 
 @dataclass(frozen=True)
 class CutColumn:
-    """Two sides of a column, and how either is split further.
-
-    Attributes
-    ----------
-    column : int
-        The numbers first, then the codes.
-    border : float or ndarray of bool of shape (256,)
-        The greatest number, or the codes, of the left side.
-    n_left : int
-        Number of cells on the left side.
-    left, right : Split or None
-        None for one cell.
-    """
+    """Two sides of a column, and how either is split further."""
 
     column: int
     border: float | Mask
@@ -59,13 +47,7 @@ class CutColumn:
 
 @dataclass(frozen=True)
 class CellBounds:
-    """Which cell a row belongs to, by its values alone.
-
-    Attributes
-    ----------
-    tree : Split or None
-        None for one cell.
-    """
+    """Which cell a row belongs to, by its values alone."""
 
     tree: CutColumn | None
 
@@ -91,17 +73,7 @@ class CellBounds:
 
 @dataclass(frozen=True)
 class Box:
-    """What the rows of a cell have in common: no row is nearer to a query than its box.
-
-    Attributes
-    ----------
-    low, high : ndarray of shape (n_numbers,)
-        The interval of present numbers.
-    complete : ndarray of bool of shape (n_numbers,)
-        Whether no number is missing.
-    absent : ndarray of bool of shape (n_codes, 256)
-        Which codes do not occur.
-    """
+    """What the rows of a cell have in common: no row is nearer to a query than its box."""
 
     low: Floats
     high: Floats
@@ -178,10 +150,10 @@ def _is_left(rows: Encoded, at: Ints, column: int, border: float | Mask) -> Mask
 Bytes = NDArray[np.uint8]
 T = TypeVar("T")
 Best = tuple[Floats, Ints]
-MOST_SENT, LEAST_SENT = 200_000, 2_000  # rows of a block of queries that goes to a worker
+MAX_SENT, MIN_SENT = 200_000, 2_000  # rows of a block of queries that goes to a worker
 BLOCKS_A_WORKER = 4
 SAMPLED = 2_000  # rows of each part, by which the table is cut into cells
-MOST_CELLS = 256
+MAX_CELLS = 256
 
 
 @dataclass(frozen=True)
@@ -214,23 +186,7 @@ class Streamed(NamedTuple):
 
 @dataclass(frozen=True)
 class IndexedCell:
-    """The rows of a cell, with an index.
-
-    Attributes
-    ----------
-    at : int
-        Its number.
-    cells : Cells
-        The cells of all parts.
-    rows : ndarray of int64
-        The places of its rows in the whole table, ascending.
-    index : Index or None
-        None where there is no row.
-    box : Box or None
-        None where there is but one cell, or no row.
-    weights : ndarray
-        The weights of the box.
-    """
+    """The rows of a cell, with an index."""
 
     at: int
     cells: CellBounds
@@ -287,13 +243,7 @@ def values_of_part(
 
 
 def merge_values(parts: list[PartValues]) -> PartValues:
-    """Join what parts have in their columns.
-
-    Raises
-    ------
-    InvalidParameterError
-        If parts differ in their number of columns.
-    """
+    """Join what parts have in their columns."""
     widths = [len(part.columns) for part in parts]
     if len(set(widths)) > 1:
         raise InvalidParameterError(
@@ -438,7 +388,7 @@ def as_parts(rows: Any) -> list[Rows]:
     """Return the parts of a table that have rows; an array is one, unless it is in a file."""
     given = list(rows) if isinstance(rows, list | tuple) and are_parts(rows) else [rows]
     if is_in_file(rows):
-        given = [rows[start : start + MOST_SENT] for start in range(0, len(rows), MOST_SENT)]
+        given = [rows[start : start + MAX_SENT] for start in range(0, len(rows), MAX_SENT)]
     parts = [
         part
         if isinstance(part, Part)
@@ -454,13 +404,7 @@ def size_of(part: Rows) -> int:
 
 
 def loaded(part: Rows) -> Floats:
-    """Return the rows of a part.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there are more or fewer than it says.
-    """
+    """Return the rows of a part."""
     if not isinstance(part, Part):
         return part
     rows: Floats = check_array(
@@ -482,7 +426,7 @@ def blocks_of(queries: Any, n_workers: int) -> list[tuple[slice, Any]]:
     if not n_workers:
         return [(slice(0, queries.n_rows), queries)]
     evenly = -(-queries.n_rows // (BLOCKS_A_WORKER * n_workers))
-    size = min(max(evenly, LEAST_SENT), MOST_SENT)
+    size = min(max(evenly, MIN_SENT), MAX_SENT)
     here = [
         slice(start, min(start + size, queries.n_rows)) for start in range(0, queries.n_rows, size)
     ]

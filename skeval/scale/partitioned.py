@@ -23,7 +23,7 @@ from skeval.neighbors.mixed import NO_LIMIT, MixedNearestNeighbors, scales, usab
 from skeval.scale.engines import n_workers
 from skeval.scale.part_tasks import (
     BLOCKS_A_WORKER,
-    MOST_CELLS,
+    MAX_CELLS,
     Best,
     Bytes,
     CellBounds,
@@ -180,24 +180,10 @@ class PartitionedNearestNeighbors(MixedNearestNeighbors):
 
 
 class PartsIndex:
-    """Indexes of cells of alike rows, opened one at a time here, or each by a task of a cluster.
+    """Indexes of cells of alike rows, opened one at a time here, or each by a task of a cluster."""
 
-    Parts are in no order as a rule: each would hold rows near every query. Cells do not, so that
-    most queries have to do with the one that they lie in.
-
-    Attributes
-    ----------
-    columns : ColumnEncoder
-        The encoder of all parts.
-    parts : list of rows
-        As they were given.
-    cells : Cells
-        The cell of each row.
-    n_cells : int
-        Number of indexes.
-    leaf_size, backend
-        Parameters of the indexes.
-    """
+    # Parts are in no order as a rule: each would hold rows near every query. Cells do not, so
+    # that most queries have to do with the one that they lie in.
 
     def __init__(
         self,
@@ -311,11 +297,10 @@ class PartsIndex:
         *,
         home_first: bool = False,
     ) -> list[Any]:
-        """Take each block of queries through all cells: what is known goes along.
-
-        Here a cell is opened and all blocks visit it. On a cluster the blocks of a wave begin at
-        different cells, so that all workers have work; the results are the same.
-        """
+        """Take each block of queries through all cells: what is known goes along."""
+        # Here a cell is opened and all blocks visit it. On a cluster the blocks of a wave
+        # begin at different cells, so that all workers have work; the results are the
+        # same.
         if not n_workers(engine):
             for at, which in _visits(self.n_cells, home_first):
                 cell = self._opened(engine, at)
@@ -361,11 +346,9 @@ class PartsIndex:
 
 
 def _visits(n_cells: int, home_first: bool) -> list[tuple[int, str]]:
-    """Return in what order cells are visited, and by which queries.
-
-    A query that begins at home knows how near a row elsewhere would have to be. What was opened
-    last stays open for the way back.
-    """
+    """Return in what order cells are visited, and by which queries."""
+    # A query that begins at home knows how near a row elsewhere would have to be. What was
+    # opened last stays open for the way back.
     if n_cells == 1 or not home_first:
         return [(at, "all") for at in range(n_cells)]
     there = [(at, "home") for at in range(n_cells)]
@@ -380,7 +363,7 @@ def _n_indexes(parts: list[Rows], columns: ColumnEncoder, max_memory: int | None
     # encoded twice, in the order of the table and of the leaves, with bytes and places
     row_bytes = 2 * (8 * n_numbers + n_codes) + n_numbers + 16
     n_rows = sum(size_of(part) for part in parts)
-    return max(1, min(-(-n_rows * row_bytes // max_memory), n_rows, MOST_CELLS))
+    return max(1, min(-(-n_rows * row_bytes // max_memory), n_rows, MAX_CELLS))
 
 
 def _nothing_yet(n_queries: int, n_neighbors: int) -> Best:

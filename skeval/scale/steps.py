@@ -43,15 +43,15 @@ from skeval.utils.parameters import Strategy
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 Groups = manifolds.Groups
-_MOST_GROUPS = 2**22  # distinct rows that are sent and kept; beyond, columns are read one by one
+_MAX_GROUPS = 2**22  # distinct rows that are sent and kept; beyond, columns are read one by one
 
 
 class Overrides(list[tuple[ByContext[..., Any], Callable[..., Any]]]):
-    """What is done in place of steps where tables need not fit in memory.
+    """What is done in place of steps where tables need not fit in memory."""
 
-    Called with a step, it decorates the override, which contexts of large tables then register. A
-    table of such a context may be in memory too: there the ordinary step is called.
-    """
+    # Called with a step, it decorates the override, which contexts of large tables then
+    # register. A table of such a context may be in memory too: there the ordinary step is
+    # called.
 
     def __call__(self, step: ByContext[..., Any]) -> Callable[[F], F]:
         """Decorate what is done in place of a step."""
@@ -294,7 +294,7 @@ def _merged(parts: list[Groups | None]) -> Groups | None:
 
 
 def _few(columns: list[np.ndarray], sizes: np.ndarray) -> Groups | None:
-    return (columns, sizes) if sizes.size <= _MOST_GROUPS else None
+    return (columns, sizes) if sizes.size <= _MAX_GROUPS else None
 
 
 def _narrow(column: np.ndarray) -> np.ndarray:
@@ -305,7 +305,7 @@ def _narrow(column: np.ndarray) -> np.ndarray:
     return column.astype(np.result_type(*kinds))
 
 
-_MOST_CELLS = 2**24  # joint cells of all sets of columns that are counted at once
+_MAX_CELLS = 2**24  # joint cells of all sets of columns that are counted at once
 
 
 @overrides(joint_tables)
@@ -345,7 +345,7 @@ def _(
         n, m = int(own[0].sum()), int(others[0].sum())
         margins = dict(zip(names, own, strict=True))
         sizes = [number_of_cells([margins[name].size for name in subset]) for subset in subsets]
-        if max(sizes) <= dense_cells(n + m) and sum(sizes) <= _MOST_CELLS:
+        if max(sizes) <= dense_cells(n + m) and sum(sizes) <= _MAX_CELLS:
             chosen = tuple(map(tuple, subsets))
             counts = (_added_up(context, role, chosen, binning, group) for role in ROLES)
             nothing = dict.fromkeys(names, np.empty(0, dtype=np.int64))

@@ -37,18 +37,11 @@ IN_MEMORY = 2**18  # rows that are read at once, as of halves and samples
 
 
 class LargeTable:
-    """A table as it was given, of which a column, or some rows, are in memory at a time.
+    """A table as it was given, of which a column, or some rows, are in memory at a time."""
 
-    It answers what steps ask of a frame one column at a time: ``table[name]`` reads the column
-    whole. Some of its rows, by ``table.iloc[positions]``, are a frame if they are few, else a view.
-
-    Parameters
-    ----------
-    source : TableSource
-        The source of the rows.
-    rows : ndarray of int, optional
-        Positions of the rows; all by default.
-    """
+    # It answers what steps ask of a frame one column at a time: `table[name]` reads the
+    # column whole. Some of its rows, by `table.iloc[positions]`, are a frame if they are few,
+    # else a view.
 
     def __init__(self, source: TableSource, rows: np.ndarray | None = None) -> None:
         self.source, self.rows = source, rows
@@ -101,22 +94,7 @@ class LargeTable:
         count: Callable[[pd.DataFrame], T],
         merge: Callable[[list[T]], T],
     ) -> T:
-        """Count the rows a batch at a time, here or on the workers of a cluster.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            What is read.
-        count : callable
-            Gives the state of a batch: whole numbers, so that it does not matter where batches end.
-        merge : callable
-            Makes one state of a list of them, which come in the order of the rows.
-
-        Returns
-        -------
-        object
-            The state of all rows.
-        """
+        """Count the rows a batch at a time, here or on the workers of a cluster."""
         sources = self.source.split() if counted_by_workers(self) else [self.source]
         tasks = [(self.within(source), columns, count, merge) for source in sources]
         return current_engine().reduce(_counted, tasks, merge)
@@ -162,19 +140,7 @@ class _Rows:
 
 
 class CanonicalTable(LargeTable):
-    """A large table whose columns are read as contexts hold them.
-
-    Parameters
-    ----------
-    source : TableSource
-        The source of the rows.
-    schema : TableSchema
-        The kinds of the columns.
-    levels : mapping of str to sequence of str
-        The levels of the categorical columns, the real ones first.
-    precision : mapping of str to dtype
-        The storage to which numbers are rounded.
-    """
+    """A large table whose columns are read as contexts hold them."""
 
     def __init__(
         self, source: TableSource, schema: TableSchema, levels: Levels, precision: Precision
@@ -216,24 +182,7 @@ def _seen_by_workers(source: TableSource) -> bool:
 def over_columns(
     table: LargeTable, names: Sequence[str], look: Callable[..., T], *arguments: Any
 ) -> Iterator[T]:
-    """Look at columns of all rows, one at a time, here or some of them on each worker.
-
-    Parameters
-    ----------
-    table : LargeTable
-        The table.
-    names : sequence of str
-        Its columns that are looked at.
-    look : callable
-        Takes the table, some of the names and the arguments; reads a column at a time.
-    *arguments
-        What else it takes.
-
-    Yields
-    ------
-    object
-        What it gives, in the order of the names.
-    """
+    """Look at columns of all rows, one at a time, here or some of them on each worker."""
     if not counted_by_workers(table):
         yield look(table, names, *arguments)
         return
@@ -255,24 +204,7 @@ def _(frame: LargeTable, schema: TableSchema) -> dict[str, ColumnReason]:
 def over_blocks(
     table: LargeTable, size: int, look: Callable[..., T], *arguments: Any
 ) -> Iterator[T]:
-    """Look at blocks of rows on the workers of a cluster.
-
-    Parameters
-    ----------
-    table : LargeTable
-        The table, which workers count.
-    size : int
-        Rows of a block, of which the last may have fewer.
-    look : callable
-        Takes a table of the rows of a block and the arguments.
-    *arguments
-        What else it takes.
-
-    Yields
-    ------
-    object
-        What it gives, in the order of the rows.
-    """
+    """Look at blocks of rows on the workers of a cluster."""
     blocks = (table.within(source) for source in table.source.blocks(size))
     yield from current_engine().map(look, ((block, *arguments) for block in blocks))
 
@@ -313,21 +245,7 @@ def _counted(
 
 @dataclass
 class Learned:
-    """What one look at the columns of a table shows, one after the other.
-
-    Attributes
-    ----------
-    schema : TableSchema
-        The kinds of the columns.
-    labels : dict of str to list of str
-        The labels that occur in each categorical column.
-    precision : dict of str to dtype or Decimals
-        The storage of numbers, of train's the decimals too.
-    forms : dict of str to Form
-        How many values of each column miss decimals, or units of time.
-    notices : tuple of MetricWarning
-        The warnings about the table.
-    """
+    """What one look at the columns of a table shows, one after the other."""
 
     schema: TableSchema
     labels: dict[str, list[str]]
@@ -344,27 +262,7 @@ def look_at(
     *,
     lenient: bool = False,
 ) -> Learned:
-    """Read every column once, each by itself, and keep what contexts know of a table.
-
-    Parameters
-    ----------
-    source : TableSource
-        The table.
-    schema : TableSchema or mapping of str to str, optional
-        The kinds that are known; those of train are inferred where they are not, each from its
-        whole column.
-    role, levels, lenient
-        As in :func:`~skeval.tables.frames.conform`.
-
-    Returns
-    -------
-    Learned
-
-    Raises
-    ------
-    TableError, SchemaMismatchError
-        If the table cannot be used; all faulty columns are named at once.
-    """
+    """Read every column once, each by itself, and keep what contexts know of a table."""
     known = infer_kinds(source, schema) if role == "train" else TableSchema.known(schema)
     oddities = Oddities(known, role, source.names, lenient=lenient)
     labels: dict[str, list[str]] = {}
@@ -444,19 +342,11 @@ def _inferred(table: LargeTable, names: Sequence[str], known: TableSchema) -> Ta
 
 
 class Spill:
-    """A file of arrays that are too large to be remembered in memory; it ends with the object.
+    """A file of arrays that are too large to be remembered in memory; it ends with the object."""
 
-    What steps remember of a large table may be larger than memory itself. Reading an array maps its
-    place in the file; the system keeps in memory what of it is in use. The file has no name, so
-    that nothing is left of it, however the process ends.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.scale.tables import Spill
-    >>> Spill().keep(np.arange(3)).open().tolist()
-    [0, 1, 2]
-    """
+    # What steps remember of a large table may be larger than memory itself. Reading an array
+    # maps its place in the file; the system keeps in memory what of it is in use. The file
+    # has no name, so that nothing is left of it, however the process ends.
 
     def __init__(self) -> None:
         self.file: Any = None

@@ -35,33 +35,9 @@ def _dense(values: np.ndarray) -> tuple[np.ndarray, int]:
 def joint_classes(
     codes: np.ndarray | Iterable[np.ndarray], n_rows: int | None = None
 ) -> np.ndarray:
-    """Return the class of each row: rows are in one class where they agree in every column.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_rows, n_columns), or iterable of ndarray of shape (n_rows,)
-        Whole numbers of any range; of an iterable, a column at a time is in memory. Without columns
-        all rows agree.
-    n_rows : int, optional
-        The number of rows, which an iterable does not say.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        0, 1, ..., in the lexicographic order of the rows; every number occurs.
-
-    Notes
-    -----
-    Columns are folded into one number each, which is made dense again before it overflows:
-    linear in the cells of the table, but for one sort of the rows each time that happens.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.disclosure import joint_classes
-    >>> joint_classes(np.array([[1, 0], [0, 7], [1, 0], [1, 7]]))
-    array([1, 0, 1, 2])
-    """
+    """Return the class of each row: rows are in one class where they agree in every column."""
+    # Columns are folded into one number each, which is made dense again before it overflows:
+    # linear in the cells of the table, but for one sort of the rows each time that happens.
     columns, n = (codes.T, len(codes)) if isinstance(codes, np.ndarray) else (codes, n_rows or 0)
     classes, n_classes = np.zeros(n, dtype=np.int64), 1
     for column in columns:
@@ -75,27 +51,7 @@ def joint_classes(
 def distinct_codes(
     columns: Sequence[np.ndarray], counts: np.ndarray | None = None
 ) -> tuple[list[np.ndarray], np.ndarray]:
-    """Return the distinct rows of a table of codes, in the order of the first of each, and counts.
-
-    Parameters
-    ----------
-    columns : sequence of ndarray of shape (n_rows,)
-        At least one; missing (nan) is a value like any other.
-    counts : ndarray of shape (n_rows,), optional
-        For how many rows each stands; 1 by default.
-
-    Returns
-    -------
-    columns : list of ndarray of shape (n_distinct,)
-    counts : ndarray of shape (n_distinct,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.disclosure import distinct_codes
-    >>> distinct_codes([np.array([7, 7, 0, 7]), np.array([1, 2, 1, 1])])
-    ([array([7, 7, 0]), array([1, 2, 1])], array([2, 1, 1]))
-    """
+    """Get the distinct rows of a table of codes, in the order of the first of each, and counts."""
     rows = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:
         values, known = pd.factorize(column, use_na_sentinel=False)
@@ -108,18 +64,8 @@ def distinct_codes(
 def class_counts(
     *tables: np.ndarray, weights: Sequence[np.ndarray | None] | None = None
 ) -> np.ndarray:
-    """Return how many rows of each table each class has, shape (n_tables, n_classes).
-
-    `weights` are by table for how many rows each entry stands, None for one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.disclosure import class_counts
-    >>> class_counts(np.array([0, 0, 2]), np.array([1, 2, 2]))
-    array([[2, 0, 1],
-           [0, 1, 2]])
-    """
+    """Return how many rows of each table each class has, shape (n_tables, n_classes)."""
+    # `weights` are by table for how many rows each entry stands, None for one.
     n_classes = max(int(classes.max(initial=-1)) for classes in tables) + 1
     each = weights or [None] * len(tables)
     counts = [np.bincount(*one, minlength=n_classes) for one in zip(tables, each, strict=True)]
@@ -128,13 +74,7 @@ def class_counts(
 
 @dataclass(frozen=True)
 class Pairs:
-    """The pairs of class and value that occur, in ascending order, and how often.
-
-    Parameters
-    ----------
-    classes, values, counts : ndarray of shape (n_pairs,)
-        Class, value and number of rows; classes and values are numbered from 0 without gaps.
-    """
+    """The pairs of class and value that occur, in ascending order, and how often."""
 
     classes: np.ndarray
     values: np.ndarray
@@ -159,27 +99,7 @@ class Pairs:
 def pair_counts(
     classes: np.ndarray, values: np.ndarray, weights: np.ndarray | None = None
 ) -> Pairs:
-    """Count the values within each class.
-
-    Parameters
-    ----------
-    classes, values : ndarray of shape (n_rows,)
-        Whole numbers of any range; their order is kept, they are numbered from 0 without gaps.
-    weights : ndarray of shape (n_rows,), optional
-        For how many rows each entry stands; 1 by default.
-
-    Returns
-    -------
-    Pairs
-        At most one a row, however many classes and values there are.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.disclosure import pair_counts
-    >>> pair_counts(np.array([0, 0, 0, 1]), np.array([5, 8, 5, 8])).counts
-    array([2, 1, 1])
-    """
+    """Count the values within each class."""
     classes, _ = _dense(classes)
     values, n_values = _dense(values)
     pairs, codes = np.unique(classes * n_values + values, return_inverse=True)
@@ -188,28 +108,8 @@ def pair_counts(
 
 
 def rounded_ends(low: float, high: float, limit: float = np.inf) -> tuple[float, float]:
-    """Return the ends moved outwards to even multiples of the second digit of their distance.
-
-    No end is then a single row's number.
-
-    Parameters
-    ----------
-    low, high : float
-        The ends of an axis.
-    limit : float, default=inf
-        Beyond which there is no axis, on either side.
-
-    Returns
-    -------
-    low, high : float
-        The first is less than the second.
-
-    Examples
-    --------
-    >>> from skeval.stats.disclosure import rounded_ends
-    >>> rounded_ends(123.4, 987.6)
-    (120.0, 1000.0)
-    """
+    """Return the ends moved outwards to even multiples of the second digit of their distance."""
+    # No end is then a single row's number.
     size = max(abs(low), abs(high), SMALLEST)
     finest = max(size * 1e-12, SMALLEST)  # finer steps are lost in the ends' own digits
     span = high - low if high > low else 0.1 * size if size > SMALLEST else 10.0
@@ -227,28 +127,7 @@ Rows = tuple[np.ndarray, np.ndarray]
 
 
 def cap(targets: Rows, synthetic: Rows) -> np.ndarray:
-    """Return for each target the share of synthetic rows of its key that have its secret.
-
-    Parameters
-    ----------
-    targets, synthetic : tuple of ndarray
-        Key and secret of each row.
-
-    Returns
-    -------
-    ndarray of shape (n_targets,)
-        The correct attribution probability; nan where no synthetic row has the key.
-
-    Examples
-    --------
-    Real keys a, a, b, c with secrets x, y, x, z; synthetic a, a, a, b with x, x, y, y:
-
-    >>> import numpy as np
-    >>> from skeval.stats.disclosure import cap
-    >>> real = np.array([0, 0, 1, 2]), np.array([0, 1, 0, 2])
-    >>> cap(real, (np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]))).round(4)
-    array([0.6667, 0.3333, 0.    ,    nan])
-    """
+    """Return for each target the share of synthetic rows of its key that have its secret."""
     n_key, n_pair = _counts(targets, synthetic)
     return np.divide(n_pair, n_key, out=np.full(n_key.size, np.nan), where=n_key > 0)
 
@@ -268,47 +147,14 @@ def _counts(targets: Rows, synthetic: Rows) -> tuple[np.ndarray, np.ndarray]:
 
 
 def weap(keys: np.ndarray, secrets: np.ndarray) -> np.ndarray:
-    """Return for each row the share of the rows of its key that have its secret.
-
-    The attribution probability within equivalence classes: 1 where a key gives the secret away.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.disclosure import weap
-    >>> weap(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])).round(4)
-    array([0.6667, 0.6667, 0.3333, 1.    ])
-    """
+    """Return for each row the share of the rows of its key that have its secret."""
+    # The attribution probability within equivalence classes: 1 where a key gives the secret
+    # away.
     return cap((keys, secrets), (keys, secrets))
 
 
 def attributed(targets: Rows, synthetic: Rows, tau: float = 1.0) -> np.ndarray:
-    """Return for each target whether the secret most frequent under its key is its own.
-
-    Parameters
-    ----------
-    targets, synthetic : tuple of ndarray
-        Key and secret of each row.
-    tau : float, default=1.0
-        The share of synthetic rows of a key that must agree in their secret for the key to be
-        attributed a secret at all.
-
-    Returns
-    -------
-    ndarray of shape (n_targets,)
-        1 or 0; an equal share of 1 where several secrets are the most frequent; nan where the key
-        is attributed none, or no synthetic row has it. The mean of the others is the targeted
-        correct attribution probability (TCAP) over the targets.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.disclosure import attributed
-    >>> real = np.array([0, 0, 1, 2]), np.array([0, 1, 0, 2])
-    >>> synthetic = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])
-    >>> attributed(real, synthetic), attributed(real, synthetic, tau=0.6)
-    (array([nan, nan,  0., nan]), array([ 1.,  0.,  0., nan]))
-    """
+    """Return for each target whether the secret most frequent under its key is its own."""
     own, pairs = cap(targets, synthetic), pair_counts(*synthetic)
     shares = pairs.counts / pairs.sizes[pairs.classes]
     greatest = np.maximum.reduceat(shares, pairs.starts)
@@ -322,36 +168,16 @@ def attributed(targets: Rows, synthetic: Rows, tau: float = 1.0) -> np.ndarray:
 
 
 def disclosed(targets: Rows, synthetic: Rows) -> np.ndarray:
-    """Return 1 for each target whose key has only its secret in the synthetic table, else 0.
-
-    The mean is synthpop's DiSCO, disclosive in synthetic and correct in the original.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.disclosure import disclosed
-    >>> real = np.array([0, 0, 1, 2]), np.array([0, 1, 0, 2])
-    >>> disclosed(real, (np.array([0, 0, 0, 1]), np.array([0, 0, 1, 0])))
-    array([0., 0., 1., 0.])
-    """
+    """Return 1 for each target whose key has only its secret in the synthetic table, else 0."""
+    # The mean is synthpop's DiSCO, disclosive in synthetic and correct in the original.
     n_key, n_pair = _counts(targets, synthetic)
     return ((n_key > 0) & (n_pair == n_key)).astype(np.float64)
 
 
 def cap_of_synthetic(real: Rows, synthetic: Rows, tau: float = 1.0) -> float:
-    """Return the mean CAP, over real rows, of the synthetic rows whose key gives their secret away.
-
-    The published form of TCAP: each synthetic row with WEAP of at least `tau` is held against the
-    real rows of its key. nan if no such row has a key that a real row has.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.disclosure import cap_of_synthetic
-    >>> real = np.array([0, 0, 1, 2]), np.array([0, 1, 0, 2])
-    >>> cap_of_synthetic(real, (np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])), tau=0.6)
-    0.3333333333333333
-    """
+    """Get the mean CAP, over real rows, of the synthetic rows whose key gives their secret away."""
+    # The published form of TCAP: each synthetic row with WEAP of at least `tau` is held
+    # against the real rows of its key. nan if no such row has a key that a real row has.
     shares = cap(synthetic, real)[weap(*synthetic) >= tau - _ROUNDING]
     shares = shares[~np.isnan(shares)]
     return float(shares.mean()) if shares.size else float("nan")
@@ -366,38 +192,9 @@ def generalized_cap(
     synthetic_codes: np.ndarray,
     synthetic_secrets: np.ndarray,
 ) -> np.ndarray:
-    """Return for each target the share of the synthetic rows of nearest key that have its secret.
-
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n_targets, n_columns)
-        What is known of each target; whole numbers of any range.
-    secrets : ndarray of int, shape (n_targets,)
-        Their secrets.
-    synthetic_codes, synthetic_secrets : ndarray
-        Codes of the synthetic rows, at least one.
-
-    Returns
-    -------
-    ndarray of shape (n_targets,)
-        As :func:`cap`, over all synthetic rows at the least Hamming distance, the number of columns
-        that differ.
-
-    Notes
-    -----
-    Exact. Only distinct keys that no synthetic row has are compared with the distinct synthetic
-    keys, column by column, a block of pairs at a time.
-
-    Examples
-    --------
-    Nothing is like the last target, so that it is attributed what all rows say:
-
-    >>> import numpy as np
-    >>> from skeval.stats.disclosure import generalized_cap
-    >>> codes, secrets = np.array([[0, 0], [0, 1], [2, 2]]), np.array([0, 0, 1])
-    >>> generalized_cap(codes, secrets, np.array([[0, 0], [1, 0], [1, 0]]), np.array([0, 1, 1]))
-    array([1.        , 1.        , 0.66666667])
-    """
+    """Get for each target the share of the synthetic rows of nearest key that have its secret."""
+    # Exact. Only distinct keys that no synthetic row has are compared with the distinct
+    # synthetic keys, column by column, a block of pairs at a time.
     n = len(codes)
     keys = joint_classes(np.concatenate([codes, synthetic_codes]))
     shares = cap((keys[:n], secrets), (keys[n:], synthetic_secrets))
@@ -487,29 +284,7 @@ def _sparse(mask: np.ndarray) -> csr_array:
 
 
 def guess_protection(secrets: np.ndarray, guess: str = "uniform") -> float:
-    """Return the share of secrets that a guess without a key gets wrong.
-
-    Parameters
-    ----------
-    secrets : ndarray of int, shape (n_rows, n_columns)
-        The sensitive columns of the real rows, as codes.
-    guess : {"uniform", "marginal", "mode"}, default="uniform"
-        Any combination of the columns' values with equal chance; one with the chance that it has
-        among the rows; or the most frequent one.
-
-    Returns
-    -------
-    float
-        0 where there is nothing to guess.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.disclosure import guess_protection
-    >>> secrets = np.array([[0], [0], [0], [1]])
-    >>> [guess_protection(secrets, guess) for guess in ("uniform", "marginal", "mode")]
-    [0.5, 0.375, 0.25]
-    """
+    """Return the share of secrets that a guess without a key gets wrong."""
     if guess == "uniform":
         return 1.0 - 1.0 / float(np.prod([float(np.unique(column).size) for column in secrets.T]))
     shares = np.bincount(joint_classes(secrets)) / len(secrets)
@@ -519,35 +294,9 @@ def guess_protection(secrets: np.ndarray, guess: str = "uniform") -> float:
 def inference_distance(
     predicted: np.ndarray, true: np.ndarray, reference: np.ndarray, p: float = 2.0
 ) -> float:
-    """Return how far predicted secrets are from true ones in rank: 0 if equal, larger is better.
-
-    Parameters
-    ----------
-    predicted, true : ndarray of shape (n_rows,) or (n_rows, n_columns)
-        Numbers, none missing.
-    reference : ndarray of shape (n,) or (n, n_columns)
-        The rows whose distribution gives the ranks: train. Missing values (nan) are left out.
-    p : float, default=2.0
-        Power of the differences.
-
-    Returns
-    -------
-    float
-        In [0, n_columns].
-
-    Notes
-    -----
-    ``mean_i sum_j |F_j(predicted_ij) - F_j(true_ij)|^p``, SDMetrics' numeric privacy against
-    inference, with F_j the empirical distribution of train in place of a parametric one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.disclosure import inference_distance
-    >>> train = np.array([1.0, 2.0, 3.0, 400.0])
-    >>> inference_distance(np.array([1.0, 3.0]), np.array([1.0, 400.0]), train)
-    0.03125
-    """
+    """Return how far predicted secrets are from true ones in rank: 0 if equal, larger is better."""
+    # `mean_i sum_j |F_j(predicted_ij) - F_j(true_ij)|^p`, SDMetrics' numeric privacy against
+    # inference, with F_j the empirical distribution of train in place of a parametric one.
     columns = (np.reshape(table, (len(table), -1)).T for table in (predicted, true, reference))
     total = 0.0
     for guessed, actual, known in zip(*columns, strict=True):

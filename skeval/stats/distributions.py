@@ -13,34 +13,16 @@ from scipy.special import gammaln
 _BRIDGE_MEAN = np.sqrt(np.pi / 2.0) * np.log(2.0)
 _STRIDE = 256  # values between two points at which the curves are compared first
 _N_POINTS = 20_000  # of the pooled curve, in an expectation
-LEAST_ROWS = 10  # rows between two quantiles, or beyond the outermost
-_MOST_BARS, _FEWEST_BARS = 40, 4
+MIN_ROWS = 10  # rows between two quantiles, or beyond the outermost
+_MAX_BARS, _MIN_BARS = 40, 4
 _DENSE = 2**16  # joint cells that are always counted in an array
 _LARGEST = 2**62
 
 
 def kolmogorov_distance(x: np.ndarray, y: np.ndarray) -> float:
-    """Return the greatest distance of two empirical distribution functions.
-
-    0 means the same values in the same shares, 1 that all of one sample lies below the other.
-
-    Parameters
-    ----------
-    x, y : ndarray of shape (n,), (m,)
-        Numbers; infinite ones are ordered as such, missing ones must be dropped before.
-
-    Returns
-    -------
-    float
-        In [0, 1]; nan if both are empty, 1 if one is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.distributions import kolmogorov_distance
-    >>> kolmogorov_distance(np.array([1, 2, 3, 4]), np.array([2, 3, 4, 5]))
-    0.25
-    """
+    """Return the greatest distance of two empirical distribution functions."""
+    # 0 means the same values in the same shares, 1 that all of one sample lies below the
+    # other.
     if x.size == 0 or y.size == 0:
         return float("nan") if x.size == y.size else 1.0
     x, y = np.sort(x), np.sort(y)
@@ -52,27 +34,8 @@ def kolmogorov_distance(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def total_variation(counts_x: np.ndarray, counts_y: np.ndarray) -> float:
-    """Return half the summed difference of two tables of shares.
-
-    0 means equal shares in every cell, 1 that no cell is used by both.
-
-    Parameters
-    ----------
-    counts_x, counts_y : ndarray of equal shape
-        Counts on common cells.
-
-    Returns
-    -------
-    float
-        In [0, 1]; nan if both are empty, 1 if one is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.distributions import total_variation
-    >>> total_variation(np.array([5, 5]), np.array([10, 0]))
-    0.5
-    """
+    """Return half the summed difference of two tables of shares."""
+    # 0 means equal shares in every cell, 1 that no cell is used by both.
     n, m = int(counts_x.sum()), int(counts_y.sum())
     if n == 0 or m == 0:
         return float("nan") if n == m else 1.0
@@ -81,40 +44,17 @@ def total_variation(counts_x: np.ndarray, counts_y: np.ndarray) -> float:
 
 
 def expected_total_variation(counts_x: np.ndarray, counts_y: np.ndarray) -> float:
-    """Return the mean total variation over all relabellings of the pooled rows.
-
-    What chance alone gives if both samples follow one distribution: ``1 - total_variation`` of a
-    perfect synthetic table lies at 1 minus this, not at 1.
-
-    Parameters
-    ----------
-    counts_x, counts_y : ndarray of equal shape
-        Counts on common cells.
-
-    Returns
-    -------
-    float
-        In [0, 1]; nan if a sample is empty.
-
-    Notes
-    -----
-    Given the pooled count N_c of a cell, the number of its rows that fall to the first sample is
-    hypergeometric, X ~ H(n + m, N_c, n), and the cell's term is (1/n + 1/m) E abs(X - E X) / 2. The
-    mean absolute deviation is exact: 2 v (m - N_c + v) P(X = v) / (n + m), v the least whole number
-    above E X.
-
-    References
-    ----------
-    P. Diaconis, S. Zabell, "Closed form summation for classical distributions", Statistical
-    Science 6 (1991), doi:10.1214/ss/1177011699.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.distributions import expected_total_variation
-    >>> round(expected_total_variation(np.array([1, 1]), np.array([1, 1])), 4)
-    0.3333
-    """
+    """Return the mean total variation over all relabellings of the pooled rows."""
+    # What chance alone gives if both samples follow one distribution: `1 - total_variation`
+    # of a perfect synthetic table lies at 1 minus this, not at 1.
+    #
+    # Given the pooled count N_c of a cell, the number of its rows that fall to the first
+    # sample is hypergeometric, X ~ H(n + m, N_c, n), and the cell's term is (1/n + 1/m) E
+    # abs(X - E X) / 2. The mean absolute deviation is exact: 2 v (m - N_c + v) P(X = v) / (n
+    # + m), v the least whole number above E X.
+    #
+    # Source: P. Diaconis, S. Zabell, "Closed form summation for classical distributions",
+    # Statistical Science 6 (1991), doi:10.1214/ss/1177011699.
     n, m = int(counts_x.sum()), int(counts_y.sum())
     if n == 0 or m == 0:
         return float("nan")
@@ -142,35 +82,13 @@ def log_choose(n: np.ndarray | int, k: np.ndarray | int) -> np.ndarray:
 
 
 def kolmogorov_of_sorted(x: np.ndarray, y: np.ndarray) -> float:
-    """Return the greatest distance of two empirical distribution functions.
-
-    0 means the same values in the same shares, 1 that all of one sample lies below the other.
-
-    Parameters
-    ----------
-    x, y : ndarray of shape (n,), (m,)
-        Ascending; infinite values are ordered as such, none is missing.
-
-    Returns
-    -------
-    float
-        In [0, 1]; nan if both are empty, 1 if one is. The number that
-        :func:`~skeval.stats.distributions.kolmogorov_distance` gives, many times faster on long
-        samples.
-
-    Notes
-    -----
-    The curves are compared at every 256th value. Both only rise, so that between two such points
-    they cannot be further apart than the upper end of one is from the lower end of the other; only
-    where that exceeds the greatest distance found are all values looked at.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.distributions import kolmogorov_of_sorted
-    >>> kolmogorov_of_sorted(np.array([1.0, 2.0, 3.0, 4.0]), np.array([2.0, 3.0, 4.0, 5.0]))
-    0.25
-    """
+    """Return the greatest distance of two empirical distribution functions."""
+    # 0 means the same values in the same shares, 1 that all of one sample lies below the
+    # other.
+    #
+    # The curves are compared at every 256th value. Both only rise, so that between two such
+    # points they cannot be further apart than the upper end of one is from the lower end of
+    # the other; only where that exceeds the greatest distance found are all values looked at.
     n, m = x.size, y.size
     if n == 0 or m == 0:
         return float("nan") if n == m else 1.0
@@ -196,28 +114,7 @@ def kolmogorov_of_sorted(x: np.ndarray, y: np.ndarray) -> float:
 def weighted_kolmogorov(
     x: np.ndarray, weights_x: np.ndarray, y: np.ndarray, weights_y: np.ndarray
 ) -> float:
-    """Return the greatest distance of two distribution functions of weighted values.
-
-    Parameters
-    ----------
-    x, y : ndarray of shape (n,), (m,)
-        Numbers, none missing, in any order.
-    weights_x, weights_y : ndarray of shape (n,), (m,)
-        Positive.
-
-    Returns
-    -------
-    float
-        In [0, 1]; nan if both are empty, 1 if one is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.distributions import weighted_kolmogorov
-    >>> x, y = np.array([2.0, 1.0]), np.array([1.0, 3.0])
-    >>> weighted_kolmogorov(x, np.array([1.0, 3.0]), y, np.array([2.0, 2.0]))
-    0.5
-    """
+    """Return the greatest distance of two distribution functions of weighted values."""
     if x.size == 0 or y.size == 0:
         return float("nan") if x.size == y.size else 1.0
     pooled = np.concatenate([x, y])
@@ -240,34 +137,11 @@ def _between(
 
 
 def wasserstein_of_sorted(x: np.ndarray, y: np.ndarray, p: float = 1.0) -> float:
-    """Return the cost of moving one sample's mass onto the other's.
-
-    0 means the same values in the same shares; a shift of one sample by c gives c.
-
-    Parameters
-    ----------
-    x, y : ndarray of shape (n,), (m,)
-        Ascending and finite, not empty.
-    p : float, default=1.0
-        At least 1; with infinity, the longest way that any mass is moved.
-
-    Returns
-    -------
-    float
-        ``(integral over u in (0, 1) of |F^-1(u) - G^-1(u)|^p)^(1/p)``, in the values' unit.
-
-    Notes
-    -----
-    Both quantile functions are steps. They are integrated over the pieces between the union of
-    their jumps i/n and j/m, in units of 1/(n m), so that the lengths are whole numbers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.distributions import wasserstein_of_sorted
-    >>> round(wasserstein_of_sorted(np.array([0.0, 1.0, 3.0]), np.array([5.0, 6.0])), 5)
-    4.16667
-    """
+    """Return the cost of moving one sample's mass onto the other's."""
+    # 0 means the same values in the same shares; a shift of one sample by c gives c.
+    #
+    # Both quantile functions are steps. They are integrated over the pieces between the union
+    # of their jumps i/n and j/m, in units of 1/(n m), so that the lengths are whole numbers.
     n, m = x.size, y.size
     if n == m:
         gaps, lengths = np.abs(x - y), np.ones(n)
@@ -298,34 +172,13 @@ def _pieces(x: np.ndarray, y: np.ndarray, shared: bool = False) -> tuple[np.ndar
 
 
 def expected_wasserstein(x: np.ndarray, y: np.ndarray) -> float:
-    """Return the mean distance (p = 1) over all relabellings of the pooled values.
-
-    What chance alone gives if both samples follow one distribution.
-
-    Parameters
-    ----------
-    x, y : ndarray of shape (n,), (m,)
-        Ascending and finite, not empty.
-
-    Returns
-    -------
-    float
-        In the values' unit.
-
-    Notes
-    -----
-    Between neighbouring pooled values, the difference of the curves is that of two shares of the
-    pooled rows below, whose mean modulus over relabellings is known exactly (see
-    :func:`~skeval.stats.distributions.expected_total_variation`). With more than 20,000 pooled
-    values, the curve is read at 20,000 of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.distributions import expected_wasserstein
-    >>> round(expected_wasserstein(np.array([0.0, 1.0]), np.array([0.0, 1.0])), 4)
-    0.3333
-    """
+    """Return the mean distance (p = 1) over all relabellings of the pooled values."""
+    # What chance alone gives if both samples follow one distribution.
+    #
+    # Between neighbouring pooled values, the difference of the curves is that of two shares
+    # of the pooled rows below, whose mean modulus over relabellings is known exactly (see
+    # distributions.expected_total_variation). With more than 20,000 pooled values, the curve
+    # is read at 20,000 of them.
     n, m = x.size, y.size
     step = -(-(n + m) // _N_POINTS)
     points = np.unique(np.concatenate([x[::step], y[::step], [x[-1], y[-1]]]))
@@ -335,15 +188,7 @@ def expected_wasserstein(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def quantiles_of_sorted(x: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return quantiles of an ascending sample, interpolated linearly as NumPy does.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.distributions import quantiles_of_sorted
-    >>> quantiles_of_sorted(np.array([0.0, 1.0, 4.0]), np.array([0.25, 0.75])).tolist()
-    [0.5, 2.5]
-    """
+    """Return quantiles of an ascending sample, interpolated linearly as NumPy does."""
     at = np.asarray(q) * (x.size - 1)
     low = np.floor(at).astype(np.int64)
     high = np.minimum(low + 1, x.size - 1)
@@ -351,14 +196,7 @@ def quantiles_of_sorted(x: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 def exact_mean(values: Iterable[float] | np.ndarray) -> float:
-    """Return the mean of numbers, at least one, rounded once: their order changes no bit.
-
-    Examples
-    --------
-    >>> from skeval.stats.distributions import exact_mean
-    >>> exact_mean([1e16, 1.0, 1.0, -1e16]), sum([1e16, 1.0, 1.0, -1e16]) / 4
-    (0.5, 0.0)
-    """
+    """Return the mean of numbers, at least one, rounded once: their order changes no bit."""
     numbers = np.ravel(np.asarray([*values] if not isinstance(values, np.ndarray) else values))
     if not np.isfinite(numbers).all():
         return float(np.mean(numbers))
@@ -371,22 +209,8 @@ def exact_mean(values: Iterable[float] | np.ndarray) -> float:
 def common_histograms(
     samples: Mapping[str, np.ndarray], aligned: float | None = None
 ) -> dict[str, Any]:
-    """Return shares of several samples over common bars from 0; the last bar holds all beyond.
-
-    The smaller the smallest sample, the fewer the bars, lest they tell single values.
-
-    Parameters
-    ----------
-    samples : mapping of str to ndarray
-        Non-negative values by name; infinite ones count as beyond.
-    aligned : float, optional
-        A value that shall be an edge, so that bars lie wholly on one side of it.
-
-    Returns
-    -------
-    dict
-        `edges` of shape (n_bars + 1,), and `shares` by name, of shape (n_bars,).
-    """
+    """Return shares of several samples over common bars from 0; the last bar holds all beyond."""
+    # The smaller the smallest sample, the fewer the bars, lest they tell single values.
     pooled = np.concatenate(list(samples.values()))
     pooled = pooled[np.isfinite(pooled)]
     top = float(np.quantile(pooled, 0.99)) if pooled.size else 1.0
@@ -397,7 +221,7 @@ def common_histograms(
 
 
 def _common_edges(top: float, n_rows: int, aligned: float | None) -> np.ndarray:
-    width = top / min(max(n_rows // LEAST_ROWS, _FEWEST_BARS), _MOST_BARS)
+    width = top / min(max(n_rows // MIN_ROWS, _MIN_BARS), _MAX_BARS)
     inside = aligned if aligned is not None and 0 < aligned < top else 0.0
     if inside >= width / 2.0:
         width = inside / max(1, round(inside / width))
@@ -415,29 +239,7 @@ def _share_of_bars(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
 def joint_counts(
     codes_x: Sequence[np.ndarray], codes_y: Sequence[np.ndarray], n_cells: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return how often each joint cell of several columns occurs in two tables.
-
-    Parameters
-    ----------
-    codes_x, codes_y : sequence of ndarray of shape (n,), (m,)
-        The cell of each value, column by column.
-    n_cells : sequence of int
-        Number of cells of each column.
-
-    Returns
-    -------
-    tuple of (ndarray, ndarray)
-        Counts over the same cells: all of them in the mixed base of the numbers of cells, or, where
-        these are more than 65,536 and more than there are rows, those that are used.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.distributions import joint_counts
-    >>> x, y = [np.array([0, 0, 1]), np.array([0, 1, 1])], [np.array([1]), np.array([1])]
-    >>> [counts.tolist() for counts in joint_counts(x, y, (2, 2))]
-    [[1, 1, 0, 1], [0, 0, 0, 1]]
-    """
+    """Return how often each joint cell of several columns occurs in two tables."""
     n = codes_x[0].size
     n_joint = number_of_cells(n_cells)
     if n_joint <= dense_cells(n + codes_y[0].size):

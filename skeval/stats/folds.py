@@ -20,29 +20,10 @@ def fold_mean(
     confidence: float = 0.95,
     bounds: tuple[float, float] = _INFINITE,
 ) -> dict[str, float]:
-    """Return the mean of values of folds, with the standard error of Nadeau and Bengio.
-
-    Training folds have most of their rows in common, so that their values vary together and the
-    variance of the mean is not that of one value divided by their number. The correction adds what
-    two trainings share: ``(1/K + n_test/n_train) * variance``.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_folds,)
-        One a fold; nan where it has none.
-    test_share : float
-        Rows tested on for each row learned from: ``1 / (K - 1)`` in K-fold cross-validation.
-    confidence : float, default=0.95
-        In (0, 1).
-    bounds : tuple of (float, float), default=(-inf, inf)
-        The least and the greatest value possible, where the interval ends.
-
-    Returns
-    -------
-    dict of str to float
-        `mean`, nan without a value; `standard_error`, and Student's interval from `low` to `high`,
-        nan with fewer than two; `n_folds`, the number of folds with a value.
-    """
+    """Return the mean of values of folds, with the standard error of Nadeau and Bengio."""
+    # Training folds have most of their rows in common, so that their values vary together and
+    # the variance of the mean is not that of one value divided by their number. The
+    # correction adds what two trainings share: `(1/K + n_test/n_train) * variance`.
     known = values[~np.isnan(values)]
     mean = float(known.mean()) if known.size else float("nan")
     error = reach = float("nan")
@@ -59,30 +40,9 @@ def fold_mean(
 
 
 def corrected_t_test(differences: np.ndarray, test_share: float) -> float:
-    """Return the two-sided p-value of a mean difference over folds of 0.
-
-    The corrected resampled t-test of Nadeau and Bengio: Student's test with the standard error of
-    :func:`fold_mean`.
-
-    Parameters
-    ----------
-    differences : ndarray of shape (n_folds,)
-        One candidate minus another, on the same folds.
-    test_share : float
-        Rows tested on for each row learned from.
-
-    Returns
-    -------
-    float
-        1 with fewer than two folds, and of candidates that are equal in each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.folds import corrected_t_test
-    >>> round(corrected_t_test(np.array([0.1, 0.2, 0.15, 0.05, 0.1]), 0.25), 4)
-    0.0349
-    """
+    """Return the two-sided p-value of a mean difference over folds of 0."""
+    # The corrected resampled t-test of Nadeau and Bengio: Student's test with the standard
+    # error of fold_mean.
     found = fold_mean(differences, test_share)
     if found["n_folds"] < 2 or found["mean"] == 0.0:
         return 1.0
@@ -93,15 +53,7 @@ def corrected_t_test(differences: np.ndarray, test_share: float) -> float:
 
 
 def adjusted_by_holm(p_values: np.ndarray) -> np.ndarray:
-    """Return p-values by Holm's procedure: any below 0.05 is false in at most 5% of cases.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.folds import adjusted_by_holm
-    >>> adjusted_by_holm(np.array([0.02, 0.01, 0.5])).tolist()
-    [0.04, 0.03, 0.5]
-    """
+    """Return p-values by Holm's procedure: any below 0.05 is false in at most 5% of cases."""
     order = np.argsort(p_values, kind="stable")
     steps = p_values[order] * np.arange(len(p_values), 0, -1)
     adjusted = np.empty_like(steps)
@@ -111,22 +63,7 @@ def adjusted_by_holm(p_values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Ranks:
-    """The ranks of candidates, the best being 1.
-
-    Attributes
-    ----------
-    rank : ndarray of shape (n_candidates,)
-        By the mean over folds; equal ones share the mean of theirs.
-    mean_rank : ndarray of shape (n_candidates,)
-        The mean over folds of the rank in each.
-    low, high : ndarray of int of shape (n_candidates,)
-        The ends of a confidence set of the rank, for all candidates together.
-    p_value : ndarray of shape (n_candidates, n_candidates)
-        The chance of such a difference if two candidates are equal, by Holm's procedure over
-        all pairs; 1 on the diagonal.
-    friedman : float
-        The p-value of Friedman's test of all being equal; nan with fewer than three candidates.
-    """
+    """The ranks of candidates, the best being 1."""
 
     rank: np.ndarray
     mean_rank: np.ndarray
@@ -137,47 +74,19 @@ class Ranks:
 
 
 def ranks_of(scores: np.ndarray, test_share: float, level: float = 0.05) -> Ranks:
-    r"""Rank candidates by their scores on the same folds.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_candidates, n_folds)
-        The higher, the better; none is nan.
-    test_share : float
-        Rows tested on for each row learned from.
-    level : float, default=0.05
-        Chance of any false difference.
-
-    Returns
-    -------
-    Ranks
-
-    Notes
-    -----
-    Each pair is tested by the corrected resampled t-test [1]_ on the differences in the same folds,
-    and Holm's procedure [2]_ keeps the chance of any false difference at most at `level`. From the
-    differences found follows a confidence set of the ranks of all candidates at once [3]_: a
-    candidate ranks behind those that are found better, and before those that are found worse.
-
-    References
-    ----------
-    .. [1] C. Nadeau, Y. Bengio, "Inference for the generalization error", Machine Learning 52
-       (2003), doi:10.1023/A:1024068626366.
-    .. [2] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal
-       of Statistics 6 (1979).
-    .. [3] M. Mogstad, J. P. Romano, A. M. Shaikh, D. Wilhelm, "Inference for ranks with
-       applications to mobility across neighbourhoods and academic achievement across countries",
-       Review of Economic Studies 91 (2024), doi:10.1093/restud/rdad006.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.folds import ranks_of
-    >>> scores = np.array([[0.8, 0.81, 0.79], [0.8, 0.79, 0.81], [0.2, 0.21, 0.19]])
-    >>> ranks = ranks_of(scores, 0.5)
-    >>> ranks.rank.tolist(), ranks.low.tolist(), ranks.high.tolist()
-    ([1.5, 1.5, 3.0], [1, 1, 3], [2, 2, 3])
-    """
+    """Rank candidates by their scores on the same folds."""
+    # Each pair is tested by the corrected resampled t-test [1]_ on the differences in the
+    # same folds, and Holm's procedure [2]_ keeps the chance of any false difference at most
+    # at `level`. From the differences found follows a confidence set of the ranks of all
+    # candidates at once [3]_: a candidate ranks behind those that are found better, and
+    # before those that are found worse.
+    #
+    # Source: .. [1] C. Nadeau, Y. Bengio, "Inference for the generalization error", Machine
+    # Learning 52 (2003), doi:10.1023/A:1024068626366. .. [2] S. Holm, "A simple sequentially
+    # rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979). .. [3]
+    # M. Mogstad, J. P. Romano, A. M. Shaikh, D. Wilhelm, "Inference for ranks with
+    # applications to mobility across neighbourhoods and academic achievement across
+    # countries", Review of Economic Studies 91 (2024), doi:10.1093/restud/rdad006.
     n, means = len(scores), scores.mean(axis=1)
     first, second = np.triu_indices(n, 1)
     tested = [

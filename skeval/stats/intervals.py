@@ -27,33 +27,9 @@ _ROUGH = 1.15
 
 
 def wilson(k: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
-    """Return Wilson's score interval of a share.
-
-    Parameters
-    ----------
-    k : float
-        Number of successes; need not be whole, as where counts are averaged over repeats.
-    n : float
-        Number of trials, above 0.
-    confidence : float, default=0.95
-        In (0, 1).
-
-    Returns
-    -------
-    low, high : float
-        Within [0, 1]; exactly 0 where k is 0 and exactly 1 where k is n.
-
-    References
-    ----------
-    E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22
-    (1927) 209-212, doi:10.1080/01621459.1927.10502953.
-
-    Examples
-    --------
-    >>> from skeval.stats.intervals import wilson
-    >>> [round(bound, 6) for bound in wilson(30, 100)]
-    [0.218949, 0.395849]
-    """
+    """Return Wilson's score interval of a share."""
+    # Source: E. B. Wilson, "Probable inference, the law of succession, and statistical
+    # inference", JASA 22 (1927) 209-212, doi:10.1080/01621459.1927.10502953.
     z = float(norm.ppf((1.0 + confidence) / 2.0))
     centre = (k + z * z / 2.0) / (n + z * z)
     half = z / (n + z * z) * float(np.sqrt(max(0.0, k * (n - k)) / n + z * z / 4.0))
@@ -63,16 +39,8 @@ def wilson(k: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
 
 
 def clopper_pearson(k: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the exact interval of a share, which covers at least as often as it promises.
-
-    Each bound alone is a one-sided bound at ``(1 + confidence) / 2``.
-
-    Examples
-    --------
-    >>> from skeval.stats.intervals import clopper_pearson
-    >>> [round(bound, 7) for bound in clopper_pearson(30, 100)]
-    [0.2124064, 0.3998147]
-    """
+    """Return the exact interval of a share, which covers at least as often as it promises."""
+    # Each bound alone is a one-sided bound at `(1 + confidence) / 2`.
     tail = (1.0 - confidence) / 2.0
     low = float(beta.ppf(tail, k, n - k + 1)) if k > 0 else 0.0
     high = float(beta.ppf(1.0 - tail, k + 1, n - k)) if k < n else 1.0
@@ -80,18 +48,10 @@ def clopper_pearson(k: int, n: int, confidence: float = 0.95) -> tuple[float, fl
 
 
 def to_its_error(stated: dict[str, float]) -> dict[str, float]:
-    """Round an estimate with its error and interval to the digits that the error leaves certain.
-
-    A mean to its last digit, times the number of rows, less the rows that somebody knows, is the
-    row that they do not know. If the digits of the error are 10 to 35, two of them stay, else one:
-    the rule of the Particle Data Group.
-
-    Examples
-    --------
-    >>> from skeval.stats.intervals import to_its_error
-    >>> to_its_error({"estimate": 71.23456, "error": 0.48765, "low": 70.2787, "high": 72.1904})
-    {'estimate': 71.2, 'error': 0.5, 'low': 70.3, 'high': 72.2}
-    """
+    """Round an estimate with its error and interval to the digits that the error leaves certain."""
+    # A mean to its last digit, times the number of rows, less the rows that somebody knows,
+    # is the row that they do not know. If the digits of the error are 10 to 35, two of them
+    # stay, else one: the rule of the Particle Data Group.
     error = stated["error"]
     if not 0.0 < error < np.inf:
         return stated
@@ -102,35 +62,9 @@ def to_its_error(stated: dict[str, float]) -> dict[str, float]:
 def newcombe(
     k: float, n: float, k_other: float, n_other: float, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Return the hybrid score interval of the difference of two independent shares.
-
-    Parameters
-    ----------
-    k, n : float
-        Successes and trials of the first share.
-    k_other, n_other : float
-        Counts of the share that is subtracted.
-    confidence : float, default=0.95
-        In (0, 1).
-
-    Returns
-    -------
-    low, high : float
-        Within [-1, 1].
-
-    References
-    ----------
-    R. G. Newcombe, "Interval estimation for the difference between independent proportions",
-    Statistics in Medicine 17 (1998) 873-890, method 10.
-
-    Examples
-    --------
-    The first example of the paper's table II:
-
-    >>> from skeval.stats.intervals import newcombe
-    >>> [round(bound, 4) for bound in newcombe(56, 70, 48, 80)]
-    [0.0524, 0.3339]
-    """
+    """Return the hybrid score interval of the difference of two independent shares."""
+    # Source: R. G. Newcombe, "Interval estimation for the difference between independent
+    # proportions", Statistics in Medicine 17 (1998) 873-890, method 10.
     (low, high), (low_other, high_other) = (
         wilson(k, n, confidence),
         wilson(k_other, n_other, confidence),
@@ -144,31 +78,7 @@ def newcombe(
 def quantile_interval(
     values: np.ndarray, q: float, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Return an interval of a population quantile, from the order statistics of a sample.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        The sample; ordered values, infinite ones included.
-    q : float
-        In [0, 1].
-    confidence : float, default=0.95
-        In (0, 1).
-
-    Returns
-    -------
-    low, high : float
-        The order statistics between which a binomial count puts the quantile with at least this
-        confidence for any distribution of the values; the least or the greatest value where there
-        are too few rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.intervals import quantile_interval
-    >>> quantile_interval(np.arange(1.0, 101.0), 0.5)
-    (40.0, 61.0)
-    """
+    """Return an interval of a population quantile, from the order statistics of a sample."""
     n, tail = values.size, (1.0 - confidence) / 2.0
     ordered = np.sort(values)
     # the number of values below the quantile is binomial
@@ -207,23 +117,7 @@ def _drawn(n_rows: int, n_replicates: int, seed: int) -> Iterator[np.ndarray]:
 def replicated(
     statistic: Callable[[np.ndarray], np.ndarray], n_rows: int, n_replicates: int, seed: int
 ) -> np.ndarray:
-    """Return a statistic of the rows as they are, then of each bootstrap replicate.
-
-    Parameters
-    ----------
-    statistic : callable
-        From weights of shape (n_chunk, n_rows) to values of shape (n_chunk,).
-    n_rows : int
-        Number of rows.
-    n_replicates : int
-        Number of replicates.
-    seed : int
-        Statistics with equal seed and number of rows have the same replicates, and so are paired.
-
-    Returns
-    -------
-    ndarray of shape (1 + n_replicates,)
-    """
+    """Return a statistic of the rows as they are, then of each bootstrap replicate."""
     parts = [statistic(np.ones((1, n_rows), dtype=np.float32))]
     parts += [statistic(weights) for weights in row_weights(n_rows, n_replicates, seed)]
     return np.concatenate(parts)
@@ -247,20 +141,7 @@ def percentile_interval(
 def inflated_interval(
     replicates: np.ndarray, confidence: float = 0.95
 ) -> tuple[float, float] | None:
-    """Return an interval of a measure that noise makes larger, not below 0.
-
-    Parameters
-    ----------
-    replicates : ndarray of shape (1 + n_replicates,)
-        The measure, then its bootstrap replicates.
-    confidence : float, default=0.95
-        In (0, 1).
-
-    Returns
-    -------
-    tuple of float or None
-        None where the measure, or too many replicates, are not defined.
-    """
+    """Return an interval of a measure that noise makes larger, not below 0."""
     interval = difference_interval(replicates, np.zeros_like(replicates), confidence)
     return None if interval is None else (max(interval[0], 0.0), interval[1])
 
@@ -268,25 +149,10 @@ def inflated_interval(
 def difference_interval(
     first: np.ndarray, second: np.ndarray, confidence: float = 0.95
 ) -> tuple[float, float] | None:
-    """Return an interval of the difference of two measures that noise makes larger.
-
-    Parameters
-    ----------
-    first, second : ndarray of shape (1 + n_replicates,)
-        Each measure, then its replicates; the same bootstrap samples for both.
-    confidence : float, default=0.95
-        In (0, 1).
-
-    Returns
-    -------
-    tuple of float or None
-        None where the difference, or too many replicates, are not defined.
-
-    Notes
-    -----
-    The reflected quantiles of the replicates' differences around their mean, widened by the bias
-    that each measure may have: downwards by that of `first`, upwards by that of `second`.
-    """
+    """Return an interval of the difference of two measures that noise makes larger."""
+    # The reflected quantiles of the replicates' differences around their mean, widened by the
+    # bias that each measure may have: downwards by that of `first`, upwards by that of
+    # `second`.
     differences = first - second
     value, known = float(differences[0]), ~np.isnan(differences[1:])
     if np.isnan(value) or not known.any() or 2 * known.sum() < known.size:
@@ -305,50 +171,20 @@ def halves_interval(
     *,
     share: float = 1.0,
 ) -> tuple[float, float] | None:
-    """Return an interval of the difference of a statistic of two independent samples.
-
-    Parameters
-    ----------
-    difference : float
-        The difference of the statistic of the first sample and that of the second.
-    first, second : ndarray of shape (n_halvings, 2)
-        The statistic of two disjoint halves of each sample, which was halved at random several
-        times.
-    confidence : float, default=0.95
-        In (0, 1).
-    share : float, default=1.0
-        In (0, 1]: which share of the sample's size both halves have together.
-
-    Returns
-    -------
-    tuple of float or None
-        None where a half has no finite value.
-
-    Notes
-    -----
-    Disjoint halves are independent samples, so that half the squared difference of their values is,
-    on average, the variance of the statistic at half the size, however rough it is and however much
-    noise adds to it: neither the bootstrap nor the jackknife can say so of a supremum or of a sum
-    of absolute values. At the full size it is taken to be half of that, times 1.15, by which it is
-    more at most for sums of absolute deviations from a third sample. Student's quantile has the
-    degrees of freedom of Satterthwaite, for `n_halvings` squares on each side.
-
-    A statistic that shrinks faster than the root of the size, as sums of squares do, has an
-    interval that is too wide; one that few rows decide may have one that is too narrow.
-
-    References
-    ----------
-    P. J. McCarthy, "Pseudo-replication: half samples", Review of the International Statistical
-    Institute 37 (1969), doi:10.2307/1402116.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.intervals import halves_interval
-    >>> halves = np.array([[0.0, 2.0], [1.0, 1.0], [3.0, 1.0], [2.0, 2.0]])
-    >>> [round(end, 3) for end in halves_interval(0.5, halves, halves)]
-    [-1.973, 2.973]
-    """
+    """Return an interval of the difference of a statistic of two independent samples."""
+    # Disjoint halves are independent samples, so that half the squared difference of their
+    # values is, on average, the variance of the statistic at half the size, however rough it
+    # is and however much noise adds to it: neither the bootstrap nor the jackknife can say so
+    # of a supremum or of a sum of absolute values. At the full size it is taken to be half of
+    # that, times 1.15, by which it is more at most for sums of absolute deviations from a
+    # third sample. Student's quantile has the degrees of freedom of Satterthwaite, for
+    # `n_halvings` squares on each side.
+    #
+    # A statistic that shrinks faster than the root of the size, as sums of squares do, has an
+    # interval that is too wide; one that few rows decide may have one that is too narrow.
+    #
+    # Source: P. J. McCarthy, "Pseudo-replication: half samples", Review of the International
+    # Statistical Institute 37 (1969), doi:10.2307/1402116.
     if not (np.isfinite(difference) and np.isfinite(first).all() and np.isfinite(second).all()):
         return None
     squares = [
@@ -381,52 +217,19 @@ def sampling_interval(
     *,
     bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> Ends:
-    """Return an interval of the expected value of a statistic of several samples.
-
-    Parameters
-    ----------
-    value : float
-        The statistic of the samples.
-    halves : ndarray of shape (n_halvings, 2)
-        The statistic of two disjoint halves of all samples, which were halved at random several
-        times.
-    share : float, default=1.0
-        In (0, 1]: the fraction of each sample that both halves contain together.
-    confidence : float, default=0.95
-        In (0, 1).
-    bounds : tuple of float, default=(-inf, inf)
-        The smallest and the largest possible value.
-
-    Returns
-    -------
-    tuple of float or None
-        None if a value is not finite.
-
-    Notes
-    -----
-    Half the squared difference of two disjoint halves is on average the variance of the statistic
-    at half the size, and the variance at the full size is half of that. This is correct on average
-    for a sum of absolute deviations too. However, if the samples deviate little by chance, the
-    values of halves differ little as well, and the interval would be too narrow exactly where the
-    value is far from its expectation. The mean of both halves shows this, because it varies from
-    one halving to the next only if the statistic is not linear. A part of its variance is therefore
-    added: 0.6, with which simulated intervals cover in about 95% of draws. Student's quantile has
-    the degrees of freedom of Satterthwaite. If few rows decide the statistic, the interval may be
-    too narrow.
-
-    References
-    ----------
-    P. J. McCarthy, "Pseudo-replication: half samples", Review of the International Statistical
-    Institute 37 (1969), doi:10.2307/1402116.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.intervals import sampling_interval
-    >>> halves = np.array([[0.0, 2.0], [1.0, 1.0], [3.0, 1.0], [2.0, 2.0]])
-    >>> [round(end, 3) for end in sampling_interval(1.5, halves)]
-    [-0.512, 3.512]
-    """
+    """Return an interval of the expected value of a statistic of several samples."""
+    # Half the squared difference of two disjoint halves is on average the variance of the
+    # statistic at half the size, and the variance at the full size is half of that. This is
+    # correct on average for a sum of absolute deviations too. However, if the samples deviate
+    # little by chance, the values of halves differ little as well, and the interval would be
+    # too narrow exactly where the value is far from its expectation. The mean of both halves
+    # shows this, because it varies from one halving to the next only if the statistic is not
+    # linear. A part of its variance is therefore added: 0.6, with which simulated intervals
+    # cover in about 95% of draws. Student's quantile has the degrees of freedom of
+    # Satterthwaite. If few rows decide the statistic, the interval may be too narrow.
+    #
+    # Source: P. J. McCarthy, "Pseudo-replication: half samples", Review of the International
+    # Statistical Institute 37 (1969), doi:10.2307/1402116.
     if not (np.isfinite(value) and np.isfinite(halves).all()):
         return None
     n, means = len(halves), halves.mean(axis=1)
@@ -447,18 +250,9 @@ def extrapolated(
     root: bool = False,
     bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> float:
-    """Return the value that a statistic tends to as samples grow, from its values of halves.
-
-    The part that is noise shrinks as the root of the size, in a sum of squares (`root`) as the
-    size.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.intervals import extrapolated
-    >>> abs(round(extrapolated(0.1, 0.1 * 2**0.5 * np.ones((5, 2))), 12))
-    0.0
-    """
+    """Return the value that a statistic tends to as samples grow, from its values of halves."""
+    # The part that is noise shrinks as the root of the size, in a sum of squares (`root`) as
+    # the size.
     factor = (2.0 / share) ** (1.0 if root else 0.5)
     limit = (factor * value - float(halves.mean())) / (factor - 1.0)
     return float(np.clip(limit, *bounds))
@@ -472,37 +266,10 @@ def interval_overlap(
     *,
     clip: bool = False,
 ) -> np.ndarray:
-    """Return the mean of the shares of two intervals that they have in common.
-
-    Parameters
-    ----------
-    low, high : ndarray of shape (n,)
-        Ends of the first intervals.
-    low_other, high_other : ndarray of shape (n,)
-        Ends of the second ones.
-    clip : bool, default=False
-        Whether the overlap of intervals that do not meet is 0; it is negative else, the more so the
-        further they are apart.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        1 where the intervals are the same; nan where an end is not finite or an interval has no
-        width.
-
-    References
-    ----------
-    A. F. Karr et al., "A framework for evaluating the utility of data altered to protect
-    confidentiality", The American Statistician 60 (2006) 224-232, doi:10.1198/000313006X124640.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.intervals import interval_overlap
-    >>> low, high = np.array([0.0, 0.0, 0.0]), np.array([2.0, 2.0, 1.0])
-    >>> interval_overlap(low, high, np.array([1.0, 0.5, 2.0]), np.array([3.0, 1.5, 4.0])).tolist()
-    [0.5, 0.75, -0.75]
-    """
+    """Return the mean of the shares of two intervals that they have in common."""
+    # Source: A. F. Karr et al., "A framework for evaluating the utility of data altered to
+    # protect confidentiality", The American Statistician 60 (2006) 224-232,
+    # doi:10.1198/000313006X124640.
     width, other = high - low, high_other - low_other
     is_interval = np.isfinite(width) & np.isfinite(other) & (width > 0.0) & (other > 0.0)
     common = np.minimum(high, high_other) - np.maximum(low, low_other)
@@ -514,33 +281,10 @@ def interval_overlap(
 def expected_overlap(
     width: float, width_other: float, error: float, *, clip: bool = False
 ) -> float:
-    """Return the mean overlap of two intervals whose centres differ by chance alone.
-
-    Parameters
-    ----------
-    width, width_other : float
-        Widths of the intervals, above 0.
-    error : float
-        Standard deviation of the difference of their centres, which is normal around 0.
-    clip : bool, default=False
-        As of :func:`interval_overlap`.
-
-    Returns
-    -------
-    float
-
-    Notes
-    -----
-    Centres d apart have ``min(a, b, (a + b) / 2 - |d|)`` in common, a and b being the widths. Two
-    95% intervals of equal width, of means of independent samples, overlap by
-    ``1 - 1 / (1.96 sqrt(pi)) = 0.712`` on average.
-
-    Examples
-    --------
-    >>> from skeval.stats.intervals import expected_overlap
-    >>> round(expected_overlap(3.92, 3.92, 2**0.5), 3)
-    0.712
-    """
+    """Return the mean overlap of two intervals whose centres differ by chance alone."""
+    # Centres d apart have `min(a, b, (a + b) / 2 - |d|)` in common, a and b being the widths.
+    # Two 95% intervals of equal width, of means of independent samples, overlap by `1 - 1 /
+    # (1.96 sqrt(pi)) = 0.712` on average.
     shorter = min(width, width_other)
     apart, inside = 0.5 * (width + width_other), 0.5 * abs(width - width_other)
     common = shorter - _mean_beyond(inside, error)
@@ -556,25 +300,11 @@ def _mean_beyond(limit: float, error: float) -> float:
     return float(2.0 * error * (norm.pdf(z) - z * norm.sf(z)))
 
 
-_FEWEST_BEYOND = 5  # replicates beyond an end, for their quantile to be one
+_MIN_BEYOND = 5  # replicates beyond an end, for their quantile to be one
 
 
 class Sampled(NamedTuple):
-    """A value and how it varies, given the real rows.
-
-    Parameters
-    ----------
-    value : float
-        At the number of rows that the tables have in common.
-    values : ndarray
-        Values of halves of the training and the synthetic rows, shape (n_halvings, 2), made linear
-        (:func:`linearized`); or bootstrap replicates over the same tested rows, shape
-        (n_replicates,).
-    kind : {"halves", "rows"}
-        Halves or tested rows.
-    share : float, default=1
-        Which share of the rows both halves have together.
-    """
+    """A value and how it varies, given the real rows."""
 
     value: float
     values: np.ndarray
@@ -583,32 +313,9 @@ class Sampled(NamedTuple):
 
 
 def paired_interval(first: Sampled, second: Sampled, confidence: float = 0.95) -> Ends:
-    """Return an interval of the difference of one measure of two synthetic tables.
-
-    Both are measured against the same real rows, whose noise is shared: it is in the interval only
-    as far as it moves the two values apart.
-
-    Parameters
-    ----------
-    first, second : Sampled
-        Samples of one kind.
-    confidence : float, default=0.95
-        In (0, 1).
-
-    Returns
-    -------
-    tuple of float or None
-        None where too little is defined.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.intervals import Sampled, paired_interval
-    >>> replicates = np.array([0.7, 0.8, 0.9])
-    >>> first, second = Sampled(0.8, replicates, "rows"), Sampled(0.5, replicates - 0.3, "rows")
-    >>> [round(end, 3) for end in paired_interval(first, second)]
-    [0.3, 0.3]
-    """
+    """Return an interval of the difference of one measure of two synthetic tables."""
+    # Both are measured against the same real rows, whose noise is shared: it is in the
+    # interval only as far as it moves the two values apart.
     difference = first.value - second.value
     if not np.isfinite(difference):
         return None
@@ -618,7 +325,7 @@ def paired_interval(first: Sampled, second: Sampled, confidence: float = 0.95) -
         if known.size < 2 or 2 * known.size < moves.size:
             return None
         tail = (1 - confidence) / 2
-        if tail * known.size < _FEWEST_BEYOND:  # what so few replicates show of the tails is chance
+        if tail * known.size < _MIN_BEYOND:  # what so few replicates show of the tails is chance
             reach = float(norm.ppf(1 - tail) * known.std(ddof=1))
             return difference - reach, difference + reach
         low, high = np.quantile(known, [tail, 1 - tail])
@@ -629,41 +336,16 @@ def paired_interval(first: Sampled, second: Sampled, confidence: float = 0.95) -
 def independent_interval(
     first: float, ends: Ends, second: float, others: Ends, confidence: float = 0.95
 ) -> Ends:
-    """Return an interval of a difference from the 95% intervals of both values.
-
-    They are taken to be independent. Two tables that were measured against the same real rows are
-    not independent, so that the interval is mostly too wide, and seldom too narrow.
-
-    Parameters
-    ----------
-    first, second : float
-        The values.
-    ends, others : tuple of float or None
-        Their intervals, at 95%.
-    confidence : float, default=0.95
-        The level of the interval of the difference; it is scaled as of a normal distribution.
-
-    Returns
-    -------
-    tuple of float or None
-        None where an interval lacks or has no finite end.
-
-    Notes
-    -----
-    The square-and-add method: ``low = d - sqrt((a - l_a)^2 + (u_b - b)^2)``, and so for the other
-    end.
-
-    References
-    ----------
-    R. G. Newcombe, "Interval estimation for the difference between independent proportions",
-    Statistics in Medicine 17 (1998) 873-890.
-
-    Examples
-    --------
-    >>> from skeval.stats.intervals import independent_interval
-    >>> independent_interval(0.5, (0.2, 0.8), 0.5, (0.1, 0.9))
-    (-0.5, 0.5)
-    """
+    """Return an interval of a difference from the 95% intervals of both values."""
+    # They are taken to be independent. Two tables that were measured against the same real
+    # rows are not independent, so that the interval is mostly too wide, and seldom too
+    # narrow.
+    #
+    # The square-and-add method: `low = d - sqrt((a - l_a)^2 + (u_b - b)^2)`, and so for the
+    # other end.
+    #
+    # Source: R. G. Newcombe, "Interval estimation for the difference between independent
+    # proportions", Statistics in Medicine 17 (1998) 873-890.
     if ends is None or others is None or not np.isfinite([first, second, *ends, *others]).all():
         return None
     scale = float(norm.ppf(0.5 + confidence / 2) / norm.ppf(0.975))

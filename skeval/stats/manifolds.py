@@ -13,38 +13,22 @@ from scipy.stats import hypergeom
 TOLERANCE = 1e-12  # relative; what equal distances may differ by in double precision
 _SMALLEST_RANGE = 1e-300  # as in the neighbour engine: one below has no finite inverse
 _PAIRS = 2**20  # pairs of one block: 8 MB for any number of rows
-_MOST_FEATURES = 15  # of a tree, as scikit-learn's searches have it
+_MAX_FEATURES = 15  # of a tree, as scikit-learn's searches have it
 _SAMPLED = 16  # one ball in this number is asked how much it holds
-_MOST_HELD = 0.05  # of all pairs: where balls hold more, to list them takes longer than to ask all
+_MAX_HELD = 0.05  # of all pairs: where balls hold more, to list them takes longer than to ask all
 _ROUNDED = 1e-13  # of the squared extent of all rows: what a tree's bounds may be off by
 _SQUARED = 1e150  # larger numbers have no finite square
 
 
 def row_blocks(n_queries: int, n_rows: int) -> Iterator[slice]:
-    """Return slices of the queries whose pairs with all rows take little memory.
-
-    Examples
-    --------
-    >>> from skeval.stats.manifolds import row_blocks
-    >>> list(row_blocks(5, 2**19))
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    """
+    """Return slices of the queries whose pairs with all rows take little memory."""
     size = max(1, _PAIRS // max(1, n_rows))
     return (slice(at, min(at + size, n_queries)) for at in range(0, n_queries, size))
 
 
 def is_within(distances: np.ndarray, radii: np.ndarray, strict: bool = False) -> np.ndarray:
-    """Tell which distances are at most their radius; below it, if `strict`.
-
-    Distances that differ by one part in 10^12 are equal.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.manifolds import is_within
-    >>> is_within(np.array([0.0, 1.0]), np.array([0.0, 0.9]))
-    array([ True, False])
-    """
+    """Tell which distances are at most their radius; below it, if `strict`."""
+    # Distances that differ by one part in 10^12 are equal.
     if strict:
         inside: np.ndarray = distances < radii * (1.0 - TOLERANCE)
     else:
@@ -59,32 +43,7 @@ def count_balls(
     limit: int | None = None,
     strict: bool = False,
 ) -> np.ndarray:
-    """Count the Euclidean balls around rows that hold each query.
-
-    Parameters
-    ----------
-    queries : ndarray of shape (n_queries, n_features)
-        What is held, or not.
-    rows : ndarray of shape (n_rows, n_features)
-        The centres.
-    radii : ndarray of shape (n_rows,)
-        The radii of the balls.
-    limit : int, optional
-        The count is cut here.
-    strict : bool, default=False
-        Whether the boundary lies outside.
-
-    Returns
-    -------
-    ndarray of shape (n_queries,), int
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.manifolds import count_balls
-    >>> count_balls(np.array([[1.0], [5.0]]), np.array([[0.0], [2.0]]), np.array([1.0, 1.5]))
-    array([2, 0])
-    """
+    """Count the Euclidean balls around rows that hold each query."""
     counts = _listed_balls(queries, rows, radii, strict)
     if counts is None:
         counts = np.empty(len(queries), dtype=np.int64)
@@ -98,7 +57,7 @@ def _listed_balls(
 ) -> np.ndarray | None:
     """Count by a tree of the queries; None where the distances of all pairs are as quick."""
     small = all(np.abs(table).max(initial=0.0) < _SQUARED for table in (queries, rows))
-    if queries.shape[1] > _MOST_FEATURES or not small:
+    if queries.shape[1] > _MAX_FEATURES or not small:
         return None
     some = radii >= 0  # the tree takes the square of what is below
     rows, radii = rows[some], radii[some]
@@ -108,7 +67,7 @@ def _listed_balls(
     reach = np.sqrt(radii**2 * (1.0 + 4.0 * TOLERANCE) + _ROUNDED * (extent @ extent))
     held = tree.query_ball_point(rows[::_SAMPLED], reach[::_SAMPLED], return_length=True)
     usual = max(held.mean(), 1.0) if len(held) else 1.0
-    if usual > _MOST_HELD * len(queries):
+    if usual > _MAX_HELD * len(queries):
         return None
     counts = np.zeros(len(queries), dtype=np.int64)
     for part in np.array_split(np.arange(len(rows)), int(usual * len(rows) / _PAIRS) + 1):
@@ -124,33 +83,8 @@ def _listed_balls(
 def mixed_distances(
     queries: np.ndarray, rows: np.ndarray, ranges: np.ndarray, nominal: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield the Gower distances of a few queries at a time to all rows.
-
-    They are those of the neighbour engine, but for the last bits.
-
-    Parameters
-    ----------
-    queries, rows : ndarray of shape (n, n_columns)
-        Numbers and codes, nan where missing.
-    ranges : ndarray of shape (n_columns,)
-        The ranges of the numbers; if one is 0, or next to it, values only differ or not.
-    nominal : ndarray of shape (n_columns,), bool
-        Which columns hold codes.
-
-    Yields
-    ------
-    block : slice
-        The block of the queries.
-    distances : ndarray of shape (n_block, n_rows)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.manifolds import mixed_distances
-    >>> a, b = np.array([[1.0, 0.0]]), np.array([[2.0, 0.0], [9.0, np.nan]])
-    >>> list(mixed_distances(a, b, np.array([4.0, 0.0]), np.array([False, True])))
-    [(slice(0, 1, None), array([[0.125, 1.   ]]))]
-    """
+    """Yield the Gower distances of a few queries at a time to all rows."""
+    # They are those of the neighbour engine, but for the last bits.
     coded = nominal | ~((ranges >= _SMALLEST_RANGE) & np.isfinite(ranges))
     codes = [_codes(column, len(queries)) for column in np.vstack([queries, rows]).T[coded]]
     with np.errstate(over="ignore", invalid="ignore"):  # the cap takes what overflows
@@ -190,69 +124,29 @@ def _capped_gaps(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def soft_cover(distances: np.ndarray, radius: float) -> np.ndarray:
-    """Return what each pair leaves uncovered: distance over radius, 1 at most.
-
-    At a radius of 0 only copies cover each other.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.manifolds import soft_cover
-    >>> soft_cover(np.array([0.0, 1.0, 3.0]), 2.0)
-    array([0. , 0.5, 1. ])
-    """
+    """Return what each pair leaves uncovered: distance over radius, 1 at most."""
+    # At a radius of 0 only copies cover each other.
     if radius > 0:
         return np.minimum(distances / radius, 1.0)
     return (distances > 0).astype(np.float64)
 
 
 def expected_coverage(n_train: int, n_synthetic: int, k: int) -> float:
-    """Return the coverage that two samples of one continuous distribution have on average.
-
-    Examples
-    --------
-    >>> from skeval.stats.manifolds import expected_coverage
-    >>> round(expected_coverage(200, 200, 5), 5)
-    0.96992
-    """
+    """Return the coverage that two samples of one continuous distribution have on average."""
     a = np.arange(1, k + 1)
     return float(1.0 - np.prod((n_train - a) / (n_train + n_synthetic - a)))
 
 
 def expected_clipped_coverage(n_train: int, n_good: int, k: int) -> float:
-    """Return the clipped coverage that `n_good` fresh rows have on average.
-
-    Parameters
-    ----------
-    n_train : int
-        Number of train rows, above `k`.
-    n_good : int
-        Number of rows of the same continuous distribution.
-    k : int
-        Number of neighbours that fill a ball.
-
-    Examples
-    --------
-    >>> from skeval.stats.manifolds import expected_clipped_coverage
-    >>> round(expected_clipped_coverage(3, 1, 1), 6)  # the odd one of x, x', y is not y
-    0.333333
-    """
+    """Return the clipped coverage that `n_good` fresh rows have on average."""
     j = np.arange(1, k + 1)
     return float(hypergeom.sf(j - 1, n_train - 1 + n_good, n_good, k + j - 1).mean())
 
 
 def calibrated_coverage(coverage: float, n_train: int, n_synthetic: int, k: int) -> float:
-    """Return which share of good rows among bad ones would have this clipped coverage.
-
-    The number of good rows out of `n_synthetic` that would be expected to cover less, over
-    ``n_synthetic + 1``; found by bisection, since the expectation grows with their number.
-
-    Examples
-    --------
-    >>> from skeval.stats.manifolds import calibrated_coverage
-    >>> calibrated_coverage(0.0, 200, 200, 5), calibrated_coverage(1.0, 200, 200, 5)
-    (0.0, 1.0)
-    """
+    """Return which share of good rows among bad ones would have this clipped coverage."""
+    # The number of good rows out of `n_synthetic` that would be expected to cover less, over
+    # `n_synthetic + 1`; found by bisection, since the expectation grows with their number.
     low, high = 0, n_synthetic + 1
     while low < high:
         middle = (low + high) // 2
@@ -264,13 +158,6 @@ def calibrated_coverage(coverage: float, n_train: int, n_synthetic: int, k: int)
 
 
 def harmonic_mean(first: float, second: float) -> float:
-    """Return the harmonic mean of two numbers from 0 on; 0 if one of them is.
-
-    Examples
-    --------
-    >>> from skeval.stats.manifolds import harmonic_mean
-    >>> harmonic_mean(1.0, 0.5), harmonic_mean(1.0, 0.0)
-    (0.6666666666666666, 0.0)
-    """
+    """Return the harmonic mean of two numbers from 0 on; 0 if one of them is."""
     total = first + second
     return 2.0 * first * second / total if total > 0 else total

@@ -14,28 +14,7 @@ _HALF_WIDTH = 3.5  # of the map, in standard deviations of a normal distribution
 
 
 def grid_edges(values: np.ndarray, n_cells: int) -> np.ndarray:
-    """Return the edges of cells of equal width; the outer cells reach to infinity.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows,)
-        One coordinate of the rows that the map is made of; 50 or more, or else single rows decide.
-    n_cells : int
-        Number of cells.
-
-    Returns
-    -------
-    ndarray of shape (n_cells + 1,)
-        If the values are normal, they reach 3.5 standard deviations from the middle. They are made
-        of means of ten neighbouring values, 1% of all or ten from either end, and rounded.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.maps import grid_edges
-    >>> grid_edges(np.random.default_rng(0).normal(size=10_000), 1).round(1).tolist()
-    [-3.6, 3.5]
-    """
+    """Return the edges of cells of equal width; the outer cells reach to infinity."""
     ranked, tail = np.sort(values), _tail(values.size)
     at = int(tail * values.size)
     around = slice(max(0, at - _NEIGHBOURS // 2), at + _NEIGHBOURS // 2)
@@ -52,16 +31,7 @@ def _tail(n_rows: int) -> float:
 
 
 def cells_on_grid(points: np.ndarray, edges: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Return the cell of each point: that of its second coordinate times the width, plus its first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.maps import cells_on_grid
-    >>> edges = np.array([0.0, 1.0, 2.0])
-    >>> cells_on_grid(np.array([[0.5, 0.5], [1.5, 0.5], [-9.0, 9.0]]), (edges, edges)).tolist()
-    [0, 1, 2]
-    """
+    """Get the cell of each point: that of its second coordinate times the width, plus its first."""
     columns, rows = (
         np.searchsorted(side[1:-1], values, side="right")
         for side, values in zip(edges, points.T, strict=True)
@@ -69,41 +39,18 @@ def cells_on_grid(points: np.ndarray, edges: tuple[np.ndarray, np.ndarray]) -> n
     return np.asarray(rows * (edges[0].size - 1) + columns)
 
 
-def pooled_regions(counts: np.ndarray, min_count: float) -> np.ndarray:
-    """Pool the cells of a square grid into regions of a least number of rows.
-
-    A cell with enough rows is a region. What is left of each block of two by two cells is one, if
-    it has enough rows together; what is still left is pooled in blocks of four by four, and on.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (n, n)
-        Rows in each cell, or shares of them; n is a power of 2.
-    min_count : float
-        The fewest rows of a region, or the least share.
-
-    Returns
-    -------
-    ndarray of shape (n, n)
-        The number of each cell's region, from 0 on; -1 in cells that are in none: all together they
-        have fewer rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.maps import pooled_regions
-    >>> pooled_regions(np.array([[9, 2], [1, 2]]), min_count=5).tolist()
-    [[0, 1], [1, 1]]
-    >>> pooled_regions(np.array([[9, 2], [1, 1]]), min_count=5).tolist()
-    [[0, -1], [-1, -1]]
-    """
+def pooled_regions(counts: np.ndarray, min_count: int) -> np.ndarray:
+    """Pool the cells of a square grid into regions of a least number of rows."""
+    # A cell with enough rows is a region. What is left of each block of two by two cells is
+    # one, if it has enough rows together; what is still left is pooled in blocks of four by
+    # four, and on.
     n = len(counts)
     regions = np.full(counts.shape, -1)
     n_regions, side = 0, 1
     while side <= n:
         left = np.where(regions < 0, counts, 0)
         blocks = left.reshape(n // side, side, n // side, side).sum(axis=(1, 3))
-        enough = (blocks >= min_count) & (blocks > 0)
+        enough = blocks >= min_count
         names = np.where(enough, np.cumsum(enough).reshape(enough.shape) - 1 + n_regions, -1)
         spread = np.repeat(np.repeat(names, side, axis=0), side, axis=1)
         regions = np.where(regions < 0, spread, regions)
@@ -112,15 +59,7 @@ def pooled_regions(counts: np.ndarray, min_count: float) -> np.ndarray:
 
 
 def pooled_shares(counts: np.ndarray, min_count: int) -> np.ndarray:
-    """Return the share of rows in each cell, evenly spread over its region; nan where it has none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.maps import pooled_shares
-    >>> pooled_shares(np.array([[12, 2], [2, 4]]), min_count=5).tolist()
-    [[0.6, 0.13333333], [0.13333333, 0.13333333]]
-    """
+    """Get the share of rows in each cell, evenly spread over its region; nan where it has none."""
     regions = pooled_regions(counts, min_count)
     inside = regions >= 0
     n_rows = np.bincount(regions[inside], weights=counts[inside])
@@ -134,21 +73,7 @@ def pooled_shares(counts: np.ndarray, min_count: int) -> np.ndarray:
 def permuted_variations(
     first: np.ndarray, second: np.ndarray, n_permutations: int, seed: int
 ) -> np.ndarray:
-    """Return the total variation of random divisions of pooled rows into tables of these sizes.
-
-    Parameters
-    ----------
-    first, second : ndarray of shape (n_cells,)
-        Numbers of rows in common cells.
-    n_permutations : int
-        Number of divisions.
-    seed : int
-        Their seed.
-
-    Returns
-    -------
-    ndarray of shape (n_permutations,)
-    """
+    """Return the total variation of random divisions of pooled rows into tables of these sizes."""
     pooled, n, m = first + second, int(first.sum()), int(second.sum())
     drawn = np.random.default_rng(seed).multivariate_hypergeometric(
         pooled, n, size=n_permutations, method="marginals"
@@ -157,15 +82,7 @@ def permuted_variations(
 
 
 def weights_by_column(loadings: np.ndarray, owners: list[str]) -> Mapping[str, float]:
-    """Return the share of a direction that each column has, the largest first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.maps import weights_by_column
-    >>> weights_by_column(np.array([0.6, 0.8]), ["age", "income"])
-    {'income': 0.64, 'age': 0.36}
-    """
+    """Return the share of a direction that each column has, the largest first."""
     shares: dict[str, float] = {}
     for owner, loading in zip(owners, loadings, strict=True):
         shares[owner] = shares.get(owner, 0.0) + float(loading) ** 2

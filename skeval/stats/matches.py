@@ -30,35 +30,11 @@ _ALL = np.iinfo(np.uint64).max  # every bit of a word
 _WORD = 64  # relabellings held at once, one bit each
 _AT_ONCE = 16 * _WORD  # relabellings between two looks at the outcome
 _LISTS_AT_ONCE = 2**15  # lists whose bits are spread out at once
-_SHORTEST, _LONGEST = 16, 128
+_SHORTEST, _MAX_LENGTH = 16, 128
 
 
 def digits_kept(values: np.ndarray, *, digits: int = 12, decimals: int | None = None) -> np.ndarray:
-    """Return numbers rounded so that what is equal but for rounding errors is equal.
-
-    Parameters
-    ----------
-    values : ndarray of float
-        Missing (nan) and infinite ones stay what they are.
-    digits : int, default=12
-        Significant digits that are kept.
-    decimals : int, optional
-        If given, this number of decimals is kept instead; negative for tens, hundreds and so on.
-
-    Returns
-    -------
-    ndarray
-        -0.0 becomes 0.0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.matches import digits_kept
-    >>> digits_kept(np.array([0.1 + 0.2, 1234.5678])) == np.array([0.3, 1234.5678])
-    array([ True,  True])
-    >>> digits_kept(np.array([0.1 + 0.2, 1234.5678]), decimals=-2)
-    array([   0., 1200.])
-    """
+    """Return numbers rounded so that what is equal but for rounding errors is equal."""
     numbers = np.asarray(values, dtype=np.float64)
     if decimals is not None:
         tiny = np.abs(numbers) < _WHOLE / 10.0 ** max(decimals, 0)
@@ -92,30 +68,7 @@ def _shifted(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
 
 
 def matches(counts: np.ndarray, others: np.ndarray, count: str = "rows") -> tuple[int, int]:
-    """Return how many rows of a table match another's, and of how many.
-
-    Parameters
-    ----------
-    counts, others : ndarray of shape (n_values,)
-        How often each distinct row is in the table, and in the other one.
-    count : {"rows", "multiset", "unique"}, default="rows"
-        Rows whose value is in the other table; pairs of equal rows, none in two pairs; or
-        distinct rows.
-
-    Returns
-    -------
-    n_matched, n : int
-
-    Examples
-    --------
-    Three rows "a" and one "c", matched to two rows "a" and one "b":
-
-    >>> import numpy as np
-    >>> from skeval.stats.matches import matches
-    >>> table, other = np.array([3, 0, 1]), np.array([2, 1, 0])
-    >>> [matches(table, other, count) for count in ("rows", "multiset", "unique")]
-    [(3, 4), (2, 4), (1, 2)]
-    """
+    """Return how many rows of a table match another's, and of how many."""
     if count == "unique":
         counts = np.minimum(counts, 1)
     matched = np.minimum(counts, others) if count == "multiset" else counts[others > 0]
@@ -131,39 +84,12 @@ def match_contrast(
     n_permutations: int,
     seed: int,
 ) -> Relabelled:
-    """Hold the share matched to train, less that to the holdout, against relabelled real rows.
-
-    Parameters
-    ----------
-    synthetic, train, holdout : ndarray of shape (n_values,)
-        How often each distinct row is in each table.
-    count : {"rows", "multiset", "unique"}, default="rows"
-        As in :func:`matches`.
-    n_permutations : int
-        Number of random relabellings at most, where the test is not exact.
-    seed : int
-        The seed of the relabellings.
-
-    Returns
-    -------
-    Relabelled
-
-    Notes
-    -----
-    Of the `c` pooled copies of a value, k are train in a relabelling, with the multivariate
-    hypergeometric distribution over the values that any synthetic row has. A value of one copy
-    counts +1 or -1 only: such values are drawn as one class, and what is drawn does not grow with
-    the table. If they are all there is, the p-value is exact, that of Fisher's test.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.matches import match_contrast
-    >>> train, holdout = np.array([1, 1, 1, 1, 0, 0, 0, 0]), np.array([0, 0, 0, 0, 1, 1, 1, 1])
-    >>> test = match_contrast(train, train, holdout, n_permutations=999, seed=0)
-    >>> test.observed, round(test.p_value, 2)
-    (1.0, 0.01)
-    """
+    """Hold the share matched to train, less that to the holdout, against relabelled real rows."""
+    # Of the `c` pooled copies of a value, k are train in a relabelling, with the multivariate
+    # hypergeometric distribution over the values that any synthetic row has. A value of one
+    # copy counts +1 or -1 only: such values are drawn as one class, and what is drawn does
+    # not grow with the table. If they are all there is, the p-value is exact, that of
+    # Fisher's test.
     used = (synthetic > 0) & (train + holdout > 0)
     copies = (train + holdout)[used]
     if count == "multiset":
@@ -196,26 +122,7 @@ def match_contrast(
 
 
 def mean_difference(copies: np.ndarray, weights: np.ndarray, n_train: int, n_real: int) -> float:
-    """Return the mean over all relabellings of the share that train alone has, less the holdout's.
-
-    Parameters
-    ----------
-    copies : ndarray of shape (n_values,)
-        How many pooled real rows have a value, or are in a list.
-    weights : ndarray of shape (n_values,)
-        What a value counts that is in one table alone.
-    n_train, n_real : int
-        Number of train rows, and of real rows.
-
-    Examples
-    --------
-    Either both copies are train rows, or one of them is a holdout row.
-
-    >>> import numpy as np
-    >>> from skeval.stats.matches import mean_difference
-    >>> round(mean_difference(np.array([2]), np.array([1.0]), n_train=3, n_real=4), 12)
-    0.5
-    """
+    """Get the mean over all relabellings of the share that train alone has, less the holdout's."""
     by_copies, which = np.unique(copies, return_inverse=True)
     in_train = hypergeom.pmf(by_copies, n_real, by_copies, n_train)
     in_holdout = hypergeom.pmf(0, n_real, by_copies, n_train)
@@ -268,19 +175,7 @@ def _classes(
 
 @dataclass(frozen=True)
 class MatchLists:
-    """For each synthetic row that has a match, the distinct real rows that match it.
-
-    Attributes
-    ----------
-    starts : ndarray of shape (n_lists + 1,)
-        List `i` is the slice `starts[i]:starts[i + 1]`; none is empty.
-    values : ndarray of shape (n_listed,)
-        Numbers of distinct real rows.
-    weights : ndarray of int of shape (n_lists,)
-        How many synthetic rows each list is for.
-    n_rows : int
-        Number of synthetic rows, those without a match included.
-    """
+    """For each synthetic row that has a match, the distinct real rows that match it."""
 
     starts: np.ndarray
     values: np.ndarray
@@ -291,16 +186,7 @@ class MatchLists:
     def of_pairs(
         cls, lists: np.ndarray, values: np.ndarray, weights: np.ndarray, n_rows: int
     ) -> MatchLists:
-        """Build lists of pairs (list, value) in any order; lists without a pair are left out.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from skeval.stats.matches import MatchLists
-        >>> pairs = np.array([2, 0, 2]), np.array([5, 6, 4])
-        >>> MatchLists.of_pairs(*pairs, np.array([1, 1, 2]), n_rows=4).starts
-        array([0, 1, 3])
-        """
+        """Build lists of pairs (list, value) in any order; lists without a pair are left out."""
         order = np.lexsort((values, lists))
         lengths = np.bincount(lists, minlength=weights.size)
         starts = np.concatenate([[0], np.cumsum(lengths[lengths > 0])])
@@ -321,37 +207,19 @@ class MatchLists:
 
 
 def longest_list(n_train: int, n_holdout: int) -> int:
-    """Return after how many of the nearest real rows a list may be cut off.
-
-    So many rows hardly ever have one label by chance, so that a longer list says no more: 1 time
-    in 1,000 at most, unless one table has more than 18 times the rows of the other.
-
-    Examples
-    --------
-    >>> from skeval.stats.matches import longest_list
-    >>> longest_list(100, 100), longest_list(1000, 100), longest_list(1000, 1)
-    (16, 73, 128)
-    """
+    """Return after how many of the nearest real rows a list may be cut off."""
+    # So many rows hardly ever have one label by chance, so that a longer list says no more: 1
+    # time in 1,000 at most, unless one table has more than 18 times the rows of the other.
     larger = max(n_train, n_holdout) / (n_train + n_holdout)
     enough = np.log(1e-3) / np.log(larger)
-    return int(np.clip(np.ceil(enough), _SHORTEST, _LONGEST))
+    return int(np.clip(np.ceil(enough), _SHORTEST, _MAX_LENGTH))
 
 
 def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct rows of a matrix, sorted, and which of them each row is.
-
-    Their order depends on the values alone: where equally near rows are cut off a list, it must not
-    matter in which table, or in which place, a row stands. Missing values (nan) are equal.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.matches import distinct_rows
-    >>> distinct, which = distinct_rows(np.array([[2.0, 1.0], [0.0, np.nan], [2.0, 1.0]]))
-    >>> distinct, which
-    (array([[ 0., nan],
-           [ 2.,  1.]]), array([1, 0, 1]))
-    """
+    """Return the distinct rows of a matrix, sorted, and which of them each row is."""
+    # Their order depends on the values alone: where equally near rows are cut off a list, it
+    # must not matter in which table, or in which place, a row stands. Missing values (nan)
+    # are equal.
     ranks = [pd.factorize(column, sort=True)[0] for column in rows.T]
     which = joint_classes(np.column_stack(ranks) if ranks else np.empty((len(rows), 0)))
     first = np.empty(int(which.max(initial=-1)) + 1, dtype=np.int64)
@@ -362,47 +230,16 @@ def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def list_contrast(
     lists: MatchLists, train: np.ndarray, holdout: np.ndarray, *, n_permutations: int, seed: int
 ) -> Relabelled:
-    """Hold the share with a train match, less that with a holdout match, against relabelled rows.
-
-    Parameters
-    ----------
-    lists : MatchLists
-        What matches each synthetic row.
-    train, holdout : ndarray of shape (n_values,)
-        How often each distinct real row is in each table.
-    n_permutations : int
-        Number of random relabellings at most, where the test is not exact.
-    seed : int
-        The seed of the relabellings.
-
-    Returns
-    -------
-    Relabelled
-
-    Notes
-    -----
-    How many of the real rows in lists are train is a hypergeometric draw, and which of them, a
-    draw among them; rows in no list do not matter. The labels of a row under 64 relabellings are
-    the bits of one word, so that "has a train row" is one `or` over a list for all of them.
-
-    Lists may be cut short, if what is left out does not depend on the labels: the test is exact for
-    the statistic of the lists it is given.
-
-    Examples
-    --------
-    Each of six synthetic rows is next to a train row of its own, and the six holdout rows are
-    nowhere near: one choice in 924 is so.
-
-    >>> import numpy as np
-    >>> from skeval.stats.matches import MatchLists, list_contrast
-    >>> lists = MatchLists(np.arange(7), np.arange(6), np.ones(6, dtype=int), n_rows=6)
-    >>> is_train = np.arange(12) < 6
-    >>> test = list_contrast(
-    ...     lists, is_train.astype(int), (~is_train).astype(int), n_permutations=999, seed=0
-    ... )
-    >>> test.observed, test.p_value < 0.01
-    (1.0, True)
-    """
+    """Hold the share with a train match, less that with a holdout match."""
+    # Against relabelled rows.
+    #
+    # How many of the real rows in lists are train is a hypergeometric draw, and which of
+    # them, a draw among them; rows in no list do not matter. The labels of a row under 64
+    # relabellings are the bits of one word, so that "has a train row" is one `or` over a list
+    # for all of them.
+    #
+    # Lists may be cut short, if what is left out does not depend on the labels: the test is
+    # exact for the statistic of the lists it is given.
     copies = train + holdout
     lonely = _lonely(lists, copies)
     heads, weights = lists.values[lists.starts[:-1]][lonely], lists.weights[lonely]
@@ -445,44 +282,12 @@ def list_contrast(
 def held_contrast(
     lists: MatchLists, holders: csr_array, n_train: int, *, n_permutations: int, seed: int
 ) -> Relabelled:
-    """Hold the share with a train match, less that with a holdout match, against relabelled units.
-
-    Parameters
-    ----------
-    lists : MatchLists
-        What matches; weights and `n_rows` may be any units of what is counted.
-    holders : csr_array of shape (n_values, n_units)
-        Which units hold each value, such as the authors of a text: units change places as a whole.
-    n_train : int
-        How many of the units are train; they come first.
-    n_permutations : int
-        Number of random relabellings at most, where the test is not exact.
-    seed : int
-        The seed of the relabellings.
-
-    Returns
-    -------
-    Relabelled
-
-    Notes
-    -----
-    A list matches train if a unit of train holds one of its values. Values that no unit holds do
-    not count. If each unit holds one value at most, the test is that of :func:`list_contrast`,
-    exact if it can be.
-
-    Examples
-    --------
-    Six authors have three texts each; the synthetic rows repeat those of the three in train.
-
-    >>> import numpy as np
-    >>> from scipy.sparse import csr_array
-    >>> from skeval.stats.matches import MatchLists, held_contrast
-    >>> holders = csr_array(np.repeat(np.eye(6), 3, axis=0))
-    >>> lists = MatchLists(np.arange(10), np.arange(9), np.ones(9, dtype=int), n_rows=9)
-    >>> test = held_contrast(lists, holders, 3, n_permutations=999, seed=0)
-    >>> test.observed, round(test.p_value, 2)
-    (1.0, 0.04)
-    """
+    """Hold the share with a train match, less that with a holdout match."""
+    # Against relabelled units.
+    #
+    # A list matches train if a unit of train holds one of its values. Values that no unit
+    # holds do not count. If each unit holds one value at most, the test is that of
+    # list_contrast, exact if it can be.
     lists = _held_lists(lists, np.diff(holders.indptr) > 0)
     n_units = holders.shape[1]
     is_train = np.arange(n_units) < n_train

@@ -12,26 +12,7 @@ from skeval.exceptions import InvalidParameterError
 
 
 def points_of(scores: Any, facets: Any, owner: str) -> np.ndarray:
-    """Return the columns of a table of scores as points, a row each.
-
-    Parameters
-    ----------
-    scores : DataFrame of shape (n_points, n_facets)
-        May have more columns.
-    facets : sequence of str
-        Columns, none twice.
-    owner : str
-        Who asks; messages begin with it.
-
-    Returns
-    -------
-    ndarray of float, shape (n_points, n_directions)
-
-    Raises
-    ------
-    InvalidParameterError
-        If there are no facets, or one is no column of numbers.
-    """
+    """Return the columns of a table of scores as points, a row each."""
     if not isinstance(scores, pd.DataFrame):
         raise InvalidParameterError(
             f"{owner}: scores must be a DataFrame, got {type(scores).__name__}."
@@ -63,29 +44,7 @@ def ends_of(
     facets: Sequence[str],
     owner: str,
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the ends of the intervals of points, in the order of the scores.
-
-    Parameters
-    ----------
-    scores : DataFrame of shape (n_points, n_facets)
-        Its labels of rows assign ends to points.
-    low, high : DataFrame, optional
-        Both or none.
-    facets : sequence of str
-        Columns.
-    owner : str
-        Who asks; messages begin with it.
-
-    Returns
-    -------
-    low, high : ndarray of shape (n_points, n_directions)
-        None if none are given.
-
-    Raises
-    ------
-    InvalidParameterError
-        If one is given alone, lacks a point, or low is above high.
-    """
+    """Return the ends of the intervals of points, in the order of the scores."""
     if low is None and high is None:
         return None
     if low is None or high is None:
@@ -115,26 +74,7 @@ def _aligned(end: Any, labels: pd.Index, name: str, owner: str) -> Any:
 def dominated(
     points: np.ndarray, low: np.ndarray | None = None, high: np.ndarray | None = None
 ) -> np.ndarray:
-    """Tell which points another one dominates: as good in all directions, and better in one.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, n_directions)
-        The higher, the better. A point with a nan neither dominates nor is dominated.
-    low, high : ndarray of shape (n_points, n_directions), optional
-        Intervals, both or none. Given them, better means that the lower end of the one lies above
-        the upper end of the other: what chance may explain dominates nothing. The value stands for
-        an end that is nan, and for one beyond which it lies.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_points,)
-
-    Raises
-    ------
-    InvalidParameterError
-        If one of low and high is given alone.
-    """
+    """Tell which points another one dominates: as good in all directions, and better in one."""
     if (low is None) != (high is None):
         raise InvalidParameterError("dominated: give both low and high, or neither.")
     better_from = points if low is None else np.fmin(low, points)

@@ -18,15 +18,7 @@ _MANY, _NEGLIGIBLE = 2_000, 1e-18  # with more places, those that hardly ever oc
 
 
 def ratios(distances: np.ndarray, base: np.ndarray) -> np.ndarray:
-    """Return distances relative to base distances; 0/0 is 1, x/0 is infinite.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.percentiles import ratios
-    >>> ratios(np.array([1.0, 0.0, 2.0]), np.array([2.0, 0.0, 0.0]))
-    array([0.5, 1. , inf])
-    """
+    """Return distances relative to base distances; 0/0 is 1, x/0 is infinite."""
     out = np.full(distances.shape, np.inf)
     np.divide(distances, base, out=out, where=base > 0)
     out[(base == 0) & (distances == 0)] = 1.0
@@ -34,38 +26,12 @@ def ratios(distances: np.ndarray, base: np.ndarray) -> np.ndarray:
 
 
 def neighbor_ratios(distances: np.ndarray) -> np.ndarray:
-    """Return the distance to the nearest row over that to the second nearest.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n_rows, 2)
-        Distances of each row to its two nearest rows, ascending.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        In [0, 1]; 1 where both are 0, since neither of two equal rows is nearer.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.percentiles import neighbor_ratios
-    >>> neighbor_ratios(np.array([[1.0, 4.0], [0.0, 2.0], [0.0, 0.0]]))
-    array([0.25, 0.  , 1.  ])
-    """
+    """Return the distance to the nearest row over that to the second nearest."""
     return ratios(distances[:, 0], distances[:, 1])
 
 
 def percentile(values: np.ndarray, level: float) -> float:
-    """Return the `level` quantile, linear between order statistics; infinite values are legal.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.percentiles import percentile
-    >>> percentile(np.array([0.0, 1.0, np.inf]), 0.25), percentile(np.array([0.0, np.inf]), 0.5)
-    (0.5, inf)
-    """
+    """Return the `level` quantile, linear between order statistics; infinite values are legal."""
     place = (values.size - 1) * level
     below = min(int(place), values.size - 1)
     above = min(below + 1, values.size - 1)
@@ -78,29 +44,7 @@ def percentile(values: np.ndarray, level: float) -> float:
 def percentile_interval(
     values: np.ndarray, level: float, bounds: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return the 95% interval of a population quantile, the sample's own within.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        The sample.
-    level : float
-        In [0, 1].
-    bounds : tuple of (float, float)
-        What no value can be under or above: the ends of the interval where there are too few rows
-        for an order statistic to be one.
-
-    Returns
-    -------
-    low, high : float
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.percentiles import percentile_interval
-    >>> percentile_interval(np.arange(1.0, 21.0), 0.05, bounds=(0.0, 100.0))
-    (0.0, 4.0)
-    """
+    """Return the 95% interval of a population quantile, the sample's own within."""
     low, high = quantile_interval(values, level)
     value = percentile(values, level)
     if (1.0 - level) ** values.size > _TAIL:
@@ -113,22 +57,10 @@ def percentile_interval(
 def bootstrap_percentiles(
     values: np.ndarray, level: float, n_bootstrap: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return bootstrap replicates of a percentile, shape (n_bootstrap,), without resampling rows.
-
-    The rank of an order statistic of a resample follows from that of uniform variables, whose
-    distribution is a beta distribution; the next one is the least of the draws above it.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Finite values.
-    level : float
-        In [0, 1].
-    n_bootstrap : int
-        Number of replicates.
-    rng : Generator
-        The generator of the replicates.
-    """
+    """Get bootstrap replicates of a percentile, shape (n_bootstrap,), without resampling rows."""
+    # The rank of an order statistic of a resample follows from that of uniform variables,
+    # whose distribution is a beta distribution; the next one is the least of the draws above
+    # it.
     n = values.size
     ordered, place = np.sort(values), (n - 1) * level
     below = int(place)
@@ -144,32 +76,7 @@ def bootstrap_percentiles(
 def ratio_interval(
     values: np.ndarray, others: np.ndarray, level: float, *, seed: int, n_bootstrap: int = 2_000
 ) -> tuple[float, float]:
-    """Return the bootstrap interval, at 95%, of a percentile over that of another sample.
-
-    Parameters
-    ----------
-    values, others : ndarray of shape (n,), (n_other,)
-        Two samples of distances or of ratios.
-    level : float
-        In [0, 1].
-    seed : int
-        The seed of the replicates.
-    n_bootstrap : int, default=2_000
-        Number of replicates.
-
-    Returns
-    -------
-    low, high : float
-        Around the ratio itself; 0/0 counts as 1, x/0 as infinite.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.percentiles import ratio_interval
-    >>> low, high = ratio_interval(np.arange(1.0, 101.0), np.arange(2.0, 202.0, 2.0), 0.5, seed=0)
-    >>> 0.3 < low < 0.5 < high < 0.7
-    True
-    """
+    """Return the bootstrap interval, at 95%, of a percentile over that of another sample."""
     rng = np.random.default_rng(seed)
     above, below = (bootstrap_percentiles(x, level, n_bootstrap, rng) for x in (values, others))
     replicates = ratios(above, below)
@@ -185,40 +92,11 @@ def percentile_ratio(values: np.ndarray, others: np.ndarray, level: float) -> fl
 
 
 def percentile_test(values: np.ndarray, others: np.ndarray, level: float) -> float:
-    """Return how likely it is that chance puts a percentile so far under that of another sample.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        The sample of which a leak lowers the percentile; finite.
-    others : ndarray of shape (n_other,)
-        A sample that is drawn alike if there is no leak; finite.
-    level : float
-        In [0, 1]. The percentiles are order statistics: the least value with at least this share at
-        or under it.
-
-    Returns
-    -------
-    float
-        The share of all ways to divide the pooled values in which the percentile of `values` lies
-        as far under that of `others` as it does, exact with ties.
-
-    Notes
-    -----
-    In a random division, the place of the k-th of `values` among all pooled ones is negative
-    hypergeometric, and given it the number of `others` in any stretch behind it hypergeometric.
-    The percentile of `values` alone would be no good statistic: where many of them are 0, as copies
-    are, it is 0 in nearly all divisions.
-
-    Examples
-    --------
-    The medians of three zeros and of 2, 3, 4 are 3 apart, as in 4 of all 20 divisions.
-
-    >>> import numpy as np
-    >>> from skeval.stats.percentiles import percentile_test
-    >>> round(percentile_test(np.array([0.0, 0.0, 0.0]), np.array([2.0, 3.0, 4.0]), 0.5), 4)
-    0.2
-    """
+    """Return how likely it is that chance puts a percentile so far under that of another sample."""
+    # In a random division, the place of the k-th of `values` among all pooled ones is
+    # negative hypergeometric, and given it the number of `others` in any stretch behind it
+    # hypergeometric. The percentile of `values` alone would be no good statistic: where many
+    # of them are 0, as copies are, it is 0 in nearly all divisions.
     ranks = [max(1, int(np.ceil(round(x.size * level, 9)))) for x in (values, others)]
     low, high = (
         float(np.partition(x, k - 1)[k - 1]) for x, k in zip((values, others), ranks, strict=True)
@@ -240,15 +118,7 @@ def percentile_test(values: np.ndarray, others: np.ndarray, level: float) -> flo
 def _first(
     n_rows: int, sizes: tuple[int, ...], ranks: list[int]
 ) -> tuple[np.ndarray, np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-    """Return where the first sample's order statistic can lie before the other's.
-
-    Returns
-    -------
-    place, share : ndarray
-        Its possible places in the pool, from 1 on, and how many of the divisions have it there.
-    beyond : callable
-        The share of these divisions in which the other's lies beyond given places.
-    """
+    """Return where the first sample's order statistic can lie before the other's."""
     (n, m), (k, k_other) = sizes, ranks
     place = np.arange(k, k + k_other)
     logs = log_choose(place - 1, k - 1) + log_choose(n_rows - place, n - k)
@@ -262,33 +132,7 @@ def _first(
 
 
 def smaller_test(values: np.ndarray, others: np.ndarray) -> tuple[float, float]:
-    """Return the one-sided Kolmogorov-Smirnov statistic and p-value: are `values` the smaller ones.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        The sample that a leak makes smaller.
-    others : ndarray of shape (n_other,)
-        A sample that is drawn alike if there is no leak.
-
-    Returns
-    -------
-    statistic : float
-        The largest excess of the share of `values` at or under a threshold, at least 0.
-    p_value : float
-        Exact where the samples are of equal size or small, too large where values tie; asymptotic
-        otherwise.
-
-    Examples
-    --------
-    Three values all below three others: 1 division in 20.
-
-    >>> import numpy as np
-    >>> from skeval.stats.percentiles import smaller_test
-    >>> statistic, p_value = smaller_test(np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0]))
-    >>> statistic, round(p_value, 4)
-    (1.0, 0.05)
-    """
+    """Get the one-sided Kolmogorov-Smirnov statistic and p-value: are `values` the smaller ones."""
     n, m = values.size, others.size
     log_paths = gammaln(n + m + 1) - gammaln(n + 1) - gammaln(m + 1)
     method = "exact" if n == m or log_paths < _LARGEST else "asymp"

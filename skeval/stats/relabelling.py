@@ -28,22 +28,7 @@ Scores = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Relabelled:
-    """A statistic, and what it is over random relabellings of the real rows.
-
-    Attributes
-    ----------
-    observed : float
-        Under the labels that the rows have.
-    mean, spread : float
-        Mean and standard deviation over the relabellings.
-    p_value : float
-        Share of relabellings that reach what was observed; see :func:`sequential_test`.
-    least : float, default=0
-        The least p-value that any labels of these rows could give; 0 where that is not known.
-    on_train : float, default=nan
-        Mean over the relabellings of the number of the training data alone, if the statistic is its
-        difference from the number of the holdout data; nan if it is not known.
-    """
+    """A statistic, and what it is over random relabellings of the real rows."""
 
     observed: float
     mean: float
@@ -61,41 +46,10 @@ def relabelling_test(
     n_permutations: int,
     seed: int,
 ) -> Relabelled:
-    """Hold a statistic against random choices of which real rows were train.
-
-    If the synthetic rows do not depend on which of the pooled real rows were train, all choices
-    are equally likely given them, and a statistic that is large where train was learned reaches the
-    observed value by chance only.
-
-    Parameters
-    ----------
-    statistic : callable
-        Takes labels of shape (n_train + n_holdout, n), True for train, and returns n values; large
-        ones speak of a leak. The rows are those of train, then those of the holdout.
-    n_train, n_holdout : int
-        Numbers of rows.
-    n_permutations : int
-        Number of random relabellings at most; see :func:`sequential_test`.
-    seed : int
-        The seed of the relabellings.
-
-    Returns
-    -------
-    Relabelled
-
-    Examples
-    --------
-    The mean of the train rows among 0, ..., 9 is highest for the last five: 1 choice in 252.
-
-    >>> import numpy as np
-    >>> from skeval.stats.relabelling import relabelling_test
-    >>> values = np.arange(10)[::-1]
-    >>> test = relabelling_test(
-    ...     lambda labels: values @ labels / 5, 5, 5, n_permutations=999, seed=0
-    ... )
-    >>> test.observed, test.p_value < 0.02
-    (7.0, True)
-    """
+    """Hold a statistic against random choices of which real rows were train."""
+    # If the synthetic rows do not depend on which of the pooled real rows were train, all
+    # choices are equally likely given them, and a statistic that is large where train was
+    # learned reaches the observed value by chance only.
     rng = np.random.default_rng(seed)
     labels = np.arange(n_train + n_holdout) < n_train
     width = max(1, _LABELS // labels.size)
@@ -109,12 +63,10 @@ def relabelling_test(
 
 
 def shuffled(labels: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Return n random orders of the labels, shape (n_rows, n).
-
-    Each row is drawn on its own, with nearly the share of True as its chance; then as many random
-    rows change as there are too many or too few. No set of rows of that number is likelier than
-    another, as in a shuffle, which takes six times as long.
-    """
+    """Return n random orders of the labels, shape (n_rows, n)."""
+    # Each row is drawn on its own, with nearly the share of True as its chance; then as many
+    # random rows change as there are too many or too few. No set of rows of that number is
+    # likelier than another, as in a shuffle, which takes six times as long.
     orders = np.empty((labels.size, n), dtype=np.bool_, order="F")
     n_true = int(np.count_nonzero(labels))
     limit = round(256 * n_true / max(labels.size, 1))  # of a random byte
@@ -136,21 +88,7 @@ def block_sizes(n: int, size: int = BLOCK) -> Iterator[int]:
 def labels_test(
     statistic: Callable[[np.ndarray], np.ndarray], labels: np.ndarray, drawn: Iterable[np.ndarray]
 ) -> Relabelled:
-    """Hold a statistic of the actual labels against those of random relabellings.
-
-    Parameters
-    ----------
-    statistic : callable
-        As in :func:`relabelling_test`.
-    labels : ndarray of shape (n_rows,), bool
-        The actual labels.
-    drawn : iterable of ndarray of shape (n_rows, n), bool
-        Blocks of random relabellings, of which no more are asked for than are needed.
-
-    Returns
-    -------
-    Relabelled
-    """
+    """Hold a statistic of the actual labels against those of random relabellings."""
     width = max(1, _LABELS // labels.size)
 
     def values(block: np.ndarray) -> np.ndarray:
@@ -162,54 +100,21 @@ def labels_test(
 
 
 def sequential_test(observed: float, draws: Iterable[np.ndarray]) -> Relabelled:
-    """Hold what was observed against random draws, of which as many are made as it takes.
-
-    Parameters
-    ----------
-    observed : float
-        A statistic, large values of which speak of a leak.
-    draws : iterable of ndarray
-        Blocks of its values where nothing leaks.
-
-    Returns
-    -------
-    Relabelled
-        Mean and spread are over all draws of the blocks that were asked for.
-
-    Notes
-    -----
-    Where k >= 10 of the n draws of the first block reach the observed value, the p-value is
-    (1 + k) / (n + 1). Otherwise blocks are drawn until it is reached 10 times, and the p-value is
-    10 over the number of draws that it took, which is at most 10 / (n + 1); or, where all N draws
-    reach it k < 10 times, (1 + k) / (N + 1). If nothing leaks, it is at most alpha with a chance of
-    at most alpha, for any alpha.
-
-    References
-    ----------
-    J. Besag, P. Clifford, "Sequential Monte Carlo p-values", Biometrika 78 (1991) 301-304.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.relabelling import sequential_test
-    >>> draws = np.tile([0.0, 0.0, 0.0, 1.0], 250)
-    >>> tests = sequential_test(0.5, [draws, draws]), sequential_test(2.0, [draws])
-    >>> [round(test.p_value, 3) for test in tests]
-    [0.251, 0.001]
-    """
+    """Hold what was observed against random draws, of which as many are made as it takes."""
+    # Where k >= 10 of the n draws of the first block reach the observed value, the p-value is
+    # (1 + k) / (n + 1). Otherwise blocks are drawn until it is reached 10 times, and the
+    # p-value is 10 over the number of draws that it took, which is at most 10 / (n + 1); or,
+    # where all N draws reach it k < 10 times, (1 + k) / (N + 1). If nothing leaks, it is at
+    # most alpha with a chance of at most alpha, for any alpha.
+    #
+    # Source: J. Besag, P. Clifford, "Sequential Monte Carlo p-values", Biometrika 78 (1991)
+    # 301-304.
     return sequential_tests(np.array([observed]), (block[:, None] for block in draws))[0]
 
 
 def sequential_tests(observed: np.ndarray, draws: Iterable[np.ndarray]) -> list[Relabelled]:
-    """Hold several statistics against draws that they have in common; see :func:`sequential_test`.
-
-    Parameters
-    ----------
-    observed : ndarray of shape (n_tests,)
-        The observed value of each statistic.
-    draws : iterable of ndarray of shape (n, n_tests)
-        Blocks, asked for until every statistic was reached often enough.
-    """
+    """Hold several statistics against draws that they have in common."""
+    # See :func:`sequential_test`.
     blocks: list[np.ndarray] = []
     n_reached = np.zeros(observed.size, dtype=np.int64)
     for block in draws:
@@ -223,16 +128,7 @@ def sequential_tests(observed: np.ndarray, draws: Iterable[np.ndarray]) -> list[
 
 
 def sides_test(blocks: Iterator[np.ndarray], *, high_leaks: bool = True) -> Relabelled:
-    """Test the difference of a number of the training data from that of the holdout data.
-
-    Parameters
-    ----------
-    blocks : iterator of ndarray of shape (n_labelings, 2)
-        The numbers of the training data and of the holdout data: first under the actual labels,
-        then under blocks of random ones.
-    high_leaks : bool, default=True
-        Whether it is a leak if the number of the training data is the larger one.
-    """
+    """Test the difference of a number of the training data from that of the holdout data."""
     sign, on_train = 1.0 if high_leaks else -1.0, []
 
     def differences(block: np.ndarray) -> np.ndarray:
@@ -273,45 +169,12 @@ def _stopped(observed: float, draws: np.ndarray, n_first: int) -> Relabelled:
 
 
 def share_p_value(n_hits: int, n: int, n_other_hits: int, n_other: int) -> float:
-    """Return the chance that a random half of the pooled rows holds this many hits or more.
-
-    Parameters
-    ----------
-    n_hits, n : int
-        Hits and rows of the sample that a leak gives more hits.
-    n_other_hits, n_other : int
-        Counts of the other sample, which is drawn alike if there is no leak.
-
-    Returns
-    -------
-    float
-        The p-value of Fisher's exact test, one-sided.
-
-    Examples
-    --------
-    >>> from skeval.stats.relabelling import share_p_value
-    >>> round(share_p_value(3, 3, 0, 3), 4)
-    0.05
-    """
+    """Return the chance that a random half of the pooled rows holds this many hits or more."""
     return float(hypergeom.sf(n_hits - 1, n + n_other, n_hits + n_other_hits, n))
 
 
 def least_p_value(n: int, n_other: int, n_permutations: int | None = None) -> float:
-    """Return the least p-value that a test over all choices of n of n + n_other rows can give.
-
-    Parameters
-    ----------
-    n, n_other : int
-        Sizes of both samples.
-    n_permutations : int, optional
-        How many choices are drawn at most, if not all are looked at.
-
-    Examples
-    --------
-    >>> from skeval.stats.relabelling import least_p_value
-    >>> round(least_p_value(3, 3), 4), least_p_value(100, 100, 99)
-    (0.05, 0.01)
-    """
+    """Return the least p-value that a test over all choices of n of n + n_other rows can give."""
     log_choices = math.lgamma(n + n_other + 1) - math.lgamma(n + 1) - math.lgamma(n_other + 1)
     return max(math.exp(-log_choices), 1.0 / (n_permutations + 1) if n_permutations else 0.0)
 
@@ -319,71 +182,22 @@ def least_p_value(n: int, n_other: int, n_permutations: int | None = None) -> fl
 def least_of_listed(
     n_listed: int, n_train: int, n_real: int, n_permutations: int | None = None
 ) -> float:
-    """Return the least p-value of a test in which some real rows count, and the others do not.
-
-    It is the chance that all of them are train: more speak for a leak under no labels.
-
-    Parameters
-    ----------
-    n_listed : int
-        How many real rows count, such as those that a synthetic row equals.
-    n_train, n_real : int
-        Number of train rows, and of real rows.
-    n_permutations : int, optional
-        How many relabellings are drawn at most, if the test is not exact.
-
-    Examples
-    --------
-    >>> from skeval.stats.relabelling import least_of_listed
-    >>> least_of_listed(0, 50, 100), least_of_listed(1, 50, 100), least_of_listed(60, 50, 100, 99)
-    (1.0, 0.5, 0.01)
-    """
+    """Return the least p-value of a test in which some real rows count, and the others do not."""
+    # It is the chance that all of them are train: more speak for a leak under no labels.
     all_of_train = float(hypergeom.pmf(n_listed, n_real, n_listed, n_train))
     return max(all_of_train, 1.0 / (n_permutations + 1) if n_permutations else 0.0)
 
 
 def least_of_several(sizes: Iterable[tuple[int, int]]) -> float:
-    """Return the least p-value of several tests, one per pair of sizes, after Bonferroni.
-
-    Examples
-    --------
-    >>> from skeval.stats.relabelling import least_of_several
-    >>> round(least_of_several([(3, 3), (4, 4)]), 4)
-    0.0286
-    """
+    """Return the least p-value of several tests, one per pair of sizes, after Bonferroni."""
     least = [least_p_value(*both) for both in sizes]
     return min(1.0, len(least) * min(least))
 
 
 def holm(p_values: Sequence[float], weights: Sequence[float] | None = None) -> list[float]:
-    """Return p-values that hold for several tests at once, even if they depend on each other.
-
-    Parameters
-    ----------
-    p_values : sequence of float
-        One for each test.
-    weights : sequence of float, optional
-        Above 0, fixed before the p-values are known: the shares of the level that the tests have,
-        relative to each other. By default all have the same.
-
-    Returns
-    -------
-    list of float
-        In the same order. The least, relative to its weight, is multiplied by all weights over its
-        own; the next by the weights that are left over its own, and is at least as large as the one
-        before; and so on; never above 1.
-
-    References
-    ----------
-    S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
-    Statistics 6 (1979) 65-70.
-
-    Examples
-    --------
-    >>> from skeval.stats.relabelling import holm
-    >>> holm([0.01, 0.5, 0.02]), holm([0.01, 0.06], [1, 3])
-    ([0.03, 0.5, 0.04], [0.04, 0.06])
-    """
+    """Return p-values that hold for several tests at once, even if they depend on each other."""
+    # Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian
+    # Journal of Statistics 6 (1979) 65-70.
     given = np.asarray(p_values, dtype=np.float64)
     shares = np.ones(given.size) if weights is None else np.asarray(weights, dtype=np.float64)
     order = np.argsort(given / shares, kind="stable")
@@ -396,19 +210,7 @@ def holm(p_values: Sequence[float], weights: Sequence[float] | None = None) -> l
 
 @dataclass(frozen=True)
 class RowMean:
-    """A mean over rows of scores in [0, 1], and how sure it is.
-
-    Attributes
-    ----------
-    value : float
-        The mean; nan if no row counts.
-    standard_error : float
-        nan where fewer than two rows count.
-    interval : tuple of (float, float)
-        Wilson's, of as many independent trials as would have this standard error.
-    n_rows : int
-        Number of rows that count.
-    """
+    """A mean over rows of scores in [0, 1], and how sure it is."""
 
     value: float
     standard_error: float
@@ -417,39 +219,12 @@ class RowMean:
 
 
 def row_mean(scores: Scores, extra_variance: float = 0.0, confidence: float = 0.95) -> RowMean:
-    """Return the mean of scores over rows, each of which may have been scored several times.
-
-    Parameters
-    ----------
-    scores : tuple of ndarray
-        For each row the sum of its scores, each in [0, 1], and their number; rows of number 0 do
-        not count.
-    extra_variance : float, default=0.0
-        Variance of the mean that does not stem from the choice of rows.
-    confidence : float, default=0.95
-        In (0, 1).
-
-    Returns
-    -------
-    RowMean
-
-    Notes
-    -----
-    The value is the sum of the scores over their number, a ratio whose variance is that of the
-    residuals. For the interval two rows are added, one of score 0 and one of 1, as in the interval
-    of Agresti and Coull; the number of trials is the one for which a share has the variance that
-    results. For scores of 0 and 1 that is the number of rows, and the interval is Wilson's.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.relabelling import row_mean
-    >>> mean = row_mean((np.array([1.0, 0.5, 0.0]), np.array([1, 1, 0])))
-    >>> mean.value, mean.n_rows
-    (0.75, 2)
-    >>> [round(bound, 4) for bound in mean.interval]
-    [0.2418, 0.9658]
-    """
+    """Return the mean of scores over rows, each of which may have been scored several times."""
+    # The value is the sum of the scores over their number, a ratio whose variance is that of
+    # the residuals. For the interval two rows are added, one of score 0 and one of 1, as in
+    # the interval of Agresti and Coull; the number of trials is the one for which a share has
+    # the variance that results. For scores of 0 and 1 that is the number of rows, and the
+    # interval is Wilson's.
     totals, counts = _counted(scores)
     n = totals.size
     if n == 0:
@@ -469,29 +244,7 @@ def row_mean(scores: Scores, extra_variance: float = 0.0, confidence: float = 0.
 def difference_interval(
     value: float, interval: tuple[float, float], other: float, other_interval: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return the interval of a difference from those of two independent values.
-
-    Parameters
-    ----------
-    value, other : float
-        The second is taken off the first.
-    interval, other_interval : tuple of (float, float)
-        The intervals of the values.
-
-    Returns
-    -------
-    low, high : float
-        Squares of the distances to the bounds add up, as in Newcombe's interval, which this is for
-        two shares.
-
-    Examples
-    --------
-    >>> from skeval.stats.intervals import newcombe, wilson
-    >>> from skeval.stats.relabelling import difference_interval
-    >>> interval = difference_interval(0.8, wilson(56, 70), 0.6, wilson(48, 80))
-    >>> [round(bound, 4) for bound in interval]
-    [0.0524, 0.3339]
-    """
+    """Return the interval of a difference from those of two independent values."""
     (low, high), (low_other, high_other) = interval, other_interval
     below = np.hypot(value - low, high_other - other)
     above = np.hypot(high - value, other - low_other)
@@ -505,34 +258,7 @@ def exchange_p_value(
     n_permutations: int = 1999,
     seed: int = 0,
 ) -> float:
-    """Return how often train rows score so much above holdout rows if the two are exchanged.
-
-    Parameters
-    ----------
-    strata : sequence of tuple of (Scores, Scores)
-        Scores of the train rows and of the holdout rows, as :func:`row_mean` takes them; rows
-        change places within a stratum only.
-    weights : sequence of float, default=(1.0,)
-        The weights of the strata's differences of means.
-    n_permutations : int, default=1999
-        Number of random exchanges at most; see :func:`sequential_test`.
-    seed : int, default=0
-        The seed of the exchanges.
-
-    Returns
-    -------
-    float
-        One-sided; exact if a row's scores do not depend on its label. Fisher's test where there is
-        one stratum of rows scored once, with 0 or 1. nan if a stratum lacks rows of a table.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.relabelling import exchange_p_value
-    >>> once = np.ones(3, dtype=int)
-    >>> round(exchange_p_value([((np.ones(3), once), (np.zeros(3), once))]), 4)
-    0.05
-    """
+    """Return how often train rows score so much above holdout rows if the two are exchanged."""
     kept = [(_counted(train), _counted(holdout)) for train, holdout in strata]
     if not kept or any(counts.size == 0 for pair in kept for _, counts in pair):
         return float("nan")
@@ -591,18 +317,7 @@ Nearest = tuple[np.ndarray, np.ndarray]  # distances and positions, shape (n_row
 
 @dataclass(frozen=True)
 class Adversarial:
-    """Adversarial accuracy of two tables of equal size.
-
-    Attributes
-    ----------
-    first, second : float
-        Share of the rows of each table whose nearest row of their own table is nearer than that of
-        the other.
-    variance : float
-        The variance of their mean.
-    n_rows : int
-        Number of rows of both tables together.
-    """
+    """Adversarial accuracy of two tables of equal size."""
 
     first: float
     second: float
@@ -618,31 +333,7 @@ class Adversarial:
 def adversarial(
     to_second: Nearest, to_first: Nearest, within_first: Nearest, within_second: Nearest, ties: str
 ) -> Adversarial:
-    """Return the adversarial accuracy of two tables from their nearest neighbours.
-
-    Parameters
-    ----------
-    to_second, to_first : tuple of ndarray
-        Distance and position of the nearest row of the other table, for each row of the first and
-        of the second one.
-    within_first, within_second : tuple of ndarray
-        Distances to the nearest other row of their own table.
-    ties : {"strict", "half"}
-        Whether equal distances count 0 or 1/2.
-
-    Returns
-    -------
-    Adversarial
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.relabelling import adversarial
-    >>> at = np.array([0, 1])
-    >>> far, near = (np.array([9.0, 8.0]), at), (np.array([1.0, 1.0]), 1 - at)
-    >>> adversarial(far, far, near, near, "strict").accuracy
-    1.0
-    """
+    """Return the adversarial accuracy of two tables from their nearest neighbours."""
     n_first = within_first[0].size
     own = [
         own_is_nearer(other[0], within[0], ties)
@@ -664,45 +355,22 @@ def own_is_nearer(to_other: np.ndarray, within: np.ndarray, ties: str) -> np.nda
 
 
 def _paired_sum(centred: np.ndarray, towards: np.ndarray) -> float:
-    """Return the sum of squares, and of products over rows that are each other's nearest.
-
-    Two such rows have one answer between them. Counting them as two would make the variance a
-    third too small.
-    """
+    """Return the sum of squares, and of products over rows that are each other's nearest."""
+    # Two such rows have one answer between them. Counting them as two would make the variance
+    # a third too small.
     is_mutual = (towards >= 0) & (towards[towards] == np.arange(towards.size))
     products = (centred * centred[towards])[is_mutual]
     return max(0.0, float(centred @ centred + products.sum()))
 
 
 def clustered_variance(holds: np.ndarray, clusters: np.ndarray) -> float:
-    """Return the variance of a share where the rows of one cluster are one piece of evidence.
-
-    Parameters
-    ----------
-    holds : ndarray of shape (n,), bool
-        The statement, row by row.
-    clusters : ndarray of shape (n,), int
-        Which cluster each row belongs to.
-    """
+    """Return the variance of a share where the rows of one cluster are one piece of evidence."""
     sums = np.bincount(clusters, holds - holds.mean())
     return float(sums @ sums) / holds.size**2
 
 
 def share_with_pairs(holds: np.ndarray, towards: np.ndarray) -> tuple[float, float]:
-    """Return the share of rows for which a statement holds, and its variance.
-
-    Parameters
-    ----------
-    holds : ndarray of shape (n,), bool
-        The statement, row by row.
-    towards : ndarray of shape (n,)
-        The position of each row's nearest neighbour among all tables if it is a row of this one,
-        else -1.
-
-    Returns
-    -------
-    share, variance : float
-    """
+    """Return the share of rows for which a statement holds, and its variance."""
     share = float(holds.mean())
     return share, _paired_sum(holds - share, towards) / holds.size**2
 
@@ -718,28 +386,7 @@ def paired_interval(share: float, variance: float, n: int) -> tuple[float, float
 
 
 def labels_listed(rows: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return whether each list holds a row labelled True, and whether it holds no other.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_lists, length)
-        Positions of pooled rows, those of -1 last.
-    labels : ndarray of shape (n_pool, n), uint8
-        Relabellings of the pooled rows, eight of a row in a byte.
-
-    Returns
-    -------
-    has_any, has_all : ndarray of shape (n_lists, n), uint8
-        An empty list has none (0), and all (1).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.relabelling import labels_listed
-    >>> labels = np.array([[0b10], [0b11]], dtype=np.uint8)
-    >>> [part.tolist() for part in labels_listed(np.array([[0, 1], [-1, -1]]), labels)]
-    [[[3], [0]], [[2], [255]]]
-    """
+    """Return whether each list holds a row labelled True, and whether it holds no other."""
     has_any = np.zeros((len(rows), labels.shape[1]), dtype=np.uint8)
     has_all = np.full_like(has_any, 255)
     lengths = (rows >= 0).sum(axis=1)
@@ -754,24 +401,7 @@ def labels_listed(rows: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def bit_counts(bits: np.ndarray) -> np.ndarray:
-    """Count the bits that are set in each column of bits, by adding rows as binary digits.
-
-    Parameters
-    ----------
-    bits : ndarray of shape (n_rows, n), uint8
-
-    Returns
-    -------
-    ndarray of shape (8 * n,), int64
-        In the order of :func:`numpy.unpackbits`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.relabelling import bit_counts
-    >>> bit_counts(np.array([[0b11000000], [0b10000001]], dtype=np.uint8))
-    array([2, 1, 0, 0, 0, 0, 0, 1])
-    """
+    """Count the bits that are set in each column of bits, by adding rows as binary digits."""
     counts, weight = np.zeros(8 * bits.shape[1], dtype=np.int64), 1
     while len(bits):
         carried = []
@@ -792,20 +422,10 @@ _SURE = 2.0**-20  # a probability nearer to 0 or 1 is taken as this: a sure mist
 
 @dataclass(frozen=True)
 class Confusion:
-    """How many unseen rows a classifier takes for what.
+    """How many unseen rows a classifier takes for what."""
 
-    A score above 1/2 reads as synthetic. One of exactly 1/2 tells nothing and counts as half a row
-    right in `accuracy`, and as real in the counts.
-
-    Attributes
-    ----------
-    n_real, n_synthetic : int
-        Numbers of rows.
-    n_real_as_synthetic, n_synthetic_as_synthetic : int
-        Numbers of those that read as synthetic.
-    accuracy : float
-        Mean of the shares of real and of synthetic rows that are read rightly.
-    """
+    # A score above 1/2 reads as synthetic. One of exactly 1/2 tells nothing and counts as
+    # half a row right in `accuracy`, and as real in the counts.
 
     n_real: int
     n_synthetic: int
@@ -815,15 +435,7 @@ class Confusion:
 
     @classmethod
     def of(cls, real: np.ndarray, synthetic: np.ndarray) -> Confusion:
-        """Count the scores of real and synthetic rows.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from skeval.stats.relabelling import Confusion
-        >>> Confusion.of(np.array([0.1, 0.7]), np.array([0.5, 0.9])).accuracy
-        0.625
-        """
+        """Count the scores of real and synthetic rows."""
         wrong = float((real > _HALF).mean() + (real == _HALF).mean() / 2.0)
         right = float((synthetic > _HALF).mean() + (synthetic == _HALF).mean() / 2.0)
         return cls(
@@ -841,55 +453,23 @@ class Confusion:
 
 
 def pooled_bound(n_errors: int, n: int, confidence: float = 0.95) -> float:
-    """Return a lower bound of the total variation distance from the errors of a classifier.
-
-    Parameters
-    ----------
-    n_errors, n : int
-        Errors, and rows read: as many real as synthetic ones, none of which the classifier or its
-        threshold has seen.
-    confidence : float, default=0.95
-        How often at least the bound holds.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Notes
-    -----
-    The best classifier of two distributions, equally likely, errs with the probability ``(1 - TV) /
-    2``, and any other more often. Hence ``TV >= 1 - 2 R``, and R is at most the upper bound of
-    Clopper and Pearson. Half the rows being of each distribution, the number of errors is a sum of
-    two binomials, which varies less than one with their mean does.
-
-    References
-    ----------
-    L. Tao et al., "Discriminative estimation of total variation distance: a fidelity auditor for
-    generative data" (2024), arXiv:2405.15337, has the inequality; the exact bound is ours.
-
-    Examples
-    --------
-    >>> from skeval.stats.relabelling import pooled_bound
-    >>> round(pooled_bound(300, 1000), 6), round(pooled_bound(0, 50), 6), pooled_bound(500, 1000)
-    (0.350493, 0.88369, 0.0)
-    """
+    """Return a lower bound of the total variation distance from the errors of a classifier."""
+    # The best classifier of two distributions, equally likely, errs with the probability `(1
+    # - TV) / 2`, and any other more often. Hence `TV >= 1 - 2 R`, and R is at most the upper
+    # bound of Clopper and Pearson. Half the rows being of each distribution, the number of
+    # errors is a sum of two binomials, which varies less than one with their mean does.
+    #
+    # Source: L. Tao et al., "Discriminative estimation of total variation distance: a
+    # fidelity auditor for generative data" (2024), arXiv:2405.15337, has the inequality; the
+    # exact bound is ours.
     most = 1.0 if n_errors >= n else float(beta.ppf(confidence, n_errors + 1, n - n_errors))
     return max(0.0, 1.0 - 2.0 * most)
 
 
 def two_sided_bound(confusion: Confusion, confidence: float = 0.95) -> float:
-    """Return a lower bound of the total variation distance from both rates, at any sizes.
-
-    The shares of synthetic and of real rows that are read rightly have a lower bound of Clopper and
-    Pearson each, at half the level; their sum less 1 is the bound.
-
-    Examples
-    --------
-    >>> from skeval.stats.relabelling import Confusion, two_sided_bound
-    >>> round(two_sided_bound(Confusion(100, 100, 0, 100, 1.0)), 4)
-    0.9276
-    """
+    """Return a lower bound of the total variation distance from both rates, at any sizes."""
+    # The shares of synthetic and of real rows that are read rightly have a lower bound of
+    # Clopper and Pearson each, at half the level; their sum less 1 is the bound.
     level = (1.0 - confidence) / 2.0
     hits = confusion.n_synthetic_as_synthetic
     rejections = confusion.n_real - confusion.n_real_as_synthetic
@@ -901,15 +481,7 @@ def two_sided_bound(confusion: Confusion, confidence: float = 0.95) -> float:
 
 
 def separation(real: np.ndarray, synthetic: np.ndarray) -> float:
-    """Return the greatest difference of the share of synthetic and of real scores above a value.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.relabelling import separation
-    >>> separation(np.array([0.1, 0.2, 0.6, 0.7]), np.array([0.5, 0.8]))
-    0.5
-    """
+    """Return the greatest difference of the share of synthetic and of real scores above a value."""
     at = np.concatenate([real, synthetic])
     above = [
         1.0 - np.searchsorted(np.sort(scores), at, side="right") / scores.size
@@ -919,59 +491,16 @@ def separation(real: np.ndarray, synthetic: np.ndarray) -> float:
 
 
 def ks_bound(real: np.ndarray, synthetic: np.ndarray, confidence: float = 0.95) -> float:
-    """Return a lower bound of the total variation distance that holds for all thresholds at once.
-
-    Parameters
-    ----------
-    real, synthetic : ndarray of shape (n,), (m,)
-        Scores of rows that the classifier has not seen.
-    confidence : float, default=0.95
-        How often at least the bound holds.
-
-    Returns
-    -------
-    float
-        In [0, 1]: the greatest difference of both rates, less what the inequality of Dvoretzky,
-        Kiefer and Wolfowitz allows each, with Massart's constant.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.relabelling import ks_bound
-    >>> round(ks_bound(np.zeros(1000), np.ones(1000)), 6)
-    0.914106
-    """
+    """Get a lower bound of the total variation distance that holds for all thresholds at once."""
     level = 1.0 - confidence
     slack = sum(np.sqrt(np.log(2.0 / level) / (2.0 * n)) for n in (real.size, synthetic.size))
     return max(0.0, separation(real, synthetic) - float(slack))
 
 
 def jensen_shannon_terms(real: np.ndarray, synthetic: np.ndarray) -> tuple[float, float]:
-    """Return what probabilities bound the Jensen-Shannon divergence by, and its standard error.
-
-    Parameters
-    ----------
-    real, synthetic : ndarray of shape (n,), (m,)
-        Probabilities of being synthetic, of rows that the classifier has not seen.
-
-    Returns
-    -------
-    bound, standard_error : float
-        In bits: ``1 - L`` with L the mean of the mean log-losses of both tables, below 0 where the
-        classifier does worse than chance.
-
-    Notes
-    -----
-    The divergence is the information of a row on which table it is of, ``ln 2`` less the log-loss
-    of the true probabilities; any others lose more.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.relabelling import jensen_shannon_terms
-    >>> jensen_shannon_terms(np.full(4, 0.5), np.full(4, 0.5))
-    (0.0, 0.0)
-    """
+    """Return what probabilities bound the Jensen-Shannon divergence by, and its standard error."""
+    # The divergence is the information of a row on which table it is of, `ln 2` less the
+    # log-loss of the true probabilities; any others lose more.
     losses = [-np.log2(np.clip(right, _SURE, 1.0 - _SURE)) for right in (1.0 - real, synthetic)]
     variances = [loss.var(ddof=1) / loss.size if loss.size > 1 else np.inf for loss in losses]
     mean = sum(float(loss.mean()) for loss in losses) / 2.0

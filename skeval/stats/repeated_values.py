@@ -15,28 +15,9 @@ _PRIOR = 0.5  # Jeffreys' prior of a Poisson rate, in events seen
 
 
 def value_copies(codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...]) -> tuple[Copies, ...]:
-    """Return the columns in which a release often repeats a value of a single training row.
-
-    Parameters
-    ----------
-    codes : mapping of str to ndarray of int of shape (n_rows,)
-        The codes of the cells of each column, -1 if missing: first those of the training rows, then
-        those of the holdout rows, of which there may be none, then those of the release.
-    n_rows : tuple of int
-        Number of rows of the three tables.
-
-    Returns
-    -------
-    tuple of Copies
-        One for each column in which one of 20 releases of new rows, at most, would repeat such a
-        value as often in any column. It is beyond chance at a level of 1%, again for all columns
-        together.
-
-    Notes
-    -----
-    A row that the release contains several times counts once, because a generator of few rows
-    repeats all of their values.
-    """
+    """Return the columns in which a release often repeats a value of a single training row."""
+    # A row that the release contains several times counts once, because a generator of few
+    # rows repeats all of their values.
     start = sum(n_rows[:2])
     rows = joint_classes((of_column[start:] for of_column in codes.values()), n_rows[2])
     first = np.unique(rows, return_index=True)[1]
@@ -67,26 +48,12 @@ def values_in_words(found: Iterable[Copies], n_rows: int) -> str:
 
 
 def expected_values(train: np.ndarray, holdout: np.ndarray, release: np.ndarray) -> np.ndarray:
-    """Return how many values of single training rows a release of new rows repeats so often.
-
-    Parameters
-    ----------
-    train, holdout, release : ndarray of int of shape (n_values,)
-        How often each value is in each table.
-
-    Returns
-    -------
-    ndarray of float
-        The expected number of values that the release contains at least once, at least twice, and
-        so on, up to the number of times that it contains any of them; empty if it contains none.
-
-    Notes
-    -----
-    Two numbers are computed, and the larger one is returned. A release of new rows is a sample of
-    the same population as the real rows: of all values that occur `c` times in the three tables
-    together, a known proportion occurs only once in the real tables. A generator may repeat values
-    more often. How often it repeats those of single holdout rows is therefore extrapolated as well.
-    """
+    """Return how many values of single training rows a release of new rows repeats so often."""
+    # Two numbers are computed, and the larger one is returned. A release of new rows is a
+    # sample of the same population as the real rows: of all values that occur `c` times in
+    # the three tables together, a known proportion occurs only once in the real tables. A
+    # generator may repeat values more often. How often it repeats those of single holdout
+    # rows is therefore extrapolated as well.
     n_real = train + holdout
     alone = (train == 1) & (holdout == 0)
     most = int(release[alone].max(initial=0))
@@ -119,11 +86,10 @@ def _of_new_rows(
 
 
 def _extrapolated(others: np.ndarray, new: np.ndarray, most: int) -> np.ndarray:
-    """Return how many of such values a release has once, twice, and so on.
-
-    The ratios of subsequent numbers do not fall: they are constant for geometric numbers and fall
-    for Poisson numbers. If few of the values are in the release, the ratio is that of new values.
-    """
+    """Return how many of such values a release has once, twice, and so on."""
+    # The ratios of subsequent numbers do not fall: they are constant for geometric numbers
+    # and fall for Poisson numbers. If few of the values are in the release, the ratio is that
+    # of new values.
     rare = np.concatenate([new, others])
     usual = ((rare > 1).sum() + _PRIOR) / ((rare > 0).sum() + 2.0 * _PRIOR)
     at_least = np.array([(others >= k).sum() for k in range(1, most + 1)], dtype=np.float64)

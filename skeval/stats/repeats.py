@@ -31,25 +31,7 @@ _USUAL = 2.0  # pairs of real rows, by those of train and release, where all tab
 
 @dataclass(frozen=True)
 class Repeats:
-    """What was seen of real rows that repeat each other.
-
-    Parameters
-    ----------
-    seen : float
-        In how many values.
-    exposure : float
-        In how many releases of the size in question that many would be expected.
-
-    Examples
-    --------
-    Of two tables of 500 rows no two are equal: three rows of a third one may yet equal one of the
-    first by chance, four not.
-
-    >>> import numpy as np
-    >>> from skeval.stats.repeats import repeats_seen
-    >>> repeats_seen(np.ones(1000, dtype=int), n_reference=500, n_drawn=500).most
-    3
-    """
+    """What was seen of real rows that repeat each other."""
 
     seen: float
     exposure: float
@@ -65,11 +47,9 @@ class Repeats:
         return self.bound(CHANCE)
 
     def bound(self, chance: float) -> int:
-        """Return the most repeats that a release of fresh rows has, but with that chance.
-
-        It is a bound of prediction: how many repeats are seen is random as how many there will be
-        is, so that their number is negative binomial.
-        """
+        """Return the most repeats that a release of fresh rows has, but with that chance."""
+        # It is a bound of prediction: how many repeats are seen is random as how many
+        # there will be is, so that their number is negative binomial.
         success = self.exposure / (1.0 + self.exposure)
         return int(nbinom.ppf(1.0 - chance, self.seen + _PRIOR, success))
 
@@ -78,35 +58,17 @@ class Repeats:
 
 
 def repeats_seen(counts: np.ndarray, n_reference: int, n_drawn: int) -> Repeats:
-    r"""Count in a pool of rows how many values are repeats, over all ways to divide it in two.
-
-    A value is a repeat if it stands once in the reference and at least once among the rows drawn.
-
-    Parameters
-    ----------
-    counts : ndarray of int of shape (n_values,)
-        How often each distinct row is in the pool.
-    n_reference : int
-        Number of rows of the real table.
-    n_drawn : int
-        Number of rows of the release. If the pool has fewer rows than both together, repeats
-        grow in proportion to the pairs of rows, which is too many rather than too few.
-
-    Returns
-    -------
-    Repeats
-        None seen, at an exposure of nearly 0, of a pool of fewer than two rows.
-
-    Notes
-    -----
-    With n rows in the pool, of which a are made the reference and b are drawn at random, a value
-    that is in c of them is a repeat with probability
-
-    .. math:: w_c = h(1; n, c, a) - h(0; n, c, b) \, h(1; n - b, c, a)
-
-    with h the hypergeometric distribution. The sum over values is how many repeats are expected; a
-    pair of equal rows counts as one event seen.
-    """
+    """Count in a pool of rows how many values are repeats, over all ways to divide it in two."""
+    # A value is a repeat if it stands once in the reference and at least once among the rows
+    # drawn.
+    #
+    # With n rows in the pool, of which a are made the reference and b are drawn at random, a
+    # value that is in c of them is a repeat with probability
+    #
+    # .. math:: w_c = h(1; n, c, a) - h(0; n, c, b) \, h(1; n - b, c, a)
+    #
+    # with h the hypergeometric distribution. The sum over values is how many repeats are
+    # expected; a pair of equal rows counts as one event seen.
     pool = int(counts.sum())
     if pool < 2:
         return Repeats(0.0, 1.0 / max(1, n_reference * n_drawn))
@@ -140,20 +102,7 @@ def _log_ways(n: np.ndarray | int, k: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Copied:
-    """How many rows that are unique in a real table are in a release, and how many may be.
-
-    Parameters
-    ----------
-    n : int
-        Distinct rows that stand once in the real table, and in the release.
-    most : int
-        The most that a release has by chance, but in one of a hundred: see :func:`copied`.
-    usual : int, default=-1
-        What `most` would be if the holdout were as large as train and the release; `most` if
-        negative. With few real rows nobody knows how often they repeat.
-    repeats : Repeats, optional
-        What was seen of real rows that repeat each other.
-    """
+    """How many rows that are unique in a real table are in a release, and how many may be."""
 
     n: int
     most: int
@@ -179,34 +128,7 @@ class Copied:
 
 @dataclass(frozen=True)
 class Copies:
-    """How many units of train that nothing else in train equals a release repeats, and may.
-
-    Parameters
-    ----------
-    what : str
-        The units, in the plural: "rows".
-    train : Copied
-        The copies of train: how many, and the most that real ones repeat among themselves.
-    holdout : Copied, optional
-        The copies of the holdout.
-    n_distinct : int
-        Number of distinct units of the release.
-    n_expected : int
-        How many a release of real ones would have, at the least.
-    known : float, default=1
-        Share of the cells of the release that could be compared, of the share that train has.
-    unread : int, default=0
-        Number of rows of the release with cells that cannot be read.
-    form : {"copies", "copies of a value", "near copies", "near copies of one"}, default="copies"
-        What `train` counts: units with a copy, units that repeat one value of a single training
-        row, units with a near copy, or near copies of one unit.
-
-    Examples
-    --------
-    >>> from skeval.stats.repeats import Copied, Copies
-    >>> Copies("rows", Copied(8, 3), Copied(0, 3), 400, 400).found
-    'Copies found: 8 rows that are unique in train stand in the release, by chance at most 3 would.'
-    """
+    """How many units of train that nothing else in train equals a release repeats, and may."""
 
     what: str
     train: Copied
@@ -313,45 +235,17 @@ class Copies:
 def copied(
     release: np.ndarray, table: np.ndarray, pool: np.ndarray, chance: float = CHANCE
 ) -> Copied:
-    """Count the unique rows of a table that a release repeats, and how many it may by chance.
-
-    Parameters
-    ----------
-    release, table, pool : ndarray of int of shape (n_values,)
-        How often each distinct row is in the release, in the table in question, and in all real
-        tables together.
-    chance : float, default=0.01
-        The chance of more than the bound, if nothing was copied.
-
-    Returns
-    -------
-    Copied
-
-    Notes
-    -----
-    How often rows repeat is learned from pairs of real rows. Two things of the release itself count
-    as well. If a release repeats itself more than real rows do, the rate is the geometric mean of
-    both, which by the inequality of Cauchy and Schwarz is the most that two distributions agree: a
-    generator of common rows meets more real ones. That holds only where real rows repeat at all.
-    And a release of more rows than all real ones shows better than these how rare equal rows are:
-    then the pairs of its rows are counted along.
-
-    A release of fewer distinct rows than real ones would be counts as one of fewer rows: copies
-    that are written out many times are no more than one each.
-
-    Examples
-    --------
-    Eight of 400 train rows are in the release; then three.
-
-    >>> import numpy as np
-    >>> from skeval.stats.repeats import copied
-    >>> train, holdout, release = np.zeros((3, 1200), dtype=int)
-    >>> train[:400], holdout[400:800], release[392:792] = 1, 1, 1
-    >>> copied(release, train, train + holdout)
-    Copied(n=8, most=3)
-    >>> copied(np.roll(release, 5), train, train + holdout).beyond_chance
-    False
-    """
+    """Count the unique rows of a table that a release repeats, and how many it may by chance."""
+    # How often rows repeat is learned from pairs of real rows. Two things of the release
+    # itself count as well. If a release repeats itself more than real rows do, the rate is
+    # the geometric mean of both, which by the inequality of Cauchy and Schwarz is the most
+    # that two distributions agree: a generator of common rows meets more real ones. That
+    # holds only where real rows repeat at all. And a release of more rows than all real ones
+    # shows better than these how rare equal rows are: then the pairs of its rows are counted
+    # along.
+    #
+    # A release of fewer distinct rows than real ones would be counts as one of fewer rows:
+    # copies that are written out many times are no more than one each.
     n = int(((table == 1) & (release > 0)).sum())
     n_rows, n_distinct = int(release.sum()), int((release > 0).sum())
     drawn = max(1, round(n_rows * min(1.0, n_distinct / distinct_expected(pool, n_rows))))
@@ -365,51 +259,25 @@ def copied(
 
 
 def distinct_expected(pool: np.ndarray, n_rows: int) -> float:
-    """Return how many distinct rows that many real ones have, at the least.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.repeats import distinct_expected
-    >>> distinct_expected(np.array([3, 1]), 2)
-    1.0
-    """
+    """Return how many distinct rows that many real ones have, at the least."""
     return float((pool > 0).sum()) * min(1.0, n_rows / max(1, int(pool.sum())))
 
 
 BLANKED = "missing cells left out"
 STRANGE = "cells that are missing or of no real row left out"
-_MOST_READ = 2 * 10**7  # rows, times the ways to leave cells out
-_MOST_PATTERNS = 256
-_FEWEST_COLUMNS = 5  # of a table: narrower rows, of some cells alone, meet too often by chance
-_MOST_NAMED = 5  # columns in a sentence
+_MAX_READ = 2 * 10**7  # rows, times the ways to leave cells out
+_MAX_PATTERNS = 256
+_MIN_COLUMNS = 5  # of a table: narrower rows, of some cells alone, meet too often by chance
+_MAX_NAMED = 5  # columns in a sentence
 
 
 def changed_copies(
     codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...], strange: Mapping[str, np.ndarray]
 ) -> tuple[str, Copied] | None:
-    """Find copies of train rows of which a few cells were changed.
-
-    Parameters
-    ----------
-    codes : mapping of str to ndarray of int of shape (n_rows,)
-        By column the code of each cell, -1 if missing: of the rows of train, then of the holdout,
-        which may have none, then of the release.
-    n_rows : tuple of int
-        Number of rows of the three.
-    strange : mapping of str to ndarray of bool of shape (n_release,)
-        By column which cells of the release are missing, or such as no real row has.
-
-    Returns
-    -------
-    tuple of (str, Copied), or None
-        What was left out, and the count without it, by the first rule that finds more than chance
-        explains: one column of all rows; the missing cells of each row; the strange cells of each
-        row; any one column of a row; any two.
-    """
+    """Find copies of train rows of which a few cells were changed."""
     if part := partial_copies(codes, n_rows):
         names, train = part
-        where = ", ".join(names) if len(names) <= _MOST_NAMED else f"{len(names)} columns"
+        where = ", ".join(names) if len(names) <= _MAX_NAMED else f"{len(names)} columns"
         return f"{where} left out", train
     rules: tuple[tuple[str, Callable[[], Copied | None]], ...] = (
         (BLANKED, lambda: blanked_copies(codes, n_rows, CHANCE / 4)),
@@ -427,42 +295,13 @@ def changed_copies(
 def partial_copies(
     codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...]
 ) -> tuple[tuple[str, ...], Copied] | None:
-    """Find copies of train rows in which one column was changed.
-
-    Parameters
-    ----------
-    codes : mapping of str to ndarray of int of shape (n_rows,)
-        By column the code of each cell, -1 if missing: of the rows of train, then of the holdout,
-        which may have none, then of the release.
-    n_rows : tuple of int
-        Number of rows of the three.
-
-    Returns
-    -------
-    tuple of (tuple of str, Copied), or None
-        Which columns were left out, and the count without them, where it is most above its bound;
-        None if it is nowhere.
-
-    Notes
-    -----
-    Columns that are constant in the release and not in train are left out at any rate: rows cannot
-    agree in them. Then each of the others is, one at a time. Any count exceeds its bound in one of
-    a hundred releases of fresh rows, at most.
-
-    A row's value is the sum of random numbers of its cells, 64 bits each, so that leaving a column
-    out is a subtraction.
-
-    Examples
-    --------
-    Twenty of 300 rows are those of train with another age.
-
-    >>> import numpy as np
-    >>> from skeval.stats.repeats import partial_copies
-    >>> codes = np.random.default_rng(0).integers(0, 100, (4, 900))
-    >>> codes[1:, 600:620] = codes[1:, :20]
-    >>> partial_copies(dict(zip("abcd", codes)), (300, 300, 300))
-    (('a',), Copied(n=20, most=4))
-    """
+    """Find copies of train rows in which one column was changed."""
+    # Columns that are constant in the release and not in train are left out at any rate: rows
+    # cannot agree in them. Then each of the others is, one at a time. Any count exceeds its
+    # bound in one of a hundred releases of fresh rows, at most.
+    #
+    # A row's value is the sum of random numbers of its cells, 64 bits each, so that leaving a
+    # column out is a subtraction.
     start = sum(n_rows[:2])
     idle = [
         name
@@ -483,17 +322,16 @@ def partial_copies(
 def blanked_copies(
     codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...], chance: float = CHANCE
 ) -> Copied | None:
-    """Count the unique training rows that a release repeats except for missing cells.
-
-    Each row of the release is compared in the columns in which it has a value. How often real rows
-    repeat each other in these columns is estimated from their pairs. A cell is never left out
-    because of its value, since the cells that remain would agree with real rows more often than
-    pairs of real rows do. In many tables, rows that lack the same cells are of one kind, and repeat
-    each other more often than other rows do. Therefore, a number beyond chance is also compared
-    with the number of holdout rows that the release repeats in the same way. The result is None if
-    no cell is missing, or if the table has fewer than five columns. Among very many combinations of
-    columns, the most frequent ones are compared.
-    """
+    """Count the unique training rows that a release repeats except for missing cells."""
+    # Each row of the release is compared in the columns in which it has a value. How often
+    # real rows repeat each other in these columns is estimated from their pairs. A cell is
+    # never left out because of its value, since the cells that remain would agree with real
+    # rows more often than pairs of real rows do. In many tables, rows that lack the same
+    # cells are of one kind, and repeat each other more often than other rows do. Therefore, a
+    # number beyond chance is also compared with the number of holdout rows that the release
+    # repeats in the same way. The result is None if no cell is missing, or if the table has
+    # fewer than five columns. Among very many combinations of columns, the most frequent ones
+    # are compared.
     n_train, start = n_rows[0], sum(n_rows[:2])
     marks = {name: of_column[start:] < 0 for name, of_column in codes.items()}
     met, expected, n_drawn = np.zeros(n_train, dtype=bool), 0.0, 0
@@ -523,13 +361,12 @@ def strange_copies(
     strange: Mapping[str, np.ndarray],
     chance: float = CHANCE,
 ) -> Copied | None:
-    """Count the unique training rows that a release repeats except for cells that no real row has.
-
-    Every cell that remains is known to be real, and in columns of many levels such cells often
-    agree with a real row. How many rows agree by chance is therefore counted among the holdout
-    rows, from which the cells are selected in the same way. The result is None without holdout
-    rows, if there are no such cells, or if the table has fewer than five columns.
-    """
+    """Count unique training rows that a release repeats except for cells that no real row has."""
+    # Every cell that remains is known to be real, and in columns of many levels such cells
+    # often agree with a real row. How many rows agree by chance is therefore counted among
+    # the holdout rows, from which the cells are selected in the same way. The result is None
+    # without holdout rows, if there are no such cells, or if the table has fewer than five
+    # columns.
     return _beside_holdout(_patterns(codes, n_rows, strange), n_rows, chance)
 
 
@@ -539,10 +376,10 @@ def _patterns(
     """Yield classes of all rows without the columns that release rows have marked, and which do."""
     names = list(codes)
     marked = np.column_stack([marks[name] for name in names])
-    if len(names) < _FEWEST_COLUMNS or not marked.any():
+    if len(names) < _MIN_COLUMNS or not marked.any():
         return
     patterns, which, sizes = np.unique(marked, axis=0, return_inverse=True, return_counts=True)
-    most = min(_MOST_PATTERNS, max(1, _MOST_READ // sum(n_rows)))
+    most = min(_MAX_PATTERNS, max(1, _MAX_READ // sum(n_rows)))
     chosen = np.argsort(-sizes, kind="stable")[:most]
     left_out = [tuple(np.array(names)[patterns[i]]) for i in chosen]
     for i, values in zip(chosen, _without(codes, left_out), strict=True):
@@ -564,13 +401,12 @@ def _expected(pool: np.ndarray, release: np.ndarray, n_train: int, n_drawn: int)
 def scattered_copies(
     codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...], k: int, chance: float = CHANCE
 ) -> Copied | None:
-    """Count the unique training rows that a release repeats except for any `k` cells of each row.
-
-    How many rows agree by chance is counted among the holdout rows. The result is None without
-    holdout rows, if no column would be left, or if there are too many rows and columns.
-    """
+    """Count unique training rows that a release repeats except for any `k` cells of each row."""
+    # How many rows agree by chance is counted among the holdout rows. The result is None
+    # without holdout rows, if no column would be left, or if there are too many rows and
+    # columns.
     left_out = list(combinations(codes, k))
-    if len(codes) <= k + 1 or len(left_out) * sum(n_rows) > _MOST_READ:
+    if len(codes) <= k + 1 or len(left_out) * sum(n_rows) > _MAX_READ:
         return None
     every = np.ones(n_rows[2], dtype=bool)
     compared = ((pd.factorize(values)[0], every) for values in _without(codes, left_out))
@@ -580,11 +416,9 @@ def scattered_copies(
 def _beside_holdout(
     compared: Iterator[tuple[np.ndarray, np.ndarray]], n_rows: tuple[int, ...], chance: float
 ) -> Copied | None:
-    """Count the training rows that release rows match, and the holdout rows in the same way.
-
-    Only a row that no other real row equals counts, so that a row counts for the training data and
-    for the holdout data under the same condition, at any sizes of the two.
-    """
+    """Count the training rows that release rows match, and the holdout rows in the same way."""
+    # Only a row that no other real row equals counts, so that a row counts for the training
+    # data and for the holdout data under the same condition, at any sizes of the two.
     n_train, n_holdout, n_release = n_rows
     start = n_train + n_holdout
     hit, by = np.zeros(start, dtype=bool), np.zeros((2, n_release), dtype=bool)
@@ -636,19 +470,7 @@ def _copied(values: np.ndarray, n_rows: tuple[int, ...], chance: float) -> Copie
 
 
 def copies_of(what: str, counts: Mapping[str, np.ndarray]) -> Copies:
-    """Return how many unique rows of train and of the holdout a release repeats, and may.
-
-    Parameters
-    ----------
-    what : str
-        What is counted, in the plural: "rows".
-    counts : mapping of str to ndarray of shape (n_values,)
-        How often each distinct one is in each table, by role.
-
-    Returns
-    -------
-    Copies
-    """
+    """Return how many unique rows of train and of the holdout a release repeats, and may."""
     release, train = counts["synthetic"], counts["train"]
     holdout = counts.get("holdout")
     pool = train if holdout is None else train + holdout

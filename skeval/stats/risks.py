@@ -21,24 +21,14 @@ from skeval.stats.intervals import clopper_pearson
 from skeval.stats.relabelling import NOISE, Relabelled, block_sizes, sequential_test, share_p_value
 
 N_DRAWS = 999  # relabellings that say what chance gives; a test goes on with more where it must
-_MOST_DRAWS = 9_999
+_MAX_DRAWS = 9_999
 _CELLS = 2**21  # labels held at once
-_FEW_LEVELS = 32  # of scores, so that drawing how many rows have each is quicker than shuffling
+_MAX_FEW_LEVELS = 32  # of scores, so that drawing how many rows have each is quicker than shuffling
 
 
 @dataclass(frozen=True)
 class Rate:
-    """How often an attack succeeds, by Wilson's score interval.
-
-    Attributes
-    ----------
-    n_success : float
-        Number of successes; need not be whole.
-    n : float
-        Number of attacks.
-    centre, half_width : float
-        The centre and half width of the interval; the centre lies between the share and 1/2.
-    """
+    """How often an attack succeeds, by Wilson's score interval."""
 
     n_success: float
     n: float
@@ -68,19 +58,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Risk:
-    """The share of the margin that holdout rows leave an attack which it takes from train.
-
-    Attributes
-    ----------
-    value : float
-        In [0, 1].
-    interval : tuple of (float, float)
-        In [0, 1], holding `value`.
-    raw : float
-        The value before it is clipped: negative where holdout rows suffer more.
-    unshrunk : float
-        The same from plain shares.
-    """
+    """The share of the margin that holdout rows leave an attack which it takes from train."""
 
     value: float
     interval: tuple[float, float]
@@ -97,33 +75,7 @@ def _quantile(confidence: float) -> float:
 
 
 def attack_rate(n_success: float, n: float, confidence: float = 0.95) -> Rate:
-    """Return the rate of an attack: centre and half width of Wilson's interval.
-
-    Parameters
-    ----------
-    n_success : float
-        Number of successes in [0, n]; need not be whole, as where counts are means over repeats.
-    n : float
-        Number of attacks, above 0.
-    confidence : float, default=0.95
-        In (0, 1).
-
-    Returns
-    -------
-    Rate
-
-    Raises
-    ------
-    InvalidParameterError
-        If the counts are not possible.
-
-    Examples
-    --------
-    >>> from skeval.stats.risks import attack_rate
-    >>> rate = attack_rate(30, 100)
-    >>> round(rate.centre, 7), round(rate.half_width, 7)
-    (0.3073987, 0.0884498)
-    """
+    """Return the rate of an attack: centre and half width of Wilson's interval."""
     if not 0.0 <= n_success <= n or n <= 0:
         raise InvalidParameterError(f"attack_rate: {n_success} of {n} attacks cannot succeed.")
     z = _quantile(confidence)
@@ -140,41 +92,11 @@ def residual_risk(
     confidence: float = 0.95,
     spread: float = 1.0,
 ) -> Risk:
-    """Return the residual risk ``(p - c) / (1 - c)`` of two rates, with its interval.
-
-    Parameters
-    ----------
-    attack : Rate
-        The rate of the attack on train.
-    control : Rate, optional
-        The rate of the same attack on holdout rows; without it the risk is the rate itself.
-    method : {"anonymeter", "katz"}, default="anonymeter"
-        "anonymeter": from Wilson's centres, their half widths carried through. "katz": from plain
-        shares; ``1 - risk`` being a ratio of two shares of failures, the interval is that of the
-        logarithm of a ratio.
-    confidence : float, default=0.95
-        The level of the rates' intervals.
-    spread : float, default=1.0
-        How many times wider the interval is than that of independent attacks.
-
-    Returns
-    -------
-    Risk
-        nan where every attack on holdout rows succeeds: nothing is left to measure.
-
-    References
-    ----------
-    M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs
-    2023, doi:10.56553/popets-2023-0055; D. Katz et al., "Obtaining confidence intervals for the
-    risk ratio in cohort studies", Biometrics 34 (1978) 469-474, doi:10.2307/2530610.
-
-    Examples
-    --------
-    >>> from skeval.stats.risks import attack_rate, residual_risk
-    >>> risk = residual_risk(attack_rate(60, 100), attack_rate(20, 100))
-    >>> round(risk.value, 7), [round(bound, 7) for bound in risk.interval]
-    (0.4882769, [0.3585471, 0.6180067])
-    """
+    """Return the residual risk ``(p - c) / (1 - c)`` of two rates, with its interval."""
+    # Source: M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic
+    # data", PoPETs 2023, doi:10.56553/popets-2023-0055; D. Katz et al., "Obtaining confidence
+    # intervals for the risk ratio in cohort studies", Biometrics 34 (1978) 469-474,
+    # doi:10.2307/2530610.
     if control is None:
         point, half = attack.centre, attack.half_width * spread
         value, unshrunk = attack.centre, attack.share
@@ -219,29 +141,7 @@ def risks_by_counts(
     method: str = "anonymeter",
     confidence: float = 0.95,
 ) -> np.ndarray:
-    """Return the residual risks of many pairs of counts, as :func:`residual_risk` has its value.
-
-    Parameters
-    ----------
-    n_success, n_control : ndarray
-        Successes on train and on the holdout.
-    n : float
-        Number of attacks on either.
-    method, confidence
-        As in :func:`residual_risk`.
-
-    Returns
-    -------
-    ndarray
-        In [0, 1]; nan where every attack on the holdout succeeds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.risks import risks_by_counts
-    >>> risks_by_counts(np.array([60.0, 20.0]), np.array([20.0, 60.0]), 100).round(7)
-    array([0.4882769, 0.       ])
-    """
+    """Return the residual risks of many pairs of counts, as :func:`residual_risk` has its value."""
     extra = 0.0 if method == "katz" else _quantile(confidence) ** 2
     p, c = ((count + extra / 2.0) / (n + extra) for count in (n_success, n_control))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -258,26 +158,12 @@ RISK_LEVELS = (0.3, 0.5)
 
 
 def risk_level(value: float, levels: Sequence[float] = RISK_LEVELS) -> str:
-    """Return the name of a risk's level: "low", "medium" from the first bound, "high" above both.
-
-    Examples
-    --------
-    >>> from skeval.stats.risks import risk_level
-    >>> [risk_level(value, (0.3, 0.5)) for value in (0.29, 0.3, 0.5, 0.51)]
-    ['low', 'medium', 'medium', 'high']
-    """
+    """Get the name of a risk's level: "low", "medium" from the first bound, "high" above both."""
     return "low" if value < levels[0] else "medium" if value <= levels[1] else "high"
 
 
 def random_link_rate(n_rows: int, k: int) -> float:
-    """Return the chance that two random sets of `k` of `n_rows` rows have a row in common.
-
-    Examples
-    --------
-    >>> from skeval.stats.risks import random_link_rate
-    >>> random_link_rate(10, 1), random_link_rate(3, 2)
-    (0.1, 1.0)
-    """
+    """Return the chance that two random sets of `k` of `n_rows` rows have a row in common."""
     if 2 * k > n_rows:
         return 1.0
     if k == 1:
@@ -289,31 +175,7 @@ def random_link_rate(n_rows: int, k: int) -> float:
 def scores_p_value(
     train: np.ndarray, holdout: np.ndarray, *, n_relabellings: int = 9999, seed: int = 0
 ) -> float:
-    """Return how often a random choice of the train rows gives them so high a mean, or higher.
-
-    Parameters
-    ----------
-    train, holdout : ndarray of shape (n,), (m,)
-        The share of attacks on each row that succeed.
-    n_relabellings : int, default=9999
-        Random choices of who is train, where shares are not all 0 or 1; otherwise the p-value is
-        that of Fisher's exact test, which looks at all choices.
-    seed : int, default=0
-        The seed of the choices.
-
-    Returns
-    -------
-    float
-        One-sided. If the synthetic table does not depend on which real rows were train, all choices
-        are equally likely given it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.risks import scores_p_value
-    >>> round(scores_p_value(np.ones(3), np.zeros(3)), 4)
-    0.05
-    """
+    """Return how often a random choice of the train rows gives them so high a mean, or higher."""
     pooled = np.concatenate([train, holdout])
     levels, counts = np.unique(pooled.round(12), return_counts=True)
     if levels.size == 1:
@@ -336,22 +198,10 @@ def _sums_by_level(
 def relabelled_sums(
     scores: np.ndarray, n_train: int, n_draws: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the sums over random choices of the train rows, shape (n_draws, n_attacks).
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows, n_attacks)
-        The share of attacks of each kind on each row that succeed.
-    n_train : int
-        Number of rows to choose.
-    n_draws : int
-        Number of choices; all attacks see the same.
-    rng : Generator
-        The generator of the choices.
-    """
+    """Return the sums over random choices of the train rows, shape (n_draws, n_attacks)."""
     if scores.shape[1] == 1:
         levels, counts = np.unique(scores, return_counts=True)
-        if levels.size <= _FEW_LEVELS:
+        if levels.size <= _MAX_FEW_LEVELS:
             return _sums_by_level(levels, counts, n_train, n_draws, rng)[:, None]
     labels, width = np.arange(len(scores)) < n_train, max(1, _CELLS // len(scores))
     sums = [
@@ -364,47 +214,15 @@ def relabelled_sums(
 def largest_excess_test(
     scores: np.ndarray, n_train: int, *, seed: int = 0
 ) -> tuple[Relabelled, np.ndarray]:
-    """Test several attacks on the same rows at once, by the largest standardised excess of train.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows, n_attacks)
-        The share of attacks of each kind on each row that succeed; train rows first.
-    n_train : int
-        Number of train rows.
-    seed : int, default=0
-        The seed of the choices.
-
-    Returns
-    -------
-    test : Relabelled
-        The test of the largest excess.
-    p_values : ndarray of shape (n_attacks,)
-        The p-value of each attack, after Westfall and Young: they hold for all attacks at once, and
-        take account of what the attacks have in common, so that a hundred of them cost little.
-
-    Notes
-    -----
-    If the synthetic table does not depend on which real rows were train, all choices of them are
-    equally likely. The sum of the scores over train is held against its mean and standard deviation
-    over all choices, which are known; the largest of these excesses against the largest in 999
-    random choices, or up to 9,999 where few of these reach it.
-
-    References
-    ----------
-    P. H. Westfall, S. S. Young, "Resampling-based multiple testing", Wiley (1993).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.risks import largest_excess_test
-    >>> rng = np.random.default_rng(0)
-    >>> scores = (rng.random((400, 50)) < 0.3).astype(float)
-    >>> scores[:200, 7] = rng.random(200) < 0.6
-    >>> test, p_values = largest_excess_test(scores, 200)
-    >>> test.p_value, int(p_values.argmin()), int((p_values < 0.05).sum())
-    (0.0001, 7, 1)
-    """
+    """Test several attacks on the same rows at once."""
+    # By the largest standardised excess of train.
+    #
+    # If the synthetic table does not depend on which real rows were train, all choices of
+    # them are equally likely. The sum of the scores over train is held against its mean and
+    # standard deviation over all choices, which are known; the largest of these excesses
+    # against the largest in 999 random choices, or up to 9,999 where few of these reach it.
+    #
+    # Source: P. H. Westfall, S. S. Young, "Resampling-based multiple testing", Wiley (1993).
     standardised = _standardised(scores, n_train)
     rng = np.random.default_rng(seed)
     return _jointly(
@@ -433,7 +251,7 @@ def _jointly(
     largest = []
 
     def draws() -> Iterator[np.ndarray]:
-        for size in (N_DRAWS, *block_sizes(_MOST_DRAWS - N_DRAWS, N_DRAWS + 1)):
+        for size in (N_DRAWS, *block_sizes(_MAX_DRAWS - N_DRAWS, N_DRAWS + 1)):
             largest.append(draw(size).max(axis=1))
             yield largest[-1]
 
@@ -445,33 +263,12 @@ def _jointly(
 
 
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # of guesses that an attacker gives, the surest
-_LEAST_RECALL, _RECALL_POWER = 1e-4, 3  # of the precision-recall coefficient, as published
+_MIN_RECALL, _RECALL_POWER = 1e-4, 3  # of the precision-recall coefficient, as published
 _WIDEST = 0.5  # a precision whose interval is wider says nothing
 
 
 def among_surest(confidence: np.ndarray, shares: Sequence[float] = SHARES) -> np.ndarray:
-    """Return which guesses are among the surest, shape (n, n_shares).
-
-    Parameters
-    ----------
-    confidence : ndarray of shape (n,)
-        How sure each guess is; a higher number is surer.
-    shares : sequence of float, default=(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
-        Shares of the guesses; at least one guess is given.
-
-    Returns
-    -------
-    ndarray
-        1 for a guess that is given, 0 for one that is not. If too many guesses are equally sure,
-        each counts the part of them that is given, so that the order of rows does not matter.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.risks import among_surest
-    >>> among_surest(np.array([3.0, 1.0, 1.0, 0.0]), (0.25, 0.5)).tolist()
-    [[1.0, 1.0], [0.0, 0.5], [0.0, 0.5], [0.0, 0.0]]
-    """
+    """Return which guesses are among the surest, shape (n, n_shares)."""
     _, level, counts = np.unique(-confidence, return_inverse=True, return_counts=True)
     surer = np.cumsum(counts) - counts
     n_given = np.maximum(1.0, np.round(np.asarray(shares) * confidence.size))
@@ -480,19 +277,7 @@ def among_surest(confidence: np.ndarray, shares: Sequence[float] = SHARES) -> np
 
 @dataclass(frozen=True)
 class Abstention:
-    """What an attacker achieves who gives the surest share of the guesses, for several shares.
-
-    Attributes
-    ----------
-    train, holdout : ndarray of shape (2, n_shares)
-        Numbers of guesses given and of right ones, among the surest of those about this table.
-    pooled : ndarray of shape (2, n_shares)
-        Numbers of right ones about train and about the holdout, among the surest of all.
-    p_values : ndarray of shape (n_shares,)
-        One-sided, of the excess of `pooled` for train; they hold for all shares at once.
-    clearest : int
-        The place of the share with the greatest excess, the largest of equal ones.
-    """
+    """What an attacker achieves who gives the surest share of the guesses, for several shares."""
 
     train: np.ndarray
     holdout: np.ndarray
@@ -534,30 +319,12 @@ class Abstention:
 
 
 def best_coefficient(n_given: np.ndarray, n_right: np.ndarray) -> float:
-    """Return the largest precision-recall coefficient of several shares, the last of which is all.
-
-    Parameters
-    ----------
-    n_given, n_right : ndarray of shape (n_shares,)
-        Numbers of guesses, and of right ones among them.
-
-    Returns
-    -------
-    float
-        See :func:`abstaining_test`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.risks import best_coefficient
-    >>> round(best_coefficient(np.array([10.0, 1000.0]), np.array([10.0, 300.0])), 4)
-    0.7536
-    """
+    """Get the largest precision-recall coefficient of several shares, the last of which is all."""
     best = 0.0
     for n, right in zip(n_given, n_right, strict=True):
         rate = attack_rate(min(float(right), float(n)), float(n))
         if 2.0 * rate.half_width < _WIDEST:
-            lost = math.log(n / n_given[-1]) / math.log(_LEAST_RECALL)
+            lost = math.log(n / n_given[-1]) / math.log(_MIN_RECALL)
             best = max(best, (1.0 - lost**_RECALL_POWER) * rate.centre)
     return best
 
@@ -565,63 +332,30 @@ def best_coefficient(n_given: np.ndarray, n_right: np.ndarray) -> float:
 def abstaining_test(
     right: np.ndarray, confidence: np.ndarray, n_train: int, *, seed: int = 0
 ) -> Abstention:
-    r"""Test whether an attacker who may abstain is right about train more often.
-
-    Parameters
-    ----------
-    right : ndarray of shape (n,)
-        Whether the guess about each row is right, or the chance that it is; train rows first. If
-        the guess is that a row is in train, it is 1 for all rows.
-    confidence : ndarray of shape (n,)
-        How sure each guess is, by what the attacker knows: the release and the row.
-    n_train : int
-        Number of train rows.
-    seed : int, default=0
-        The seed of the random choices of train.
-
-    Returns
-    -------
-    Abstention
-
-    Notes
-    -----
-    The surest 1%, 2%, 5%, 10%, 20%, 50% and all of the guesses about both tables are chosen without
-    regard to the table. If the release does not depend on which real rows were train, the right
-    ones among them are of train as in a random choice of train rows. The excess of train over the
-    mean of all choices, in standard deviations, is compared with the largest of all shares in
-    random choices: 999, or up to 9,999 where few of these reach it. If Fisher's exact tests of the
-    shares add up to a smaller p-value than these choices can show, the sum is the p-value. If all
-    guesses are equally sure, it is that of one such test.
-
-    The anonymity loss coefficient is
-
-    .. math:: \frac{C(T) - C(H)}{1 - C(H)}, \qquad
-        C = \max_r \left(1 - \left(\frac{\log r}{\log 10^{-4}}\right)^3\right) p_r
-
-    with :math:`p_r` the precision at recall r: the share of right ones among the surest share r of
-    the guesses about a table, by the centre of Wilson's interval. A precision whose interval is
-    wider than 1/2 does not count. The published baseline is a model of original rows without the
-    target. Here it is the same attack on holdout rows. Above 1/2 a loss is published as a risk.
-
-    References
-    ----------
-    P. Francis, D. Wagner, "Towards better attribute inference vulnerability measures" (2025),
-    arXiv:2507.01710; P. H. Westfall, S. S. Young, "Resampling-based multiple testing", Wiley
-    (1993).
-
-    Examples
-    --------
-    A guess in ten is sure, and right if the row is of train; all others are right by chance.
-
-    >>> import numpy as np
-    >>> from skeval.stats.risks import abstaining_test
-    >>> rng = np.random.default_rng(0)
-    >>> sure = rng.random(1000) < 0.1
-    >>> right = np.where(sure & (np.arange(1000) < 500), 1.0, rng.random(1000) < 0.3)
-    >>> test = abstaining_test(right, sure.astype(float), 500)
-    >>> test.p_value < 0.001
-    True
-    """
+    """Test whether an attacker who may abstain is right about train more often."""
+    # The surest 1%, 2%, 5%, 10%, 20%, 50% and all of the guesses about both tables are chosen
+    # without regard to the table. If the release does not depend on which real rows were
+    # train, the right ones among them are of train as in a random choice of train rows. The
+    # excess of train over the mean of all choices, in standard deviations, is compared with
+    # the largest of all shares in random choices: 999, or up to 9,999 where few of these
+    # reach it. If Fisher's exact tests of the shares add up to a smaller p-value than these
+    # choices can show, the sum is the p-value. If all guesses are equally sure, it is that of
+    # one such test.
+    #
+    # The anonymity loss coefficient is
+    #
+    # .. math:: \frac{C(T) - C(H)}{1 - C(H)}, \qquad
+    #     C = \max_r \left(1 - \left(\frac{\log r}{\log 10^{-4}}\right)^3\right) p_r
+    #
+    # with p_r the precision at recall r: the share of right ones among the surest share r of
+    # the guesses about a table, by the centre of Wilson's interval. A precision whose
+    # interval is wider than 1/2 does not count. The published baseline is a model of original
+    # rows without the target. Here it is the same attack on holdout rows. Above 1/2 a loss is
+    # published as a risk.
+    #
+    # Source: P. Francis, D. Wagner, "Towards better attribute inference vulnerability
+    # measures" (2025), arXiv:2507.01710; P. H. Westfall, S. S. Young, "Resampling-based
+    # multiple testing", Wiley (1993).
     given, parts = among_surest(confidence), (slice(n_train), slice(n_train, None))
     columns = given * right[:, None]
     achieved = []
@@ -639,9 +373,9 @@ def abstaining_test(
     excesses = standardised[:n_train].sum(axis=0)
     p_values = _jointly(excesses, draw)[1]
     distinct = np.unique(kinds, axis=1)
-    if (alike := distinct.shape[1] == 1) or p_values.min() <= 10.0 / (1.0 + _MOST_DRAWS):
+    if (alike := distinct.shape[1] == 1) or p_values.min() <= 10.0 / (1.0 + _MAX_DRAWS):
         exact = np.array([_chance_of_excess(distinct, counts, n_train, one) for one in excesses])
-        p_values = np.where(alike | (exact < 1.0 / (1.0 + _MOST_DRAWS)), exact, p_values)
+        p_values = np.where(alike | (exact < 1.0 / (1.0 + _MAX_DRAWS)), exact, p_values)
     pooled = np.stack([columns[rows].sum(axis=0) for rows in parts]).round(9)
     clearest = int(np.flatnonzero(excesses >= excesses.max() - 1e-9)[-1])
     return Abstention(achieved[0], achieved[1], pooled, p_values, clearest)
@@ -683,41 +417,15 @@ _LOOSE = 0.5  # a bound under this share of what is claimed says little
 def one_run_p_value(
     n_canaries: int, n_guesses: int, n_correct: int, epsilon: float, delta: float = 0.0
 ) -> float:
-    """Return how likely an (epsilon, delta)-DP mechanism allows this number of right guesses.
-
-    Each canary was included or left out by the toss of a fair coin of its own, and the mechanism
-    ran once.
-
-    Parameters
-    ----------
-    n_canaries : int
-        Number of coins.
-    n_guesses, n_correct : int
-        Guesses made, and right ones among them; for the other canaries the attack abstained.
-    epsilon, delta : float
-        The bounds of the hypothesis; epsilon is that of adding or removing one canary.
-
-    Returns
-    -------
-    float
-        An upper bound of the probability, in [0, 1].
-
-    Notes
-    -----
-    With ``q = e^eps / (1 + e^eps)`` and ``b(v) = P[Bin(r, q) >= v]``, it is
-    ``b(v) + 2 m delta max_i (b(v - i) - b(v)) / i`` over ``1 <= i <= v``.
-
-    References
-    ----------
-    T. Steinke, M. Nasr, M. Jagielski, "Privacy auditing with one (1) training run", NeurIPS 2023,
-    arXiv:2305.08846, theorem 5.2.
-
-    Examples
-    --------
-    >>> from skeval.stats.risks import one_run_p_value
-    >>> round(one_run_p_value(100, 100, 75, 0.5), 8)
-    0.00480474
-    """
+    """Return how likely an (epsilon, delta)-DP mechanism allows this number of right guesses."""
+    # Each canary was included or left out by the toss of a fair coin of its own, and the
+    # mechanism ran once.
+    #
+    # With `q = e^eps / (1 + e^eps)` and `b(v) = P[Bin(r, q) >= v]`, it is `b(v) + 2 m delta
+    # max_i (b(v - i) - b(v)) / i` over `1 <= i <= v`.
+    #
+    # Source: T. Steinke, M. Nasr, M. Jagielski, "Privacy auditing with one (1) training run",
+    # NeurIPS 2023, arXiv:2305.08846, theorem 5.2.
     if n_correct == 0:
         return 1.0
     # by the wrong guesses: near 1 the chance of a right one has no digits left
@@ -741,33 +449,9 @@ def _log_binomial(k: np.ndarray, n: int, epsilon: float) -> np.ndarray:
 def one_run_epsilon(
     n_canaries: int, n_guesses: int, n_correct: int, delta: float = 0.0, confidence: float = 0.95
 ) -> float:
-    """Return a lower bound of epsilon from the guesses of one run.
-
-    Parameters
-    ----------
-    n_canaries, n_guesses, n_correct : int
-        As in :func:`one_run_p_value`.
-    delta : float, default=0.0
-        The delta of the pair (epsilon, delta) that is bounded.
-    confidence : float, default=0.95
-        In [3/4, 1): how often at least the bound holds.
-
-    Returns
-    -------
-    float
-        The least epsilon that the guesses do not refute; 0 if they refute none.
-
-    Notes
-    -----
-    Where all r guesses are right and delta is 0, ``ln(q / (1 - q))`` with
-    ``q = (1 - confidence)^(1/r)``: no attack can show more with r guesses.
-
-    Examples
-    --------
-    >>> from skeval.stats.risks import one_run_epsilon
-    >>> round(one_run_epsilon(100, 100, 75), 7), round(one_run_epsilon(89, 89, 89), 7)
-    (0.7022139, 3.3745705)
-    """
+    """Return a lower bound of epsilon from the guesses of one run."""
+    # Where all r guesses are right and delta is 0, `ln(q / (1 - q))` with `q = (1 -
+    # confidence)^(1/r)`: no attack can show more with r guesses.
     return _least_epsilon(
         lambda epsilon: one_run_p_value(n_canaries, n_guesses, n_correct, epsilon, delta),
         1.0 - confidence,
@@ -782,30 +466,8 @@ def pairs_p_value(
     delta: float = 0.0,
     adjacency: Adjacency = "add_remove",
 ) -> float:
-    """Return how likely a mechanism allows these right guesses of which of two rows it had.
-
-    One row of each pair, by the toss of a fair coin, was in the table.
-
-    Parameters
-    ----------
-    n_pairs : int
-        Number of pairs.
-    n_guesses, n_correct : int
-        Pairs guessed, and those guessed rightly.
-    epsilon, delta : float
-        The bounds of the hypothesis.
-    adjacency : {"replace", "add_remove"}, default="add_remove"
-        What the hypothesis is about. A pair replaces one row by another, which is one row removed
-        and one added: 2 epsilon, and delta times ``1 + e^epsilon``.
-
-    Examples
-    --------
-    >>> from skeval.stats.risks import pairs_p_value
-    >>> pairs_p_value(9, 9, 9, 1.0, adjacency="add_remove") == pairs_p_value(
-    ...     9, 9, 9, 2.0, adjacency="replace"
-    ... )
-    True
-    """
+    """Return how likely a mechanism allows these right guesses of which of two rows it had."""
+    # One row of each pair, by the toss of a fair coin, was in the table.
     if adjacency == "add_remove":
         delta = delta * (1.0 + float(np.exp(min(epsilon, _LARGEST))))
         epsilon = 2.0 * epsilon
@@ -820,16 +482,8 @@ def pairs_epsilon(
     confidence: float = 0.95,
     adjacency: Adjacency = "add_remove",
 ) -> float:
-    """Return a lower bound of epsilon from guesses of which row of each pair was in the table.
-
-    Parameters are those of :func:`pairs_p_value` and :func:`one_run_epsilon`.
-
-    Examples
-    --------
-    >>> from skeval.stats.risks import pairs_epsilon
-    >>> [round(pairs_epsilon(89, 89, 89, adjacency=a), 7) for a in ("replace", "add_remove")]
-    [3.3745705, 1.6872853]
-    """
+    """Return a lower bound of epsilon from guesses of which row of each pair was in the table."""
+    # Parameters are those of pairs_p_value and one_run_epsilon.
     return _least_epsilon(
         lambda epsilon: pairs_p_value(n_pairs, n_guesses, n_correct, epsilon, delta, adjacency),
         1.0 - confidence,
@@ -838,11 +492,10 @@ def pairs_epsilon(
 
 @dataclass(frozen=True)
 class Matched:
-    """How many records of train and of the holdout a release matches, and of how many.
+    """How many records of train and of the holdout a release matches, and of how many."""
 
-    Which records match may depend on the release and on the pool of both tables, never on which of
-    them were train.
-    """
+    # Which records match may depend on the release and on the pool of both tables, never on
+    # which of them were train.
 
     k_train: int
     n_train: int
@@ -857,29 +510,7 @@ class Matched:
 def matches_p_value(
     matched: Matched, epsilon: float, delta: float = 0.0, adjacency: Adjacency = "add_remove"
 ) -> float:
-    """Return how likely an (epsilon, delta)-DP mechanism allows this many matches of train.
-
-    Parameters
-    ----------
-    matched : Matched
-        Records that the release matches.
-    epsilon, delta : float
-        The bounds of the hypothesis.
-    adjacency : {"replace", "add_remove"}, default="add_remove"
-        What the hypothesis is about, as in :func:`matches_epsilon`.
-
-    Returns
-    -------
-    float
-        An upper bound of the probability, in [0, 1]; with delta above 0 it holds up to 1/4.
-
-    Examples
-    --------
-    >>> from skeval.stats.risks import Matched, matches_p_value
-    >>> ten_copies = Matched(10, 100, 0, 100)
-    >>> [round(matches_p_value(ten_copies, epsilon, 0, "replace"), 4) for epsilon in (0, 1, 2)]
-    [0.0008, 0.0361, 0.2538]
-    """
+    """Return how likely an (epsilon, delta)-DP mechanism allows this many matches of train."""
     return _matches_test(matched, delta, adjacency)(epsilon)
 
 
@@ -932,64 +563,30 @@ def matches_epsilon(
     confidence: float = 0.95,
     adjacency: Adjacency = "add_remove",
 ) -> float:
-    r"""Return a lower bound of epsilon from the records of train and of the holdout that match.
-
-    Train is a random part of the pooled records, of a fixed size, and the generator ran once.
-
-    Parameters
-    ----------
-    matched : Matched
-        Records, such as rows or persons: those that the release matches, of train and of the
-        holdout, which the generator has not seen.
-    delta : float, default=0.0
-        In [0, 1): the delta of the pair (epsilon, delta) that is bounded.
-    confidence : float, default=0.95
-        In [3/4, 1): how often at least the bound holds.
-    adjacency : {"replace", "add_remove"}, default="add_remove"
-        Whether neighbouring tables differ by another record, or by one more or less.
-
-    Returns
-    -------
-    float
-        The least epsilon that the matches do not refute; 0 if they refute none.
-
-    Raises
-    ------
-    InvalidParameterError
-        If `delta` or `confidence` is out of range.
-
-    Notes
-    -----
-    To exchange a record of train for one of the holdout replaces one record. It changes the chance
-    of the release by a factor of ``e^epsilon`` at most. For "add_remove" it is one record removed
-    and one added: 2 epsilon, and delta times ``1 + e^epsilon``. Let m records match. Each choice of
-    train with t + 1 of them becomes one with t by such an exchange, so that the ratio of the
-    chances of t + 1 and t, given the release, is at most that of Fisher's noncentral hypergeometric
-    distribution with odds of ``e^epsilon``. The p-value of an epsilon is the chance that this
-    distribution gives as many matches of train. Nothing is assumed of the rate of chance matches,
-    nor of their number. With epsilon = 0 the p-value is that of Fisher's exact test.
-
-    With delta above 0, ``2 n_train delta / k`` is added, k being the least number of matches that
-    would be as significant if all were of train. The exceptions of all exchanges, counted the same
-    way, add less to a probability of at most 1/4, if at most half of the pooled records match. If
-    more do, the p-value is 1.
-
-    References
-    ----------
-    K. Amin et al., "Phantoms and disclosures: a causal framework for auditing synthetic data"
-    (2026), arXiv:2606.16952, tests matches of train and of a holdout; the argument for tables of
-    fixed sizes is ours. T. Steinke, M. Nasr, M. Jagielski, "Privacy auditing with one (1) training
-    run", NeurIPS 2023, arXiv:2305.08846, has one for records that are chosen by coins.
-
-    Examples
-    --------
-    >>> from skeval.stats.risks import Matched, matches_epsilon
-    >>> ten_copies = Matched(10, 1000, 0, 1000)
-    >>> [round(matches_epsilon(ten_copies, adjacency=a), 3) for a in ("replace", "add_remove")]
-    [1.059, 0.529]
-    >>> round(matches_epsilon(Matched(200, 1000, 40, 1000), delta=1e-6), 3)
-    0.743
-    """
+    """Return a lower bound of epsilon from the records of train and of the holdout that match."""
+    # Train is a random part of the pooled records, of a fixed size, and the generator ran
+    # once.
+    #
+    # To exchange a record of train for one of the holdout replaces one record. It changes the
+    # chance of the release by a factor of `e^epsilon` at most. For "add_remove" it is one
+    # record removed and one added: 2 epsilon, and delta times `1 + e^epsilon`. Let m records
+    # match. Each choice of train with t + 1 of them becomes one with t by such an exchange,
+    # so that the ratio of the chances of t + 1 and t, given the release, is at most that of
+    # Fisher's noncentral hypergeometric distribution with odds of `e^epsilon`. The p-value of
+    # an epsilon is the chance that this distribution gives as many matches of train. Nothing
+    # is assumed of the rate of chance matches, nor of their number. With epsilon = 0 the
+    # p-value is that of Fisher's exact test.
+    #
+    # With delta above 0, `2 n_train delta / k` is added, k being the least number of matches
+    # that would be as significant if all were of train. The exceptions of all exchanges,
+    # counted the same way, add less to a probability of at most 1/4, if at most half of the
+    # pooled records match. If more do, the p-value is 1.
+    #
+    # Source: K. Amin et al., "Phantoms and disclosures: a causal framework for auditing
+    # synthetic data" (2026), arXiv:2606.16952, tests matches of train and of a holdout; the
+    # argument for tables of fixed sizes is ours. T. Steinke, M. Nasr, M. Jagielski, "Privacy
+    # auditing with one (1) training run", NeurIPS 2023, arXiv:2305.08846, has one for records
+    # that are chosen by coins.
     if not (0.0 <= delta < 1.0 and 0.75 <= confidence < 1.0):
         raise InvalidParameterError(
             "matches_epsilon: delta must be in [0, 1) and confidence in [3/4, 1), got "
@@ -1001,28 +598,7 @@ def matches_epsilon(
 def privacy_of_matches(
     matched: Matched, claimed_epsilon: float | None = None, delta: float = 0.0
 ) -> dict[str, Any]:
-    """Return what the details of a result say of epsilon: bounds by adjacency, and of a claim.
-
-    Parameters
-    ----------
-    matched : Matched
-        As in :func:`matches_p_value`.
-    claimed_epsilon : float, optional
-        An epsilon that is claimed, for one record more or less.
-    delta : float, default=0.0
-        The delta of the claim, and of the bounds.
-
-    Returns
-    -------
-    dict
-        `epsilon`, and what :func:`against_claim` says.
-
-    Examples
-    --------
-    >>> from skeval.stats.risks import Matched, privacy_of_matches
-    >>> privacy_of_matches(Matched(200, 1000, 40, 1000), claimed_epsilon=0.5)["verdict"]
-    'violation'
-    """
+    """Return what the details of a result say of epsilon: bounds by adjacency, and of a claim."""
     bounds = {of: matches_epsilon(matched, delta, adjacency=of) for of in ("add_remove", "replace")}
     counts = {
         "train": [matched.k_train, matched.n_train],
@@ -1036,11 +612,9 @@ def privacy_of_matches(
 
 
 def _least_epsilon(function: Callable[[float], float], level: float) -> float:
-    """Return the least epsilon at which a function that rises with it reaches a level.
-
-    If delta is large a p-value may fall again, but from a value above one half only: below
-    that, all its terms rise with epsilon.
-    """
+    """Return the least epsilon at which a function that rises with it reaches a level."""
+    # If delta is large a p-value may fall again, but from a value above one half only: below
+    # that, all its terms rise with epsilon.
     if function(0.0) >= level:
         return 0.0
     high = 1.0
@@ -1052,30 +626,7 @@ def _least_epsilon(function: Callable[[float], float], level: float) -> float:
 def against_claim(
     bound: float, claimed: float | None, p_value: Callable[[float], float]
 ) -> dict[str, Any]:
-    """Hold a lower bound of epsilon against the epsilon that a generator claims.
-
-    Parameters
-    ----------
-    bound : float
-        The lower bound.
-    claimed : float or None
-        The claimed epsilon, of the same adjacency and delta; None if nothing is claimed.
-    p_value : callable
-        The p-value of an epsilon.
-
-    Returns
-    -------
-    dict
-        `claimed_epsilon`; `verdict`: "violation" if the bound is above it, "loose" if it is below
-        half of it, else "consistent"; `p_value_of_claim`. Empty if nothing is claimed.
-
-    Examples
-    --------
-    >>> from functools import partial
-    >>> from skeval.stats.risks import against_claim, one_run_p_value
-    >>> against_claim(0.70, 0.5, partial(one_run_p_value, 100, 100, 75))["verdict"]
-    'violation'
-    """
+    """Hold a lower bound of epsilon against the epsilon that a generator claims."""
     if claimed is None:
         return {}
     claimed = float(claimed)
@@ -1092,26 +643,7 @@ def epsilon_of_rates(
     false_negative_rate: np.ndarray | float,
     delta: float = 0.0,
 ) -> np.ndarray:
-    """Return the least epsilon that allows a test of two neighbouring tables such error rates.
-
-    Parameters
-    ----------
-    false_positive_rate, false_negative_rate : float or ndarray
-        Rates, or upper bounds of them for a lower bound of epsilon.
-    delta : float, default=0.0
-        The delta of the pair (epsilon, delta).
-
-    Returns
-    -------
-    ndarray
-        At least 0; infinite where a test that detects anything never errs.
-
-    Examples
-    --------
-    >>> from skeval.stats.risks import epsilon_of_rates
-    >>> round(float(epsilon_of_rates(0.1202879, 0.7282789)), 6)
-    0.814888
-    """
+    """Return the least epsilon that allows a test of two neighbouring tables such error rates."""
     alpha, beta = np.asarray(false_positive_rate), np.asarray(false_negative_rate)
     with np.errstate(divide="ignore", invalid="ignore"):
         bounds = [
@@ -1134,77 +666,28 @@ def _upper_rates(
 def two_world_epsilon(
     n_true: int, n_in: int, n_false: int, n_out: int, delta: float = 0.0, confidence: float = 0.95
 ) -> float:
-    """Return a lower bound of epsilon from many runs with and many without one row.
-
-    Parameters
-    ----------
-    n_true, n_in : int
-        Runs with the row that the test takes for such, and all of them.
-    n_false, n_out : int
-        Runs without the row that the test takes for runs with it, and all of them.
-    delta : float, default=0.0
-        The delta of the pair (epsilon, delta) that is bounded.
-    confidence : float, default=0.95
-        How often at least the bound holds, if the test was chosen without these runs.
-
-    Returns
-    -------
-    float
-        With Clopper and Pearson's upper bounds of both error rates, each at half the level.
-
-    References
-    ----------
-    M. Jagielski, J. Ullman, A. Oprea, "Auditing differentially private machine learning: how
-    private is private SGD?", NeurIPS 2020, arXiv:2006.07709.
-
-    Examples
-    --------
-    >>> from skeval.stats.risks import two_world_epsilon
-    >>> round(two_world_epsilon(1000, 1000, 0, 1000), 7)
-    5.6005875
-    >>> round(two_world_epsilon(300, 1000, 100, 1000, delta=0.01), 7)
-    0.7773911
-    """
+    """Return a lower bound of epsilon from many runs with and many without one row."""
+    # Source: M. Jagielski, J. Ullman, A. Oprea, "Auditing differentially private machine
+    # learning: how private is private SGD?", NeurIPS 2020, arXiv:2006.07709.
     return float(epsilon_of_rates(*_upper_rates(n_true, n_in, n_false, n_out, confidence), delta))
 
 
 def gdp_mu(n_true: int, n_in: int, n_false: int, n_out: int, confidence: float = 0.95) -> float:
-    """Return a lower bound of mu, if the mechanism is Gaussian differentially private.
-
-    Parameters are those of :func:`two_world_epsilon`.
-
-    Notes
-    -----
-    A bound of mu says something of epsilon, by :func:`gdp_epsilon`, only where the mechanism's
-    trade-off function is that of two normal distributions, as of the Gaussian mechanism.
-
-    References
-    ----------
-    J. Dong, A. Roth, W. J. Su, "Gaussian differential privacy", JRSS B 84 (2022) 3-37,
-    arXiv:1905.02383.
-
-    M. Nasr et al., "Tight auditing of differentially private machine learning", USENIX Security
-    2023, arXiv:2302.07956.
-
-    Examples
-    --------
-    >>> from skeval.stats.risks import gdp_mu
-    >>> round(gdp_mu(691, 1000, 309, 1000), 3)
-    0.832
-    """
+    """Return a lower bound of mu, if the mechanism is Gaussian differentially private."""
+    # Parameters are those of two_world_epsilon.
+    #
+    # A bound of mu says something of epsilon, by gdp_epsilon, only where the mechanism's
+    # trade-off function is that of two normal distributions, as of the Gaussian mechanism.
+    #
+    # Source: J. Dong, A. Roth, W. J. Su, "Gaussian differential privacy", JRSS B 84 (2022)
+    # 3-37, arXiv:1905.02383. M. Nasr et al., "Tight auditing of differentially private
+    # machine learning", USENIX Security 2023, arXiv:2302.07956.
     false_positive, false_negative = _upper_rates(n_true, n_in, n_false, n_out, confidence)
     return max(0.0, float(norm.isf(false_positive) - norm.ppf(false_negative)))
 
 
 def gdp_delta(epsilon: float, mu: float) -> float:
-    """Return the least delta with which mu-GDP is (epsilon, delta)-DP.
-
-    Examples
-    --------
-    >>> from skeval.stats.risks import gdp_delta
-    >>> round(gdp_delta(1.0, 1.0), 7)
-    0.1269367
-    """
+    """Return the least delta with which mu-GDP is (epsilon, delta)-DP."""
     if mu == 0.0:
         return 0.0
     near, far = log_ndtr(mu / 2.0 - epsilon / mu), epsilon + log_ndtr(-mu / 2.0 - epsilon / mu)
@@ -1212,12 +695,5 @@ def gdp_delta(epsilon: float, mu: float) -> float:
 
 
 def gdp_epsilon(delta: float, mu: float) -> float:
-    """Return the least epsilon with which mu-GDP is (epsilon, delta)-DP, delta being above 0.
-
-    Examples
-    --------
-    >>> from skeval.stats.risks import gdp_epsilon
-    >>> round(gdp_epsilon(1e-5, 1.0), 7)
-    4.3771781
-    """
+    """Return the least epsilon with which mu-GDP is (epsilon, delta)-DP, delta being above 0."""
     return _least_epsilon(lambda epsilon: -gdp_delta(epsilon, mu), -delta)

@@ -21,22 +21,12 @@ from skeval.stats.relabelling import (
 )
 
 _CELLS = 2**20  # labels held at once
-_LEAST_SPREAD = 1e-9  # of a sum of ranks; below, all are equal
+_MIN_SPREAD = 1e-9  # of a sum of ranks; below, all are equal
 
 
 @dataclass(frozen=True)
 class Curve:
-    """The points of a ROC curve, from the strictest threshold to none.
-
-    Attributes
-    ----------
-    false_positives, true_positives : ndarray of shape (n_points,)
-        Ascending counts; 0 at the first point, all rows at the last.
-    thresholds : ndarray of shape (n_points,)
-        Descending; rows at or above are called positive. Infinite at the first point.
-    n_positives, n_negatives : int
-        Numbers of rows.
-    """
+    """The points of a ROC curve, from the strictest threshold to none."""
 
     false_positives: np.ndarray
     true_positives: np.ndarray
@@ -67,16 +57,7 @@ class Curve:
 
 
 def roc_curve(positives: np.ndarray, negatives: np.ndarray) -> Curve:
-    """Return the points of the ROC curve, one for each score that occurs.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.roc import roc_curve
-    >>> curve = roc_curve(np.array([0.8, 0.6, 0.4]), np.array([0.7, 0.4, 0.2]))
-    >>> curve.false_positives.tolist(), curve.true_positives.tolist()
-    ([0, 0, 1, 1, 2, 3], [0, 1, 1, 2, 3, 3])
-    """
+    """Return the points of the ROC curve, one for each score that occurs."""
     values = np.unique(np.concatenate([positives, negatives]))[::-1]
     counts = [
         scores.size - np.searchsorted(np.sort(scores), values, side="left")
@@ -88,51 +69,14 @@ def roc_curve(positives: np.ndarray, negatives: np.ndarray) -> Curve:
 
 
 def thinned(curve: Curve, n_points: int = 200) -> np.ndarray:
-    """Return which points of a curve to draw: those on a logarithmic grid of false positive rates.
-
-    Parameters
-    ----------
-    curve : Curve
-        Any.
-    n_points : int, default=200
-        How many at most.
-
-    Returns
-    -------
-    ndarray of int
-        Positions, ascending: for each rate of the grid from ``1 / n_negatives`` to 1 the last point
-        within it, and the last point without a false positive.
-    """
+    """Get which points of a curve to draw: those on a logarithmic grid of false positive rates."""
     grid = np.geomspace(1.0, curve.n_negatives, n_points - 1)
     allowed = np.concatenate([[0], np.floor(grid + 1e-9).astype(np.int64)])
     return np.unique(np.searchsorted(curve.false_positives, allowed, side="right") - 1)
 
 
 def tpr_at_fpr(positives: np.ndarray, negatives: np.ndarray, alpha: float) -> float:
-    """Return the greatest true positive rate at a false positive rate of at most `alpha`.
-
-    Parameters
-    ----------
-    positives, negatives : ndarray of shape (m,), (n,)
-        Scores.
-    alpha : float
-        In (0, 1].
-
-    Returns
-    -------
-    float
-        The rate at a point of the curve, without interpolation; nan if `alpha` is below ``1 / n``,
-        which no threshold can be held to by n rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.roc import tpr_at_fpr
-    >>> rng = np.random.RandomState(0)
-    >>> members, others = rng.normal(1, 1, 1000), rng.normal(0, 1, 1000)
-    >>> [tpr_at_fpr(members, others, alpha) for alpha in (0.1, 0.01, 0.001)]
-    [0.359, 0.099, 0.049]
-    """
+    """Return the greatest true positive rate at a false positive rate of at most `alpha`."""
     return _last_point(positives, negatives, alpha)[0]
 
 
@@ -169,15 +113,7 @@ def advantage_threshold(positives: np.ndarray, negatives: np.ndarray) -> float:
 
 
 class Rates(NamedTuple):
-    """How many rows a fixed threshold calls positive.
-
-    Attributes
-    ----------
-    true_positives, n_positives : int
-        Counts of the positive rows.
-    false_positives, n_negatives : int
-        Counts of the negative rows.
-    """
+    """How many rows a fixed threshold calls positive."""
 
     true_positives: int
     n_positives: int
@@ -208,16 +144,7 @@ class Rates(NamedTuple):
 
 
 def rates_at(positives: np.ndarray, negatives: np.ndarray, threshold: float) -> Rates:
-    """Count the rows at or above a threshold.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.roc import rates_at
-    >>> rates = rates_at(np.array([0.8, 0.6, 0.4]), np.array([0.7, 0.3]), 0.6)
-    >>> rates.true_positives, rates.false_positives
-    (2, 1)
-    """
+    """Count the rows at or above a threshold."""
     return Rates(
         int((positives >= threshold).sum()),
         positives.size,
@@ -227,17 +154,8 @@ def rates_at(positives: np.ndarray, negatives: np.ndarray, threshold: float) -> 
 
 
 def median_accuracy(positives: np.ndarray, negatives: np.ndarray) -> float:
-    """Return the mean of both rates of right calls where the higher half is called positive.
-
-    Rows at the median count as half right.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.roc import median_accuracy
-    >>> median_accuracy(np.array([3.0, 2.0]), np.array([1.0, 2.0]))
-    0.75
-    """
+    """Return the mean of both rates of right calls where the higher half is called positive."""
+    # Rows at the median count as half right.
     median = float(np.median(np.concatenate([positives, negatives])))
     above, below = (
         float((scores > median).mean() + (scores == median).mean() / 2.0)
@@ -254,35 +172,7 @@ def label_tests(
     n_permutations: int,
     seed: int,
 ) -> tuple[list[Relabelled], Relabelled]:
-    """Hold rates and the greatest advantage against random labels of the same scores.
-
-    Parameters
-    ----------
-    positives, negatives : ndarray of shape (m,), (n,)
-        Scores.
-    alphas : sequence of float
-        False positive rates.
-    n_permutations : int
-        Number of random labellings; fewer are drawn where many reach what was observed.
-    seed : int
-        The seed of these.
-
-    Returns
-    -------
-    rates : list of Relabelled
-        The true positive rate at each of `alphas`; 0 where it is not defined.
-    advantage : Relabelled
-        The greatest difference of true and false positive rate.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.roc import label_tests
-    >>> high, low = np.arange(20.0, 40.0), np.arange(20.0)
-    >>> (rate,), advantage = label_tests(high, low, [0.1], n_permutations=99, seed=0)
-    >>> rate.observed, rate.p_value, advantage.observed, advantage.p_value
-    (1.0, 0.01, 1.0, 0.01)
-    """
+    """Hold rates and the greatest advantage against random labels of the same scores."""
     pooled = np.concatenate([positives, negatives])
     order = np.argsort(-pooled, kind="stable")
     # nothing is read within a tie, so that the order of its rows does not matter
@@ -315,32 +205,7 @@ def label_tests(
 
 @dataclass(frozen=True)
 class Areas:
-    """Several AUCs of the same rows, and what random labels would make of them.
-
-    Attributes
-    ----------
-    ranks : ndarray of shape (n_rows, n_scores)
-        The ranks of each score, 0 where a row has none.
-    strata : ndarray of shape (n_rows,), int
-        Rows that have the same of the scores have the same number. Labels are exchanged among
-        these only, since which rows have a score may depend on the labels.
-    mean, spread : ndarray of shape (n_scores,)
-        Moments of the sum of the ranks of positive rows, over all labels.
-    n_pairs, n_true : ndarray of shape (n_scores,)
-        Pairs of a positive and a negative row, and positive rows, that have the score.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.relabelling import shuffled
-    >>> from skeval.stats.roc import Areas
-    >>> labels, rng = np.arange(40) < 20, np.random.default_rng(0)
-    >>> scores = np.column_stack([rng.normal(size=40), labels + rng.normal(size=40)])
-    >>> areas = Areas.of(scores, labels)
-    >>> test = areas.test(labels, [shuffled(labels, 999, rng)])
-    >>> areas.deviations(labels[:, None]).round(1).ravel().tolist(), test.p_value
-    ([-0.7, 2.8], 0.007)
-    """
+    """Several AUCs of the same rows, and what random labels would make of them."""
 
     ranks: np.ndarray
     strata: np.ndarray
@@ -368,7 +233,7 @@ class Areas:
 
         Labels have shape (n_rows, n), the result (n_scores, n); 0 where all rows tie.
         """
-        scale = np.where(self.spread > _LEAST_SPREAD, self.spread, np.inf)
+        scale = np.where(self.spread > _MIN_SPREAD, self.spread, np.inf)
         return np.asarray((self.ranks.T @ labels - self.mean[:, None]) / scale[:, None])
 
     def area(self, score: int, deviation: float) -> float:
@@ -377,31 +242,13 @@ class Areas:
         return float((total - m * (m + 1) / 2) / self.n_pairs[score])
 
     def test(self, labels: np.ndarray, drawn: Iterable[np.ndarray]) -> Relabelled:
-        """Hold the largest deviation against those of random labels, however scores depend.
-
-        Parameters
-        ----------
-        labels : ndarray of shape (n_rows,), bool
-            True for positive rows.
-        drawn : iterable of ndarray of shape (n_rows, n), bool
-            Blocks of random labels, exchanged within strata.
-        """
+        """Hold the largest deviation against those of random labels, however scores depend."""
         return labels_test(lambda some: self.deviations(some).max(axis=0), labels, drawn)
 
 
 @dataclass(frozen=True)
 class AUC:
-    """The area under a ROC curve, and how sure it is.
-
-    Attributes
-    ----------
-    value : float
-        Share of pairs of a positive and a negative row in which the positive one scores higher.
-    standard_error : float
-        DeLong's; nan where a sample has one row.
-    interval : tuple of (float, float)
-        On the logit scale.
-    """
+    """The area under a ROC curve, and how sure it is."""
 
     value: float
     standard_error: float
@@ -409,61 +256,18 @@ class AUC:
 
 
 def auc(positives: np.ndarray, negatives: np.ndarray) -> float:
-    """Return the share of pairs that the scores put in order, ties half.
-
-    Parameters
-    ----------
-    positives, negatives : ndarray of shape (m,), (n,)
-        Scores; those of the positive rows should be the higher ones.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.roc import auc
-    >>> round(auc(np.array([0.8, 0.6, 0.4]), np.array([0.7, 0.3, 0.2])), 7)
-    0.7777778
-    """
+    """Return the share of pairs that the scores put in order, ties half."""
     return float(placements(positives, negatives).mean())
 
 
 def delong(positives: np.ndarray, negatives: np.ndarray, confidence: float = 0.95) -> AUC:
-    """Return the AUC with DeLong's standard error.
-
-    Parameters
-    ----------
-    positives, negatives : ndarray of shape (m,), (n,)
-        Scores of rows that the scoring rule has not seen; independent rows, ties allowed.
-    confidence : float, default=0.95
-        The level of the interval.
-
-    Returns
-    -------
-    AUC
-
-    Notes
-    -----
-    With ``V_i`` the share of negatives that positive row i outscores, ties half, and ``W_j``
-    likewise, the variance is ``var(V) / m + var(W) / n``.
-
-    References
-    ----------
-    E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson, "Comparing the areas under two or more
-    correlated receiver operating characteristic curves", Biometrics 44 (1988) 837-845,
-    doi:10.2307/2531595.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.roc import delong
-    >>> area = delong(np.array([0.8, 0.6, 0.4]), np.array([0.7, 0.3, 0.2]))
-    >>> round(area.standard_error, 7)
-    0.248452
-    """
+    """Return the AUC with DeLong's standard error."""
+    # With `V_i` the share of negatives that positive row i outscores, ties half, and `W_j`
+    # likewise, the variance is `var(V) / m + var(W) / n`.
+    #
+    # Source: E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson, "Comparing the areas under two
+    # or more correlated receiver operating characteristic curves", Biometrics 44 (1988)
+    # 837-845, doi:10.2307/2531595.
     m, n = positives.size, negatives.size
     value, error = area_and_error(positives, negatives)
     if np.isnan(error):
@@ -472,16 +276,7 @@ def delong(positives: np.ndarray, negatives: np.ndarray, confidence: float = 0.9
 
 
 def area_and_error(positives: np.ndarray, negatives: np.ndarray) -> tuple[float, float]:
-    """Return the AUC and DeLong's standard error, nan of a single row; see :func:`delong`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.roc import area_and_error
-    >>> value, error = area_and_error(np.array([1.0, 2.0]), np.array([0.0, 1.5]))
-    >>> value, round(error, 4)
-    (0.75, 0.3536)
-    """
+    """Return the AUC and DeLong's standard error, nan of a single row; see :func:`delong`."""
     m, n = positives.size, negatives.size
     above = placements(positives, negatives)
     value = float(above.mean())
@@ -498,38 +293,9 @@ def clustered_delong(
     negative_clusters: np.ndarray,
     confidence: float = 0.95,
 ) -> AUC:
-    """Return the AUC with a standard error for rows that depend on each other within clusters.
-
-    Parameters
-    ----------
-    positives, negatives : ndarray of shape (m,), (n,)
-        Scores, of which those of one cluster may be alike.
-    positive_clusters, negative_clusters : ndarray of int of shape (m,), (n,)
-        Whose they are, such as the author of a text; one may have rows on both sides.
-    confidence : float, default=0.95
-        The level of the interval. Its quantile is Student's, since clusters are few.
-
-    Returns
-    -------
-    AUC
-        Without a standard error, and with all of [0, 1] for interval, where a side has one cluster.
-
-    References
-    ----------
-    N. A. Obuchowski, "Nonparametric analysis of clustered ROC curve data", Biometrics 53 (1997)
-    567-578, doi:10.2307/2533958.
-
-    Examples
-    --------
-    Rows that are all alike within four clusters are four rows, of which each side has two.
-
-    >>> import numpy as np
-    >>> from skeval.stats.roc import clustered_delong, delong
-    >>> scores, clusters = np.array([[1.0, 3.0], [0.0, 2.0]]), np.array([[0, 1], [2, 3]])
-    >>> many = clustered_delong(*np.repeat(scores, 5, axis=1), *np.repeat(clusters, 5, axis=1))
-    >>> round(many.standard_error, 9) == round(delong(*scores).standard_error, 9)
-    True
-    """
+    """Return the AUC with a standard error for rows that depend on each other within clusters."""
+    # Source: N. A. Obuchowski, "Nonparametric analysis of clustered ROC curve data",
+    # Biometrics 53 (1997) 567-578, doi:10.2307/2533958.
     above, below = placements(positives, negatives), 1.0 - placements(negatives, positives)
     value = float(above.mean())
     n_clusters = 1 + max(positive_clusters.max(), negative_clusters.max())
@@ -553,34 +319,9 @@ def grouped_auc(
     negatives: np.ndarray,
     negative_groups: np.ndarray,
 ) -> tuple[float, float]:
-    """Return the AUC of rows that come in groups, and its standard error by group.
-
-    Parameters
-    ----------
-    positives, negatives : ndarray of shape (m,), (n,)
-        Scores.
-    positive_groups, negative_groups : ndarray of shape (m,), (n,)
-        Codes of the groups, from 0; no group has rows of both kinds.
-
-    Returns
-    -------
-    value, standard_error : float
-        The error of groups that are independent, for any dependence within them; nan if a kind has
-        one group only. With one row a group it is DeLong's.
-
-    References
-    ----------
-    N. A. Obuchowski, "Nonparametric analysis of clustered ROC curve data", Biometrics 53 (1997)
-    567-578, doi:10.2307/2533958.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.roc import grouped_auc
-    >>> scores, rows = (np.array([0.8, 0.6, 0.4]), np.array([0.7, 0.3, 0.2])), np.arange(3)
-    >>> round(grouped_auc(scores[0], rows, scores[1], rows)[1], 7)
-    0.248452
-    """
+    """Return the AUC of rows that come in groups, and its standard error by group."""
+    # Source: N. A. Obuchowski, "Nonparametric analysis of clustered ROC curve data",
+    # Biometrics 53 (1997) 567-578, doi:10.2307/2533958.
     above = placements(positives, negatives)
     value = float(above.mean())
     variance = 0.0
@@ -602,29 +343,7 @@ def auc_interval(
     n_negatives: float,
     confidence: float = 0.95,
 ) -> tuple[float, float]:
-    """Return the interval of an AUC, symmetric on the logit scale.
-
-    Parameters
-    ----------
-    value, standard_error : float
-        The AUC and its standard error.
-    n_positives, n_negatives : float
-        Numbers of rows; they matter where the value is 0 or 1, which leaves no standard error.
-    confidence : float, default=0.95
-        In (0, 1).
-
-    Returns
-    -------
-    low, high : float
-        Within [0, 1]. At 1 the lower bound is ``(alpha / 2) ** (1 / min(m, n))``: an AUC below it
-        would seldom order all pairs. At 0 it is mirrored.
-
-    Examples
-    --------
-    >>> from skeval.stats.roc import auc_interval
-    >>> round(auc_interval(1.0, 0.0, 50, 50)[0], 5)
-    0.92888
-    """
+    """Return the interval of an AUC, symmetric on the logit scale."""
     tail = (1.0 - confidence) / 2.0
     edge = float(tail ** (1.0 / min(n_positives, n_negatives)))
     if value >= 1.0:
@@ -642,28 +361,7 @@ def auc_p_value(
     negatives: np.ndarray,
     alternative: Literal["greater", "less"] = "greater",
 ) -> float:
-    """Return the p-value of the Mann-Whitney test that the AUC is 1/2.
-
-    Parameters
-    ----------
-    positives, negatives : ndarray of shape (m,), (n,)
-        Scores that are exchangeable under the null hypothesis.
-    alternative : {"greater", "less"}, default="greater"
-        Which way the AUC departs from 1/2.
-
-    Returns
-    -------
-    float
-        Exact for small samples without ties, else of the normal distribution with the variance
-        that ties leave; 1 if all scores are equal.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.roc import auc_p_value
-    >>> auc_p_value(np.array([5.0, 6.0, 7.0]), np.array([1.0, 2.0, 3.0]))
-    0.05
-    """
+    """Return the p-value of the Mann-Whitney test that the AUC is 1/2."""
     if np.ptp(np.concatenate([positives, negatives])) == 0:
         return 1.0
     return float(mannwhitneyu(positives, negatives, alternative=alternative).pvalue)

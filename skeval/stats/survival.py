@@ -15,23 +15,11 @@ from scipy.stats import chi2, norm
 _BLOCK = 50_000  # pairs of rows compared at a time
 _FLAT = 1e-9  # a likelihood that bends less than this share of its most has no maximum there
 _STEP = 1e-9
-_MOST_STEPS = 50
+_MAX_STEPS = 50
 
 
 class Curve(NamedTuple):
-    """A curve of Kaplan and Meier: steps at the times of events.
-
-    Attributes
-    ----------
-    times : ndarray of shape (n_times,)
-        Distinct times of events, ascending.
-    survival : ndarray of shape (n_times,)
-        Share that survives each of them.
-    greenwood : ndarray of shape (n_times,)
-        Variance of the logarithm of `survival`, by Greenwood; infinite where nobody survives.
-    n_at_risk : ndarray of shape (n_times,)
-        Rows at risk just before.
-    """
+    """A curve of Kaplan and Meier: steps at the times of events."""
 
     times: np.ndarray
     survival: np.ndarray
@@ -64,27 +52,7 @@ class Curve(NamedTuple):
 
 
 def kaplan_meier(durations: np.ndarray, events: np.ndarray) -> Curve:
-    """Return the curve of Kaplan and Meier.
-
-    Parameters
-    ----------
-    durations : ndarray of shape (n_rows,)
-        Time until the event, or until the row was last seen.
-    events : ndarray of bool of shape (n_rows,)
-        Whether the event happened. A row that was last seen at the time of an event was at risk.
-
-    Returns
-    -------
-    Curve
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.survival import kaplan_meier
-    >>> curve = kaplan_meier(np.array([1.0, 2.0, 2.0, 4.0]), np.array([True, True, False, True]))
-    >>> curve.times.tolist(), curve.survival.tolist()
-    ([1.0, 2.0, 4.0], [0.75, 0.5, 0.0])
-    """
+    """Return the curve of Kaplan and Meier."""
     times, n_events, n_at_risk = _risk_table(durations, events)
     left = n_at_risk - n_events
     with np.errstate(divide="ignore"):
@@ -103,34 +71,15 @@ def _risk_table(
 
 
 def curve_distance(first: Curve, second: Curve, horizon: float) -> float:
-    """Return the mean over time up to a horizon of the absolute difference of two curves.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.survival import curve_distance, kaplan_meier
-    >>> early, late = (kaplan_meier(np.array([time]), np.array([True])) for time in (1.0, 3.0))
-    >>> curve_distance(early, late, 4.0)
-    0.5
-    """
+    """Return the mean over time up to a horizon of the absolute difference of two curves."""
     starts, widths = _steps(np.concatenate([first.times, second.times]), horizon)
     return float(np.abs(first.at(starts) - second.at(starts)) @ widths / horizon)
 
 
 def expected_distance(curve: Curve, n_first: int, n_second: int, horizon: float) -> float:
-    """Return the distance of the curves of two samples of one population, on average.
-
-    The difference at each time is about normal; its variance is that of `curve`, of `n_first`
-    rows, times ``1 + n_first / n_second``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.survival import expected_distance, kaplan_meier
-    >>> curve = kaplan_meier(np.arange(1.0, 101.0), np.ones(100, dtype=bool))
-    >>> round(expected_distance(curve, 100, 100, 100.0), 3)
-    0.044
-    """
+    """Return the distance of the curves of two samples of one population, on average."""
+    # The difference at each time is about normal; its variance is that of `curve`, of
+    # `n_first` rows, times `1 + n_first / n_second`.
     starts, widths = _steps(curve.times, horizon)
     errors = np.sqrt(curve.variance_at(starts) * (1.0 + n_first / n_second))
     return float(np.sqrt(2.0 / np.pi) * (errors @ widths) / horizon)
@@ -144,21 +93,7 @@ def _steps(times: np.ndarray, horizon: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 class LogRank(NamedTuple):
-    """A log-rank test.
-
-    Attributes
-    ----------
-    statistic : float
-        Chi-squared.
-    freedom : int
-        Its degrees of freedom: groups with rows, less one.
-    p_value : float
-        1 where there are no two groups to compare.
-    observed, expected : ndarray of shape (n_groups,)
-        Events of each group, and those if all had the same curve.
-    covariance : ndarray of shape (n_groups, n_groups)
-        Covariance of `observed` if all have the same curve.
-    """
+    """A log-rank test."""
 
     statistic: float
     freedom: int
@@ -171,34 +106,9 @@ class LogRank(NamedTuple):
 def log_rank(
     durations: np.ndarray, events: np.ndarray, groups: np.ndarray, n_groups: int
 ) -> LogRank:
-    """Test whether groups have one curve of survival.
-
-    Parameters
-    ----------
-    durations, events : ndarray of shape (n_rows,)
-        As of :func:`kaplan_meier`.
-    groups : ndarray of int of shape (n_rows,)
-        From 0 on.
-    n_groups : int
-        Number of groups; some may have no rows.
-
-    Returns
-    -------
-    LogRank
-
-    References
-    ----------
-    N. Mantel, "Evaluation of survival data and two new rank order statistics arising in its
-    consideration", Cancer Chemotherapy Reports 50 (1966) 163-170.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.survival import log_rank
-    >>> test = log_rank(np.arange(8.0), np.ones(8, dtype=bool), np.arange(8) // 4, 2)
-    >>> test.observed.tolist(), test.expected.round(2).tolist(), round(test.p_value, 4)
-    ([4.0, 4.0], [1.46, 6.54], 0.0067)
-    """
+    """Test whether groups have one curve of survival."""
+    # Source: N. Mantel, "Evaluation of survival data and two new rank order statistics
+    # arising in its consideration", Cancer Chemotherapy Reports 50 (1966) 163-170.
     times, n_events, n_at_risk = _risk_table(durations, events)
     tables = [
         _counts_at(durations[groups == k], events[groups == k], times) for k in range(n_groups)
@@ -228,55 +138,19 @@ def _counts_at(
 
 
 class Concordance(NamedTuple):
-    """How well risks order the rows: Harrell's index.
-
-    Attributes
-    ----------
-    value : float
-        The share of comparable pairs whose earlier event has the higher risk, equal risks half; nan
-        without such pairs.
-    influence : ndarray of shape (n_rows,)
-        What each row adds to the error of `value`, which has about the variance of their sum of
-        squares.
-    """
+    """How well risks order the rows: Harrell's index."""
 
     value: float
     influence: np.ndarray
 
 
 def concordance(durations: np.ndarray, events: np.ndarray, risks: np.ndarray) -> Concordance:
-    """Return Harrell's index of concordance.
-
-    Parameters
-    ----------
-    durations, events : ndarray of shape (n_rows,)
-        As of :func:`kaplan_meier`. Two rows are comparable if the one with the shorter duration
-        had the event; of two equal durations, if one of both rows had it.
-    risks : ndarray of shape (n_rows,)
-        The higher, the earlier the event is expected.
-
-    Returns
-    -------
-    Concordance
-
-    Notes
-    -----
-    The index is a ratio of sums over pairs. Its error is that of the linear part: a row's pairs
-    that are right, less the index times its comparable pairs.
-
-    References
-    ----------
-    F. E. Harrell, K. L. Lee, D. B. Mark, "Multivariable prognostic models", Statistics in Medicine
-    15 (1996) 361-387.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.survival import concordance
-    >>> durations, events = np.array([1.0, 2.0, 3.0]), np.array([True, False, True])
-    >>> concordance(durations, events, np.array([3.0, 1.0, 2.0])).value
-    1.0
-    """
+    """Return Harrell's index of concordance."""
+    # The index is a ratio of sums over pairs. Its error is that of the linear part: a row's
+    # pairs that are right, less the index times its comparable pairs.
+    #
+    # Source: F. E. Harrell, K. L. Lee, D. B. Mark, "Multivariable prognostic models",
+    # Statistics in Medicine 15 (1996) 361-387.
     right, comparable = np.zeros(durations.size), np.zeros(durations.size)
     first = np.flatnonzero(events)
     size = max(1, _BLOCK // max(1, durations.size))
@@ -297,15 +171,7 @@ def concordance(durations: np.ndarray, events: np.ndarray, risks: np.ndarray) ->
 
 
 class CoxFit(NamedTuple):
-    """A model of Cox.
-
-    Attributes
-    ----------
-    coefficients : ndarray of shape (n_columns,)
-        Logarithms of ratios of hazards; nan where the likelihood has no maximum.
-    roots : ndarray of shape (n_columns, n_columns)
-        Its product with its transpose is the covariance of the coefficients.
-    """
+    """A model of Cox."""
 
     coefficients: np.ndarray
     roots: np.ndarray
@@ -314,41 +180,15 @@ class CoxFit(NamedTuple):
 def cox(
     design: np.ndarray, durations: np.ndarray, events: np.ndarray, penalty: float = 0.0
 ) -> CoxFit:
-    """Fit Cox's model of proportional hazards, with Efron's account of equal durations.
-
-    Parameters
-    ----------
-    design : ndarray of shape (n_rows, n_columns)
-        Finite, without a column of ones.
-    durations, events : ndarray of shape (n_rows,)
-        As of :func:`kaplan_meier`.
-    penalty : float, default=0.0
-        Half of it times the sum of squares of the coefficients is subtracted from the likelihood.
-
-    Returns
-    -------
-    CoxFit
-
-    References
-    ----------
-    B. Efron, "The efficiency of Cox's likelihood function for censored data", JASA 72 (1977)
-    557-565, doi:10.1080/01621459.1977.10480613.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.survival import cox
-    >>> design = np.array([[0.0], [1.0], [0.0], [1.0], [0.0]])
-    >>> fit = cox(design, np.array([5.0, 1.0, 3.0, 4.0, 2.0]), np.ones(5, dtype=bool))
-    >>> round(float(fit.coefficients[0]), 3)
-    0.549
-    """
+    """Fit Cox's model of proportional hazards, with Efron's account of equal durations."""
+    # Source: B. Efron, "The efficiency of Cox's likelihood function for censored data", JASA
+    # 72 (1977) 557-565, doi:10.1080/01621459.1977.10480613.
     order = np.argsort(-durations, kind="stable")
     rows, deaths = (design - design.mean(axis=0))[order], events[order]
     groups = _TiedDeaths.of(durations[order], deaths)
     at = np.zeros(design.shape[1])
     value, slope, bend = _likelihood(rows, deaths, groups, at, penalty)
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         bends, axes = np.linalg.eigh(bend)
         if bends.size == 0 or bends[0] <= _FLAT * max(1.0, bends[-1]):
             break
@@ -368,21 +208,7 @@ def cox(
 
 
 class _TiedDeaths(NamedTuple):
-    """The deaths among rows of descending durations, each with the last row at risk.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (n_deaths,)
-        The rows that die.
-    last : ndarray of shape (n_deaths,)
-        The last row that is at risk at that time.
-    group : ndarray of shape (n_deaths,)
-        Which deaths are at one time.
-    spent : ndarray of shape (n_deaths,)
-        The share of the deaths of that time that Efron takes out of those at risk.
-    first_death : ndarray of shape (n_rows,)
-        The first death, in this order, at which each row is at risk; it is at all that follow.
-    """
+    """The deaths among rows of descending durations, each with the last row at risk."""
 
     rows: np.ndarray
     last: np.ndarray
@@ -434,29 +260,7 @@ def _likelihood(
 def baseline_hazard(
     durations: np.ndarray, events: np.ndarray, ratios: np.ndarray, times: np.ndarray
 ) -> np.ndarray:
-    """Return Breslow's cumulative hazard of a row whose ratio is 1, up to each of these times.
-
-    Parameters
-    ----------
-    durations, events : ndarray of shape (n_rows,)
-        As of :func:`kaplan_meier`.
-    ratios : ndarray of shape (n_rows,)
-        The hazard of each row over that of the baseline.
-    times : ndarray of shape (n_times,)
-        Ascending.
-
-    Returns
-    -------
-    ndarray of shape (n_times,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.survival import baseline_hazard
-    >>> durations, everybody = np.array([1.0, 2.0]), np.ones(2, dtype=bool)
-    >>> baseline_hazard(durations, everybody, np.ones(2), np.array([0.5, 1.0, 3.0])).tolist()
-    [0.0, 0.5, 1.5]
-    """
+    """Return Breslow's cumulative hazard of a row whose ratio is 1, up to each of these times."""
     order = np.argsort(durations, kind="stable")
     at_risk = np.cumsum(ratios[order][::-1])[::-1]
     moments, n_events, _ = _risk_table(durations, events)

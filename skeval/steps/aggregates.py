@@ -45,33 +45,9 @@ def aggregated_context(
     stats: tuple[Stat, ...] = STATS,
     scope: Scope = "children",
 ) -> Context:
-    """Return the rows of a table with aggregates of their children, as a context of one table.
-
-    Parameters
-    ----------
-    context : RelationalContext
-        The tables.
-    table : str
-        Whose rows: a parent, or a subject.
-    stats : tuple of str, default=STATS
-        `count` of all children; `mean`, `median`, `std` (divided by n), `min` and `max` of numbers;
-        `min`, `max` and `span` in days of dates; `nunique`, `mode` and `mode_share` of categories
-        and booleans. The columns are named "child.column.stat".
-    scope : {"children", "subject"}, default="children"
-        The tables that refer to this one, by each of their keys; or all that belong to this
-        subject, each by its path.
-
-    Returns
-    -------
-    Context
-        With the roles of `context`. Rows without children have count 0, the rest missing. Work on
-        the real rows is done once for any number of synthetic tables.
-
-    Notes
-    -----
-    Of a table of links, which holds little but two keys (:func:`is_link`), the columns of the rows
-    on the other side count as its own.
-    """
+    """Return the rows of a table with aggregates of their children, as a context of one table."""
+    # Of a table of links, which holds little but two keys (is_link), the columns of the rows
+    # on the other side count as its own.
     real = _real_aggregates(context, table, stats, scope)
     return _with_synthetic(context, table, stats, scope) if "synthetic" in context else real
 
@@ -150,11 +126,9 @@ def private_parents(relations: RelationalSchema) -> list[str]:
 
 
 def is_link(relations: RelationalSchema, table: str) -> bool:
-    """Return whether the rows of a table link rows of others, m to n, and are little else.
-
-    It refers by two keys or more, and its primary key is made of them; or it has none, and no other
-    column.
-    """
+    """Return whether the rows of a table link rows of others, m to n, and are little else."""
+    # It refers by two keys or more, and its primary key is made of them; or it has none, and
+    # no other column.
     keys = [key for key in relations.foreign_keys if key.child == table]
     linking = {column for key in keys for column in key.columns}
     primary = relations.primary_keys.get(table, ()) or tuple(relations.tables[table].kinds)

@@ -35,11 +35,11 @@ BROAD = "tree"  # as "cart", but its leaves hold the root of the number of rows 
 BINNED = "binned xgboost"  # trees of few bins, which cost a quarter where rows are few
 LIGHT = "light xgboost"  # half as many of these: for wide tables
 _EXACT_TREES = 2000  # rows up to which exact splits cost less than histograms
-_FEW_BINS = 32  # of a feature: histograms of a thousand words cost more than the rows
+_MAX_FEW_BINS = 32  # of a feature: histograms of a thousand words cost more than the rows
 _WIDE = 100  # columns from which Newton's method costs more than it saves
 MAX_ROWS = 10_000
-FEWEST = 10
-_MOST_TOGETHER = 10  # equal rows that are in one fold
+MIN_ROWS = 10
+_MAX_TOGETHER = 10  # equal rows that are in one fold
 _IMPORTANCE_ROWS = 1000
 
 
@@ -62,13 +62,7 @@ ProbabilisticClassifiers = Annotated[Any, _classifiers(True, methods=("fit", "pr
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores of rows that the classifier has not seen: the higher, the more synthetic.
-
-    Attributes
-    ----------
-    real, synthetic : ndarray
-        In [0, 1]; above 1/2 the classifier calls a row synthetic.
-    """
+    """Scores of rows that the classifier has not seen: the higher, the more synthetic."""
 
     real: np.ndarray
     synthetic: np.ndarray
@@ -76,15 +70,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Columns that classifiers read where texts are among them: as features of their words.
-
-    Attributes
-    ----------
-    measured, texts : tuple of str
-        Names of columns.
-    vectorizer : "tfidf", transformer or object with `encode`
-        What makes features of texts.
-    """
+    """Columns that classifiers read where texts are among them: as features of their words."""
 
     measured: tuple[str, ...]
     texts: tuple[str, ...]
@@ -141,30 +127,7 @@ def learn(
     seed: int,
     texts: Sequence[TextSource] = (),
 ) -> FittedClassifier:
-    """Fit a classifier, and the encoder in front of it, on labelled rows.
-
-    Parameters
-    ----------
-    estimator : str or classifier
-        A name of this module, such as "xgboost". Trees see ranks; others, and estimators that the
-        user passes, see standardised and one-hot columns. Features of texts are sparse where it
-        reads such by its tags.
-    rows : ndarray of shape (n_rows, n_columns)
-        Numbers and codes; missing is nan.
-    labels : ndarray of shape (n_rows,)
-        1 for synthetic.
-    nominal : sequence of bool
-        Which columns are codes.
-    seed : int
-        The seed of estimators whose `random_state` is None.
-    texts : sequence of TextSource
-        The spaces of the last columns of the rows, which hold numbers of texts; their features are
-        learned from the same rows.
-
-    Returns
-    -------
-    Model
-    """
+    """Fit a classifier, and the encoder in front of it, on labelled rows."""
     # sparse features that are missing are for xgboost alone
     boosted = {TREE, BINNED, LIGHT}
     of_ranks = boosted if texts else {*boosted, CART, BROAD}
@@ -204,7 +167,7 @@ def _classifier(estimator: Any, features: Features, seed: int) -> Any:
     has_few_bins = estimator in {BINNED, LIGHT} or issparse(features)
     is_small = features.shape[0] <= _EXACT_TREES and not has_few_bins
     method = "exact" if is_small else "hist"
-    bins = {"max_bin": _FEW_BINS} if has_few_bins else {}
+    bins = {"max_bin": _MAX_FEW_BINS} if has_few_bins else {}
     # one thread: sums of floats, and hence trees, would depend on the number of them
     return needed_xgboost().XGBClassifier(
         n_estimators=n_trees, max_depth=3, tree_method=method, n_jobs=1, random_state=seed, **bins
@@ -221,31 +184,10 @@ def out_of_fold(
     seed: int = 0,
     texts: Sequence[TextSource] = (),
 ) -> Scores:
-    """Return scores of all rows, each by a classifier that learned from the other folds.
-
-    Equal rows are in one fold, up to ten of them. Otherwise a classifier that has learned the label
-    of a row would be wrong about its copy in the other table. More equal rows are divided as others
-    are: of such a cell, it can learn in which table it is frequent.
-
-    Parameters
-    ----------
-    estimator : {"xgboost", "logistic", "cart"} or classifier
-        As :func:`learn` takes it.
-    real, synthetic : ndarray of shape (n, n_columns), (m, n_columns)
-        Numbers and codes; missing is nan.
-    nominal : sequence of bool
-        Which columns are codes.
-    n_folds : int, default=5
-        Number of folds; each has its share of both tables.
-    seed : int, default=0
-        The seed of the folds.
-    texts : sequence of TextSource
-        As :func:`learn` takes them.
-
-    Returns
-    -------
-    Scores
-    """
+    """Return scores of all rows, each by a classifier that learned from the other folds."""
+    # Equal rows are in one fold, up to ten of them. Otherwise a classifier that has learned
+    # the label of a row would be wrong about its copy in the other table. More equal rows are
+    # divided as others are: of such a cell, it can learn in which table it is frequent.
     rows = np.concatenate([real, synthetic])
     labels = np.repeat([0, 1], [len(real), len(synthetic)])
     scores, fold = np.empty(len(rows)), _folds(rows, labels, n_folds, seed)
@@ -266,21 +208,13 @@ def _folds(rows: np.ndarray, labels: np.ndarray, n_folds: int, seed: int) -> np.
         fold[unseen] = k
     group = equal_rows(rows)
     _, first, counts = np.unique(group, return_index=True, return_counts=True)
-    together = np.where(counts[group] <= _MOST_TOGETHER, fold[first][group], fold)
+    together = np.where(counts[group] <= _MAX_TOGETHER, fold[first][group], fold)
     seen_of_both = all(len(np.unique(labels[together != k])) == 2 for k in range(n_folds))
     return together if seen_of_both else fold
 
 
 def equal_rows(rows: np.ndarray) -> np.ndarray:
-    """Return a number for each row, the same for equal rows; missing equals missing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.classifiers import equal_rows
-    >>> equal_rows(np.array([[2.0, np.nan], [1.0, 0.0], [2.0, np.nan]])).tolist()
-    [1, 0, 1]
-    """
+    """Return a number for each row, the same for equal rows; missing equals missing."""
     order = np.lexsort(rows.T[::-1])
     before, after = rows[order[:-1]], rows[order[1:]]
     differs = ~((before == after) | (np.isnan(before) & np.isnan(after))).all(axis=1)
@@ -291,21 +225,7 @@ def equal_rows(rows: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Split:
-    """A classifier that learned on some rows and scored others.
-
-    Attributes
-    ----------
-    scores : Scores
-        The scores of as many real as synthetic rows.
-    real_rows : str
-        Whose the real rows are, "holdout" or "train".
-    n_learned : int
-        Rows of each kind that the classifier learned from.
-    model : Model
-        The classifier.
-    real, synthetic : ndarray
-        The rows that were scored.
-    """
+    """A classifier that learned on some rows and scored others."""
 
     scores: Scores
     real_rows: str
@@ -332,7 +252,7 @@ def too_few(context: Context, columns: Read, n_folds: int = 0) -> str:
     """Return why no classifier can be run on these tables; empty if one can."""
     if not measured_names(context, columns) and not _texts(columns):
         return "no column of this table can be measured."
-    fewest = max(FEWEST, n_folds)
+    fewest = max(MIN_ROWS, n_folds)
     short = [role for role in ROLES if context.n_rows(role) < fewest]
     if not short:
         return ""
@@ -375,13 +295,12 @@ def nominal_columns(context: Context, columns: Read) -> tuple[bool, ...]:
 
 @shared
 def labelled_rows(context: Context, role: str, columns: Read = None) -> np.ndarray:
-    """Return a role's rows as numbers and codes, columns by name.
-
-    Texts come last, as numbers that tell them apart.
-
-    The codes are in the order of the labels, real or not: in those of the context levels that no
-    real row has come last, which would tell synthetic rows where each row has a level of its own.
-    """
+    """Return a role's rows as numbers and codes, columns by name."""
+    # Texts come last, as numbers that tell them apart.
+    #
+    # The codes are in the order of the labels, real or not: in those of the context levels
+    # that no real row has come last, which would tell synthetic rows where each row has a
+    # level of its own.
     every = [*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]
     names = measured_names(context, columns)
     rows: np.ndarray = encoded(context, role, "gower")[:, [every.index(n) for n in names]] + 0.0
@@ -472,15 +391,13 @@ def split(
     max_rows: int | None,
     seed: int,
 ) -> Split:
-    """Return scores of rows that a classifier has not seen, by one that learned from others.
-
-    It learns from train and a part of the synthetic rows, and is tested on the others and as many
-    holdout rows. These are independent of all that was learned, by classifier and generator alike.
-    Without a holdout, train is divided as the synthetic table is.
-    """
+    """Return scores of rows that a classifier has not seen, by one that learned from others."""
+    # It learns from train and a part of the synthetic rows, and is tested on the others and
+    # as many holdout rows. These are independent of all that was learned, by classifier and
+    # generator alike. Without a holdout, train is divided as the synthetic table is.
     synthetic = _shuffled(context, "synthetic", columns, max_rows, seed)
     train = _shuffled(context, "train", columns, max_rows, seed)
-    fresh = "holdout" in context and context.n_rows("holdout") >= FEWEST
+    fresh = "holdout" in context and context.n_rows("holdout") >= MIN_ROWS
     if fresh:
         tested = _shuffled(context, "holdout", columns, max_rows, seed)
         n_test = min(_test_rows(len(synthetic), test_size), len(tested))

@@ -29,10 +29,10 @@ from skeval.utils.files import replacing
 from skeval.utils.formatting import risk_level
 
 _ROLES = ("train", "holdout", "synthetic")
-_MOST_OVERLAP = 50.0  # percent of train's entities: above, risk is high by SynEval's rule
+_MAX_OVERLAP = 50.0  # percent of train's entities: above, risk is high by SynEval's rule
 _BLOCK = 2000  # texts recognized between two writes to the disk
 _FORM = 2  # of what is kept on disk: raised where hashes or their meaning change
-_MOST_WORDS = 4  # of an entity that are looked at one by one
+_MAX_WORDS = 4  # of an entity that are looked at one by one
 _WORD = re.compile(r"\w(?:[\w'\u2019-]*\w)?")
 _SEPARATED = re.compile(r"[\d\s()+./-]*\d[\d\s()+./-]*|[A-Z]{2}\d\d[ A-Z0-9]+")
 _MARKS = "'\"\u2018\u2019\u201c\u201d\u00ab\u00bb.,;:!?()[]{}*_- "
@@ -98,27 +98,7 @@ class EntityRecognizer(Protocol):
 
 @dataclass(frozen=True)
 class Reading:
-    """How the texts of a table are read.
-
-    Parameters
-    ----------
-    columns : tuple of str
-        Text columns; all those of a row are one document.
-    recognizer : EntityRecognizer
-        What finds entities.
-    keep : object or None
-        With a method ``keeps(entity)``: which of them count.
-    n_windows : int
-        Up to how many words on both sides of an entity make a phrase.
-    n_max_texts : int or None
-        How many rows of each table are read at most.
-    seed : int
-        The seed of their choice.
-    group : str or None
-        A column: rows that have its values in common are chosen together.
-    memory : str or None
-        A folder.
-    """
+    """How the texts of a table are read."""
 
     columns: tuple[str, ...]
     recognizer: Any
@@ -139,12 +119,12 @@ class Reading:
 
 
 class Recognized(NamedTuple):
-    """The entities of one text: types, hashes of shape (n_entities, 1 + n_windows), words.
+    """The entities of one text: types, hashes of shape (n_entities, 1 + n_windows), words."""
 
-    The first hash is the entity's, the others those of the phrases around it, 0 for none. Lengths
-    are words of each entity, `n_words` those of the text. Places, of shape (n_entities, 2), say
-    which of the words that tables have of the text is its first, and how many there are.
-    """
+    # The first hash is the entity's, the others those of the phrases around it, 0 for none.
+    # Lengths are words of each entity, `n_words` those of the text. Places, of shape
+    # (n_entities, 2), say which of the words that tables have of the text is its first, and
+    # how many there are.
 
     types: tuple[str, ...]
     hashes: np.ndarray
@@ -155,23 +135,7 @@ class Recognized(NamedTuple):
 
 @dataclass(frozen=True)
 class Mentions:
-    """Entities in the texts of one table.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_mentions,)
-        Places of their rows in the table.
-    types : ndarray of str of shape (n_mentions,)
-        Their types.
-    hashes : ndarray of uint64 of shape (n_mentions, 1 + n_windows)
-        The hashes of the entity and of the phrases around it.
-    lengths : ndarray of shape (n_mentions,)
-        Words of the entity.
-    words : ndarray of uint64 of shape (n_mentions, 4)
-        The first of these, as the words of texts are known; 0 for none.
-    n_rows, n_words : int
-        Rows that were read, and words in them.
-    """
+    """Entities in the texts of one table."""
 
     rows: np.ndarray
     types: np.ndarray
@@ -232,7 +196,7 @@ def mentions(context: Context, reading: Reading, role: str) -> Mentions:
     places: list[int] = []
     parts: list[Recognized] = []
     n_words = 0
-    words = [np.empty((0, _MOST_WORDS), dtype=np.uint64)]
+    words = [np.empty((0, _MAX_WORDS), dtype=np.uint64)]
     for column in reading.columns:
         first = len(parts)
         for place, text in zip(rows, plain_texts(context, role, column)[rows], strict=True):
@@ -260,12 +224,12 @@ def _words(
 ) -> np.ndarray:
     """Return the first words of the entities in some rows of a column, mention after mention."""
     if not parts:
-        return np.empty((0, _MOST_WORDS), dtype=np.uint64)
+        return np.empty((0, _MAX_WORDS), dtype=np.uint64)
     units = units_of(context, role, column)
     text = np.repeat(units.which[np.asarray(rows)], [len(part.types) for part in parts])
     first, n_each = np.concatenate([part.places for part in parts]).T
-    places = (units.starts[text] + first)[:, None] + np.arange(_MOST_WORDS)
-    inside = np.arange(_MOST_WORDS) < n_each[:, None]
+    places = (units.starts[text] + first)[:, None] + np.arange(_MAX_WORDS)
+    inside = np.arange(_MAX_WORDS) < n_each[:, None]
     inside &= places < units.starts[text + 1][:, None]
     found = np.zeros(places.shape, dtype=np.uint64)
     found[inside] = units.keys[units.codes[places[inside]]]
@@ -285,21 +249,7 @@ def _distinct(context: Context, reading: Reading, roles: Iterable[str]) -> list[
 def recognize(
     texts: Sequence[str], reading: Reading, known: Mapping[str, Recognized]
 ) -> dict[str, Recognized]:
-    """Return what is recognized in distinct texts, that of `known` ones as it is.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        None twice.
-    reading : Reading
-        How they are read.
-    known : mapping of str to Recognized
-        Texts that were read before.
-
-    Returns
-    -------
-    dict of str to Recognized
-    """
+    """Return what is recognized in distinct texts, that of `known` ones as it is."""
     read = {text: known[text] for text in texts if text in known}
     new = [text for text in texts if text not in read]
     store = _Store(reading) if reading.memory is not None else None
@@ -343,17 +293,9 @@ def _checked(given: Any, texts: Sequence[str], backend: str) -> list[list[Entity
 
 
 def normalized(text: str) -> str:
-    """Return an entity in the form in which it is compared.
-
-    Case, spaces, marks at the ends, a genitive, an article and a title do not matter; of numbers
-    that are written in groups, only digits and letters do.
-
-    Examples
-    --------
-    >>> from skeval.steps.entities import normalized
-    >>> normalized("the  Smiths"), normalized("Ada's"), normalized("+49 (30) 901-820")
-    ('smiths', 'ada', '4930901820')
-    """
+    """Return an entity in the form in which it is compared."""
+    # Case, spaces, marks at the ends, a genitive, an article and a title do not matter; of
+    # numbers that are written in groups, only digits and letters do.
     plain = unicodedata.normalize("NFKC", text)
     if _SEPARATED.fullmatch(plain):
         return "".join(char for char in plain if char.isalnum()).casefold()
@@ -404,11 +346,10 @@ def _number(text: str, secret: bytes) -> int:
 
 
 class _Store:
-    """A folder with hashes of what was recognized; no text, and no part of one, is written.
+    """A folder with hashes of what was recognized; no text, and no part of one, is written."""
 
-    Hashes are keyed by a secret of the folder. Files are added, and never changed, so that several
-    processes may share a folder.
-    """
+    # Hashes are keyed by a secret of the folder. Files are added, and never changed, so that
+    # several processes may share a folder.
 
     def __init__(self, reading: Reading) -> None:
         folder = Path(str(reading.memory))
@@ -528,7 +469,7 @@ def texts_in_numbers(
         "syneval": {
             **printed,
             "overlap_percentage": overlap,
-            "risk_level": risk_level(overlap, _MOST_OVERLAP),
+            "risk_level": risk_level(overlap, _MAX_OVERLAP),
         },
     }
 

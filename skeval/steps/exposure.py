@@ -22,9 +22,9 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import counted
 
 _N_NEAREST = 5  # other real rows, by which a row lies apart
-_FEWEST = 10  # train rows, and holdout rows, of a group that is named
-_MOST_NAMED = 3
-_MOST_ATTACKED = 2000  # rows of each table, to see what dropping columns brings
+_MIN_GROUP_ROWS = 10  # train rows, and holdout rows, of a group that is named
+_MAX_NAMED = 3
+_MAX_ATTACKED = 2000  # rows of each table, to see what dropping columns brings
 NEW_VALUES = (
     "Let the generator draw new values between those of train, or round the values or add noise."
 )
@@ -41,37 +41,7 @@ class Excess(NamedTuple):
 
 @shared
 def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
-    """Say by which columns and in which rows train stands out, and what to do about it.
-
-    Parameters
-    ----------
-    context : Context
-        With train, holdout and synthetic rows.
-    columns : int, tuple of str or None
-        Columns that were looked at.
-
-    Returns
-    -------
-    str
-        The place of a leak that a test has shown: this one only looks where it is, and tries what
-        it advises. To drop rows that nearly repeat train rows, or columns, is advised only where
-        without them the AUC of the strongest attack exceeds a half by at most half as much, or,
-        for columns, where no attack knows train rows; else, and where most rows are copies, the
-        generator is to be fitted again. Empty without a holdout, or without a column that can be
-        measured.
-
-    Examples
-    --------
-    >>> from skeval import Context
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.steps.exposure import advice_on_leak
-    >>> train, holdout, synthetic = (make_mixed(300, random_state=seed) for seed in range(3))
-    >>> released = synthetic.assign(income=train["income"], visits=train["visits"])
-    >>> context = Context.of(train, holdout).with_synthetic(released)
-    >>> print(advice_on_leak(context))
-    Let the generator draw new values between those of train, or round the values or add noise. \
-Values of train occur unchanged in income.
-    """
+    """Say by which columns and in which rows train stands out, and what to do about it."""
     if "holdout" not in context or not chosen_columns(context.schema, columns):
         return ""
     names, group = exposed_columns(context, columns), exposed_group(context, columns)
@@ -124,7 +94,7 @@ def _excess(context: Context, columns: ColumnChoice = None) -> Excess:
     scored = []
     for attack in STRONGEST:
         with suppress(TableError):  # too few rows for it
-            scored.append(member_scores(context, attack, _MOST_ATTACKED, columns=columns))
+            scored.append(member_scores(context, attack, _MAX_ATTACKED, columns=columns))
     if not scored:
         return Excess(0.0, 1.0)
     areas = [(auc(one.members, one.others), one) for one in (*scored, blended(scored))]
@@ -134,23 +104,14 @@ def _excess(context: Context, columns: ColumnChoice = None) -> Excess:
 
 
 def names_listed(names: Sequence[str]) -> str:
-    """Return names as a sentence has them.
-
-    Examples
-    --------
-    >>> from skeval.steps.exposure import names_listed
-    >>> names_listed(["a", "b", "c"])
-    'a, b and c'
-    """
+    """Return names as a sentence has them."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def exposed_columns(context: Context, columns: ColumnChoice = None) -> list[str]:
-    """Return the columns in which train rows are nearer to synthetic rows than holdout rows are.
-
-    Nearer to the nearest synthetic row, or in the column alone to the nearest value that any has:
-    of the columns significant after Holm, the three most significant.
-    """
+    """Return the columns in which train rows are nearer to synthetic rows than holdout rows are."""
+    # Nearer to the nearest synthetic row, or in the column alone to the nearest value that
+    # any has: of the columns significant after Holm, the three most significant.
     looked_at = chosen_columns(context.schema, columns)
     names = [name for name in encoded_columns(context.schema) if name in looked_at]
     train, holdout = (_differences(context, role, columns) for role in ("train", "holdout"))
@@ -158,7 +119,7 @@ def exposed_columns(context: Context, columns: ColumnChoice = None) -> list[str]
     corrected = np.reshape(holm(p_values), (2, -1)).min(axis=0)
     least = np.reshape(p_values, (2, -1)).min(axis=0)
     order = sorted(range(len(names)), key=lambda j: (least[j], names[j]))
-    return [names[j] for j in order if corrected[j] <= ALARM_LEVEL][:_MOST_NAMED]
+    return [names[j] for j in order if corrected[j] <= ALARM_LEVEL][:_MAX_NAMED]
 
 
 def _differences(context: Context, role: str, columns: ColumnChoice) -> np.ndarray:
@@ -192,13 +153,11 @@ def _nearest_values(values: np.ndarray, released: np.ndarray) -> np.ndarray:
 
 
 def exposed_group(context: Context, columns: ColumnChoice = None) -> str:
-    """Return the rows of train that stand out more than the others do, in words; "" if none do.
-
-    A group is a category, or the tenth of the real rows that lies farthest from others; it has ten
-    rows of train and of the holdout at least, and so do the others. What counts is how often a
-    train row is nearer to its nearest synthetic row than a holdout row of the same group is:
-    significantly more often than among the others, after Holm.
-    """
+    """Return the rows of train that stand out more than the others do, in words; "" if none do."""
+    # A group is a category, or the tenth of the real rows that lies farthest from others; it
+    # has ten rows of train and of the holdout at least, and so do the others. What counts is
+    # how often a train row is nearer to its nearest synthetic row than a holdout row of the
+    # same group is: significantly more often than among the others, after Holm.
     distances = [
         nearest(context, role, "synthetic", columns=columns)[0][:, 0]
         for role in ("train", "holdout")
@@ -209,7 +168,7 @@ def exposed_group(context: Context, columns: ColumnChoice = None) -> str:
     groups = [
         (label, inside, others)
         for label, inside, others in _groups(context, columns)
-        if min(part.sum() for rows in (inside, others) for part in (rows, ~rows)) >= _FEWEST
+        if min(part.sum() for rows in (inside, others) for part in (rows, ~rows)) >= _MIN_GROUP_ROWS
     ]
     p_values = [
         _excess_p_value(
@@ -251,11 +210,9 @@ def _groups(
 
 @shared
 def outlyingness(context: Context, space: object, columns: ColumnChoice) -> tuple[np.ndarray, ...]:
-    """Return how far each row of train, and of the holdout, is from other real rows.
-
-    The mean distance to the five nearest other rows of both tables together, so that it does not
-    depend on which rows were train.
-    """
+    """Return how far each row of train, and of the holdout, is from other real rows."""
+    # The mean distance to the five nearest other rows of both tables together, so that it
+    # does not depend on which rows were train.
     pool = pool_index(context, space, columns)
     n_rows = len(pool.rows)
     k = min(_N_NEAREST, n_rows - 1)

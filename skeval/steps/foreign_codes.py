@@ -20,13 +20,12 @@ _WORDS = re.compile(r"\w+")
 
 @shared
 def columns_of_foreign_codes(context: Context) -> tuple[str, ...]:
-    """Return the columns of codes in which the release has patterns that real codes do not have.
-
-    A pattern is the order of digits, letters and other signs, or the length and the kinds of
-    letters. A record number may contain the cells of a training row in any notation, and then its
-    pattern usually differs. How many fresh codes have a new pattern is counted among the holdout
-    rows. Values that count up and UUIDs do not matter, because a release often numbers its rows so.
-    """
+    """Return the columns of codes in which the release has patterns that real codes do not have."""
+    # A pattern is the order of digits, letters and other signs, or the length and the kinds
+    # of letters. A record number may contain the cells of a training row in any notation, and
+    # then its pattern usually differs. How many fresh codes have a new pattern is counted
+    # among the holdout rows. Values that count up and UUIDs do not matter, because a release
+    # often numbers its rows so.
     if "holdout" not in context:
         return ()
     return tuple(name for name in identifier_columns(context) if _is_foreign(context, name))

@@ -11,7 +11,7 @@ from skeval.core.context import Context, shared
 from skeval.steps.samples import drawn_positions, named_seed
 
 N_HALVINGS = 5
-FEWEST_HALVED = 20  # rows, under which halves say nothing
+MIN_HALVED = 20  # rows, under which halves say nothing
 MAX_HALVED = 2**12  # rows of each table: the noise of more rows is that of this number, scaled
 
 Halves = tuple[Context, Context]
@@ -23,23 +23,7 @@ def halved_share(*n_rows: int) -> float:
 
 
 def halvings(context: Context, role: str, n_train: int, n_rows: int) -> Iterator[Halves]:
-    """Yield contexts of halves of the training data, with halves of a role as the synthetic rows.
-
-    Parameters
-    ----------
-    context : Context
-        With synthetic rows.
-    role : {"synthetic", "holdout"}
-        Whose rows they are.
-    n_train, n_rows : int
-        Number of rows of the training data and of the role that count.
-
-    Yields
-    ------
-    tuple of two Contexts
-        They have no row in common. The halves of the training data are the same for all roles and
-        all synthetic tables, so that their noise cancels in differences of values.
-    """
+    """Get contexts of halves of the training data, with halves of a role as the synthetic rows."""
     share = halved_share(n_train, n_rows)
     for seed in range(N_HALVINGS):
         yield _halved(context, role, int(n_train * share), int(n_rows * share), seed)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
@@ -23,11 +23,13 @@ from skeval.steps.neighbors import encoded_columns, rows_of
 from skeval.steps.samples import measured_on, nothing_to_measure
 from skeval.tables.preprocessing import NOMINAL
 from skeval.utils.formatting import percent
-from skeval.utils.ties import tied
 
-_MOST_ROWS = 10_000
-_FEWEST_ROWS = 20
-_MOST_NAMED = 5
+if TYPE_CHECKING:
+    from skeval.core.relational_context import RelationalContext
+
+_MAX_ROWS = 10_000
+_MIN_ROWS = 20
+_MAX_NAMED = 5
 _MIN_EXPECTED = 5.0  # rows of a category in the smaller table, for the chi-square distribution
 _POWER = 0.8
 _SHIFTED = (
@@ -57,24 +59,7 @@ _LEAF = 10
 
 @dataclass(frozen=True)
 class HoldoutShift:
-    """How far train and holdout differ.
-
-    Parameters
-    ----------
-    auc : float
-        Share of pairs of a train row and a holdout row, unseen both, that a classifier puts in
-        order; 0.5 if the tables are exchangeable.
-    p_value : float
-        The p-value that the tables are exchangeable, for the classifier and all columns
-        together.
-    n_train, n_holdout : int
-        Numbers of rows looked at.
-    columns : tuple of str
-        The columns that differ, the most significant first.
-    noticeable : float
-        The smallest shift of a column that is found with a power of 80%: in standard deviations,
-        or, if no column is a number, in the fraction of a category that half of the rows have.
-    """
+    """How far train and holdout differ."""
 
     auc: float
     p_value: float
@@ -86,17 +71,15 @@ class HoldoutShift:
 
 @shared
 def holdout_shift(context: Context, seed: int = 0) -> HoldoutShift | None:
-    """Return how far train and holdout differ in the measured columns.
-
-    At most 10,000 rows of each table are used. It is None without a holdout, without a column that
-    can be measured, or with fewer than 20 rows in a table.
-    """
+    """Return how far train and holdout differ in the measured columns."""
+    # At most 10,000 rows of each table are used. It is None without a holdout, without a
+    # column that can be measured, or with fewer than 20 rows in a table.
     if "holdout" not in context or nothing_to_measure(context, "gower"):
         return None
     train, holdout = (
-        rows_of(context, role, "gower", None, _MOST_ROWS, seed) for role in ("train", "holdout")
+        rows_of(context, role, "gower", None, _MAX_ROWS, seed) for role in ("train", "holdout")
     )
-    if min(len(train), len(holdout)) < _FEWEST_ROWS:
+    if min(len(train), len(holdout)) < _MIN_ROWS:
         return None
     n_columns = train.shape[1]
     is_nominal = np.arange(n_columns) >= n_columns - len(context.schema.columns(*NOMINAL))
@@ -119,11 +102,9 @@ def holdout_shift(context: Context, seed: int = 0) -> HoldoutShift | None:
 
 
 def column_p_value(first: np.ndarray, second: np.ndarray, is_code: bool) -> float:
-    """Return the p-value that a column has one distribution in two samples; missing is nan.
-
-    For numbers, their location, their spread and the missing ones are tested, with Bonferroni's
-    correction. Fewer than the expected rows for a test give 1.
-    """
+    """Return the p-value that a column has one distribution in two samples; missing is nan."""
+    # For numbers, their location, their spread and the missing ones are tested, with
+    # Bonferroni's correction. Fewer than the expected rows for a test give 1.
     values = np.concatenate([first, second])
     is_second = np.arange(values.size) >= first.size
     missing = np.isnan(values)
@@ -132,7 +113,7 @@ def column_p_value(first: np.ndarray, second: np.ndarray, is_code: bool) -> floa
     p_values = [_codes_p_value(missing * 1.0, is_second)] if missing.any() else []
     ranks, of_second = rankdata(values[~missing]), is_second[~missing]
     n_present = of_second.sum(), (~of_second).sum()
-    if min(n_present) >= _FEWEST_ROWS and ranks.min() < ranks.max():
+    if min(n_present) >= _MIN_ROWS and ranks.min() < ranks.max():
         spread = np.abs(ranks - ranks.mean())
         p_values += [
             float(mannwhitneyu(x[~of_second], x[of_second], method="asymptotic").pvalue)
@@ -157,11 +138,10 @@ def _codes_p_value(codes: np.ndarray, is_second: np.ndarray) -> float:
 
 
 def noticeable_shift(n_train: int, n_holdout: int, is_nominal: Sequence[bool]) -> float:
-    """Return the smallest shift of one column that the test of columns finds with 80% power.
-
-    In standard deviations of a normal column, or, if all columns are categories, in the fraction of
-    a category that half of the rows have. The first step of Holm's correction counts.
-    """
+    """Return the smallest shift of one column that the test of columns finds with 80% power."""
+    # In standard deviations of a normal column, or, if all columns are categories, in the
+    # fraction of a category that half of the rows have. The first step of Holm's correction
+    # counts.
     all_nominal = bool(np.all(is_nominal))
     level = WARNING_LEVEL / 2.0 / len(is_nominal) / (1.0 if all_nominal else 2.0)
     error = float(np.sqrt(1.0 / n_train + 1.0 / n_holdout))
@@ -172,7 +152,10 @@ def noticeable_shift(n_train: int, n_holdout: int, is_nominal: Sequence[bool]) -
 def independent_rows(context: Context) -> Context | None:
     """Return a context of rows that are independent, as those of one table are; None if unknown."""
     if context.is_relational:
-        return cast("Context | None", tied("subject rows")(context))
+        # several tables are rare: metrics of one table do not import what they need
+        from skeval.steps.aggregates import subject_rows
+
+        return subject_rows(cast("RelationalContext", context))
     return context
 
 
@@ -183,12 +166,10 @@ def _shift_of_rows(context: Context) -> HoldoutShift | None:
 
 
 def grouped_columns(context: Context) -> dict[str, int]:
-    """Return the columns by which the rows were divided, and how many of their values recur.
-
-    A value that recurs is in both tables with a chance of a half at least, if rows were divided at
-    random. Dates are left out, and numbers that are all lower in one table than in the other: they
-    are of tables that were divided by time.
-    """
+    """Return the columns by which the rows were divided, and how many of their values recur."""
+    # A value that recurs is in both tables with a chance of a half at least, if rows were
+    # divided at random. Dates are left out, and numbers that are all lower in one table than
+    # in the other: they are of tables that were divided by time.
     found = {}
     for name, kind in context.schema.kinds.items():
         if kind in ("text", "datetime", "boolean"):
@@ -212,11 +193,9 @@ def _may_be_groups(first: pd.Series, second: pd.Series) -> bool:
 
 
 def shift_notices(context: Context) -> tuple[HoldoutShiftWarning, ...]:
-    """Return a warning if train and holdout differ at a level of 1%, else nothing.
-
-    If there are several tables, subjects with all their rows are looked at, since rows are not
-    independent. If there are several subjects, the first one counts.
-    """
+    """Return a warning if train and holdout differ at a level of 1%, else nothing."""
+    # If there are several tables, subjects with all their rows are looked at, since rows are
+    # not independent. If there are several subjects, the first one counts.
     if type(context) is Context and "holdout" in context and (grouped := grouped_columns(context)):
         name = max(grouped, key=lambda one: (context.schema.kinds[one] != "continuous", one))
         return (GroupedRowsWarning(_GROUPED.format(names=name, n=grouped[name])),)
@@ -226,9 +205,7 @@ def shift_notices(context: Context) -> tuple[HoldoutShiftWarning, ...]:
     p = f"= {shift.p_value:.1g}" if shift.p_value >= 1e-16 else "< 1e-16"
     found = _BY_CLASSIFIER.format(auc=shift.auc)
     if shift.columns:
-        shown = ", ".join(shift.columns[:_MOST_NAMED]) + ", ..." * (
-            len(shift.columns) > _MOST_NAMED
-        )
+        shown = ", ".join(shift.columns[:_MAX_NAMED]) + ", ..." * (len(shift.columns) > _MAX_NAMED)
         found = f"the distributions of {shown} differ, and {found}"
     return (HoldoutShiftWarning(_SHIFTED.format(found=found, p=p)),)
 
@@ -251,44 +228,15 @@ def unnoticed_shift_notices(context: Context) -> tuple[UnnoticedShiftWarning, ..
 def blind_separation(
     first: np.ndarray, second: np.ndarray, *, categorical: np.ndarray, seed: int = 0
 ) -> tuple[float, float]:
-    """Return how well a classifier tells unseen rows of two samples apart, and a p-value.
-
-    The classifier (gradient boosting of small trees) learns on a random half of each sample and
-    scores the other halves.
-
-    Parameters
-    ----------
-    first, second : ndarray of shape (n, n_features), (m, n_features)
-        Numbers, and codes of categories that mean the same in both; missing is nan.
-    categorical : ndarray of bool, shape (n_features,)
-        Which features are codes. A feature with codes above 254 is taken as a number, since the
-        classifier has room for no more.
-    seed : int, default=0
-        The seed of the halves.
-
-    Returns
-    -------
-    auc : float
-        Share of pairs of unseen rows in which the row of `first` has the higher score, ties half.
-    p_value : float
-        The p-value of the one-sided Mann-Whitney test on the scores; 1 if all are equal.
-
-    Notes
-    -----
-    If the rows are exchangeable, then so are, given the halves that the classifier learned on, the
-    rows of the other halves; hence their scores too, for any classifier. So the
-    test holds its size if the classifier is bad, the samples are of unequal size, or rows are in
-    both. Scores pooled over folds would lack this: each fold learns on what the others score.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.holdout_shift import blind_separation
-    >>> rows = np.random.default_rng(0).normal(size=(200, 2))
-    >>> auc, p = blind_separation(rows[:100], rows[100:] + 2, categorical=np.zeros(2, dtype=bool))
-    >>> auc > 0.9, p < 0.01
-    (True, True)
-    """
+    """Return how well a classifier tells unseen rows of two samples apart, and a p-value."""
+    # The classifier (gradient boosting of small trees) learns on a random half of each sample
+    # and scores the other halves.
+    #
+    # If the rows are exchangeable, then so are, given the halves that the classifier learned
+    # on, the rows of the other halves; hence their scores too, for any classifier. So the
+    # test holds its size if the classifier is bad, the samples are of unequal size, or rows
+    # are in both. Scores pooled over folds would lack this: each fold learns on what the
+    # others score.
     # not at the top: half of what it imports is needed by nothing else
     from sklearn.ensemble import HistGradientBoostingClassifier
 

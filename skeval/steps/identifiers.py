@@ -30,15 +30,15 @@ from skeval.steps.exposure import names_listed
 from skeval.steps.normal_forms import Form, cell_text, form_of, normal_form
 
 ROLES = ("train", "holdout", "synthetic")
-_FEWEST = 20  # train rows, of which a column of categories counts as identifiers
+_MIN_ROWS = 20  # train rows, of which a column of categories counts as identifiers
 _UNIQUE = 0.95  # of their values, at the least, that stand once in train
 _UNIQUE_NAMES = 0.5  # the same, of names of persons, which several may have
 _DENSE = 0.01  # share of the possible values that real ones take up, from which any can be guessed
 _NEAR = 100  # between numbers of a counter with gaps, at the most
-_MOST_READ = 10_000  # values that show of which characters they are
-_LONGEST = 64  # characters of a value that are looked at for it
+_MAX_READ = 10_000  # values that show of which characters they are
+_MAX_LENGTH = 64  # characters of a value that are looked at for it
 _MIN_NUMBER = 1e6  # of numbers in columns that are named like identifiers
-_LEAST_EXPOSURE = 1e-3
+_MIN_EXPOSURE = 1e-3
 _N_LAST = 9  # characters of a code that are searched for alone
 _NO_CODES = np.zeros(0, dtype=np.int64)
 _NAMED_LIKE_IDENTIFIER = re.compile(
@@ -51,12 +51,10 @@ _DIGITS = re.compile(r"[0-9]+")
 
 @shared
 def identifier_copies(context: Context) -> tuple[Copies, ...]:
-    """Return how many identifiers and rows of train the release repeats, and may by chance.
-
-    Identifiers are compared in normal form within their column, and are searched for in all new
-    cells of ids, categories and texts. Counters are skipped, with any text around their digits,
-    because a release that numbers its rows anew has the same.
-    """
+    """Return how many identifiers and rows of train the release repeats, and may by chance."""
+    # Identifiers are compared in normal form within their column, and are searched for in all
+    # new cells of ids, categories and texts. Counters are skipped, with any text around their
+    # digits, because a release that numbers its rows anew has the same.
     columns = [_column(context, name) for name in identifier_columns(context)]
     columns += [*filter(None, [_full_names(context)])]
     search = _Search(context, CHANCE / (len(columns) + 1))
@@ -81,11 +79,10 @@ def advice_on_identifiers(found: Iterable[Copies]) -> str:
 
 @shared
 def identifier_columns(context: Context) -> tuple[str, ...]:
-    """Return the columns whose values are compared as identifiers.
-
-    These are ids of texts or whole numbers, categories nearly all of which occur once, or names
-    most of which do, and whole numbers if the column is also named like an identifier.
-    """
+    """Return the columns whose values are compared as identifiers."""
+    # These are ids of texts or whole numbers, categories nearly all of which occur once, or
+    # names most of which do, and whole numbers if the column is also named like an
+    # identifier.
     return tuple(
         name
         for name, kind in sorted(context.schema.kinds.items())
@@ -111,7 +108,7 @@ def is_identifier(values: pd.Series, kind: str) -> bool:
         n_rows = np.unique(numbers, return_counts=True)[1]
     else:
         return False
-    return bool(n_rows.sum() >= _FEWEST and (n_rows == 1).sum() >= unique * n_rows.sum())
+    return bool(n_rows.sum() >= _MIN_ROWS and (n_rows == 1).sum() >= unique * n_rows.sum())
 
 
 def _is_whole(cell: object) -> bool:
@@ -219,12 +216,12 @@ def _beside_guesses(
 
 
 class _Search:
-    """Search for identifiers and rows inside the new cells of a release.
+    """Search for identifiers and rows inside the new cells of a release."""
 
-    How many are found by chance shows in the holdout, in two ways: how many of its identifiers the
-    release contains, and how many of train the cells of the holdout contain. Without a holdout, the
-    chance is estimated with one half of train in place of the holdout.
-    """
+    # How many are found by chance shows in the holdout, in two ways: how many of its
+    # identifiers the release contains, and how many of train the cells of the holdout
+    # contain. Without a holdout, the chance is estimated with one half of train in place of
+    # the holdout.
 
     def __init__(self, context: Context, chance: float) -> None:
         self._context, self._chance = context, chance
@@ -285,7 +282,7 @@ class _Search:
         self, what: str, counts: tuple[int, int, int], n_of: tuple[int, int, int], share: float
     ) -> Copies:
         (n, held, unseen), (n_train, n_held, n_known) = counts, n_of
-        chances = [Repeats(float(unseen), max(share * n_known / n_train, _LEAST_EXPOSURE))]
+        chances = [Repeats(float(unseen), max(share * n_known / n_train, _MIN_EXPOSURE))]
         if n_held:
             chances.append(Repeats(float(held), n_held / n_train))
         most = max(chances, key=lambda one: one.bound(self._chance))
@@ -294,12 +291,10 @@ class _Search:
 
 
 def _found_in(texts: Texts, column: _Column, places: np.ndarray) -> np.ndarray:
-    """Return which of some identifiers occur in texts, of codes also without what all begin with.
-
-    A record number may be in the release with another prefix, and the number of an account without
-    that of the bank. Hence the last characters of a code are searched for as well, if no other real
-    code ends with them.
-    """
+    """Get which of some identifiers occur in texts, of codes also without what all begin with."""
+    # A record number may be in the release with another prefix, and the number of an account
+    # without that of the bank. Hence the last characters of a code are searched for as well,
+    # if no other real code ends with them.
     found = Identifiers(column.form, column.values[places]).found_in(texts)
     if column.form != "code" or not places.size:
         return found
@@ -351,33 +346,17 @@ def _written_rows(context: Context, role: str, names: Iterable[str]) -> WrittenR
 
 
 def possible_values(texts: np.ndarray) -> float:
-    """Return how many values could be made of the characters that stand at each place.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.identifiers import possible_values
-    >>> possible_values(np.array(["a1", "a2", "b7"], dtype=object))
-    6.0
-    """
+    """Return how many values could be made of the characters that stand at each place."""
     if not texts.size:
         return 1.0
-    some = texts[:: -(-texts.size // _MOST_READ)]
-    places = np.array([text[:_LONGEST] for text in some], dtype=f"U{_LONGEST}")
+    some = texts[:: -(-texts.size // _MAX_READ)]
+    places = np.array([text[:_MAX_LENGTH] for text in some], dtype=f"U{_MAX_LENGTH}")
     of_each = places.view("U1").reshape(len(some), -1)
     return math.prod((float(len(np.unique(of))) for of in of_each.T), start=1.0)
 
 
 def numbered(texts: np.ndarray) -> np.ndarray:
-    """Return which values another one follows: the same but for a number that is hardly larger.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.identifiers import numbered
-    >>> numbered(np.array(["u17", "u18", "u9000", "ann"], dtype=object)).tolist()
-    [True, True, False, False]
-    """
+    """Return which values another one follows: the same but for a number that is hardly larger."""
     frames = pd.Series([_DIGITS.sub("#", text) for text in texts], dtype=object)
     digits = ["".join(_DIGITS.findall(text)) for text in texts]
     numbers = np.array([int(found[:18] or -1) for found in digits], dtype=np.int64)

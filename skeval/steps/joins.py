@@ -70,25 +70,10 @@ def named_cells(
     cells: Mapping[str, np.ndarray],
     missing: float,
 ) -> np.ndarray:
-    """Return of each row of the child table the cell of the row that its key names.
-
-    A row of train may name one of the holdout, and the other way round: where subjects that know
-    each other were parted. If such rows were orphans, the larger table would have fewer of them,
-    and its rows would be more like synthetic ones.
-
-    Parameters
-    ----------
-    context : RelationalContext
-        The tables.
-    role : str
-        The role of the child table.
-    key : ForeignKey
-        Which key.
-    cells : dict of str to ndarray
-        A column of the parent table by role.
-    missing : float
-        The value if no row is named.
-    """
+    """Return of each row of the child table the cell of the row that its key names."""
+    # A row of train may name one of the holdout, and the other way round: where subjects that
+    # know each other were parted. If such rows were orphans, the larger table would have
+    # fewer of them, and its rows would be more like synthetic ones.
     at = parents(context, role, key)
     named = np.append(cells[role], missing)[np.where(at >= 0, at, -1)]
     others = [other for other in _REAL if role in _REAL and other != role and other in cells]
@@ -132,15 +117,7 @@ _CHUNK = 65_536  # rows multiplied at a time
 
 @dataclass(frozen=True)
 class Join:
-    """Rows of a table with the rows above them that two paths lead to.
-
-    Parameters
-    ----------
-    base : str
-        The table whose rows link.
-    upper, lower : tuple of ForeignKey
-        The way up to either side, the base itself where there is none.
-    """
+    """Rows of a table with the rows above them that two paths lead to."""
 
     base: str
     upper: Path
@@ -231,12 +208,9 @@ class Scored(NamedTuple):
 def pair_scores(
     context: RelationalContext, join: Join, binning: Binning, weight: Weight, role: str
 ) -> Scored:
-    """Return how alike the pairs of columns of a join are in train and in another role.
-
-    Two numbers by their correlation, other pairs by their joint shares, as
-    :class:`~skeval.fidelity.CorrelationSimilarity` and
-    :class:`~skeval.fidelity.ContingencySimilarity` have it.
-    """
+    """Return how alike the pairs of columns of a join are in train and in another role."""
+    # Two numbers by their correlation, other pairs by their joint shares, as
+    # CorrelationSimilarity and ContingencySimilarity have it.
     names = join.names(context.relations)
     kinds = [
         [context.relations.tables[table].kinds[name] in NUMERIC for name in side]
@@ -294,11 +268,9 @@ def joint_counts(
 def cross_correlations(
     context: RelationalContext, role: str, join: Join, weight: Weight
 ) -> np.ndarray:
-    """Return the correlations of the numbers of one side with those of the other.
-
-    Rows that miss a value, or have an infinite one, are left out pair by pair; nan where a column
-    does not vary.
-    """
+    """Return the correlations of the numbers of one side with those of the other."""
+    # Rows that miss a value, or have an infinite one, are left out pair by pair; nan where a
+    # column does not vary.
     positions, weights = linked(context, role, join, weight)
     kinds = [context.relations.tables[table].kinds for table in join.tables]
     sides = [
@@ -346,12 +318,10 @@ def _standardised(values: np.ndarray) -> np.ndarray:
 def linked(
     context: RelationalContext, role: str, join: Join, weight: Weight
 ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | None]:
-    """Return the positions of both sides of the rows whose keys are there, and their weights.
-
-    A key that names no row has a negative position: what it lacks counts as missing. With
-    ``weight="parent"`` each row of the upper side counts once, with any number of rows, and orphans
-    do not; None means equal weights.
-    """
+    """Return the positions of both sides of the rows whose keys are there, and their weights."""
+    # A key that names no row has a negative position: what it lacks counts as missing. With
+    # `weight="parent"` each row of the upper side counts once, with any number of rows, and
+    # orphans do not; None means equal weights.
     own, n_rows = _of(role), len(context.given(_of(role))[join.base])
     upper, lower = (
         path_positions(context, own, path) if path else np.arange(n_rows)
@@ -382,28 +352,7 @@ def _source(context: RelationalContext, role: str, table: str) -> tuple[Context,
 def joined_context(
     context: RelationalContext, base: str, paths: tuple[Path, ...], max_rows: int | None, seed: int
 ) -> tuple[Context, Mapping[str, np.ndarray]]:
-    """Return rows of a table with those above them as a context of one table, and their roots.
-
-    Parameters
-    ----------
-    context : RelationalContext
-        The tables, with synthetic ones.
-    base : str
-        The table whose rows are taken; those whose key names no row get missing cells.
-    paths : tuple of tuple of ForeignKey
-        The ways up to the tables whose columns are added.
-    max_rows : int or None
-        Rows of each role at most, see :func:`drawn_rows`.
-    seed : int
-        The seed of the draw.
-
-    Returns
-    -------
-    context : Context
-        Columns are named "table.column", those of parents with the key's columns in brackets.
-    roots : mapping of str to ndarray
-        By role, of each row a code of the entity that it hangs on, see :func:`roots`.
-    """
+    """Return rows of a table with those above them as a context of one table, and their roots."""
     roles = [role for role in ("train", "holdout", "synthetic") if role in context]
     whose = {
         role: roots(context, role, base)[drawn_rows(context, role, base, max_rows, seed)]
@@ -476,12 +425,10 @@ def _joined_columns(
 def drawn_rows(
     context: RelationalContext, role: str, table: str, max_rows: int | None, seed: int
 ) -> np.ndarray:
-    """Return the positions of at most this number of rows, drawn at random by their roots.
-
-    So many rows of each root are kept, in all roles alike, that those of train are not too many;
-    where other roles have more, whole roots are left out. What an entity is like must not depend on
-    the size of its table.
-    """
+    """Return the positions of at most this number of rows, drawn at random by their roots."""
+    # So many rows of each root are kept, in all roles alike, that those of train are not too
+    # many; where other roles have more, whole roots are left out. What an entity is like must
+    # not depend on the size of its table.
     whose = roots(context, role, table)
     if max_rows is None:
         return np.arange(whose.size)
@@ -499,15 +446,7 @@ def drawn_rows(
 
 
 def drawn_by_root(whose: np.ndarray, most: int, max_rows: int, seed: int) -> np.ndarray:
-    """Return the positions of at most `most` rows of each root, of as many roots as may be.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.joins import drawn_by_root
-    >>> drawn_by_root(np.array([0, 1, 1, 0, 1, 2]), most=2, max_rows=4, seed=0).tolist()
-    [0, 2, 3, 4]
-    """
+    """Return the positions of at most `most` rows of each root, of as many roots as may be."""
     rng = np.random.default_rng(seed)
     at = rng.permutation(whose.size)
     at = at[np.argsort(whose[at], kind="stable")]
@@ -523,11 +462,9 @@ def drawn_by_root(whose: np.ndarray, most: int, max_rows: int, seed: int) -> np.
 
 @shared
 def roots(context: RelationalContext, role: str, table: str) -> np.ndarray:
-    """Return of each row of a table a code of the entity that it hangs on; alone, one of its own.
-
-    That is its subject, where the schema has one; else the row at the top of the longest path that
-    leads through no public table.
-    """
+    """Get of each row of a table a code of the entity that it hangs on; alone, one of its own."""
+    # That is its subject, where the schema has one; else the row at the top of the longest
+    # path that leads through no public table.
     n_rows, path = len(context.given(role)[table]), root_path(context.relations, table)
     if not path:
         return np.arange(n_rows)
@@ -552,12 +489,10 @@ def root_path(relations: RelationalSchema, table: str) -> Path:
 
 @shared
 def independent_rows(context: RelationalContext, role: str) -> dict[str, np.ndarray] | None:
-    """Return for each private table the number of the subject that each of its rows belongs to.
-
-    Subjects of several tables are numbered on, so that no number is there twice; a row without a
-    subject has one of its own. None where a row belongs to several subjects, or nobody knows
-    whose it is: no two parts of such tables are independent.
-    """
+    """Return for each private table the number of the subject that each of its rows belongs to."""
+    # Subjects of several tables are numbered on, so that no number is there twice; a row
+    # without a subject has one of its own. None where a row belongs to several subjects, or
+    # nobody knows whose it is: no two parts of such tables are independent.
     relations, data = context.relations, context.given(role)
     paths = {
         (name, subject): relations.paths_to(name, subject)
@@ -601,21 +536,7 @@ def n_subjects(context: RelationalContext, role: str) -> int:
 def subjects_in_place(
     context: RelationalContext, role: str, n: int, seed: int, n_parts: int = 1
 ) -> list[RelationalContext]:
-    """Return contexts in which disjoint random parts of a role take the synthetic rows' place.
-
-    Parameters
-    ----------
-    context : RelationalContext
-        With synthetic rows; its tables divide by subjects (:func:`independent_rows`).
-    role : {"synthetic", "holdout"}
-        Whose rows they are.
-    n : int
-        Subjects of each part, with all their rows.
-    seed : int
-        Seed of the choice.
-    n_parts : int, default=1
-        How many parts.
-    """
+    """Return contexts in which disjoint random parts of a role take the synthetic rows' place."""
     numbers = independent_rows(context, role) or {}
     rng = np.random.default_rng(named_seed(role, seed))
     part = np.full(n_subjects(context, role), n_parts)

@@ -94,11 +94,9 @@ def ball_counts(
     max_rows: int | None,
     seed: int,
 ) -> np.ndarray:
-    """Count the reference rows' balls that hold each query row.
-
-    A ball reaches to the k-th nearest other reference row; where `clipped`, no farther than the
-    median ball. The counts stop at `limit`.
-    """
+    """Count the reference rows' balls that hold each query row."""
+    # A ball reaches to the k-th nearest other reference row; where `clipped`, no farther than
+    # the median ball. The counts stop at `limit`.
     settings = space, columns, max_rows, seed
     if limit is None:
         both = rows_in_balls(context, reference, query, k, clipped, strict, *settings)
@@ -181,11 +179,9 @@ def vectors(
     max_rows: int | None = None,
     seed: int = 0,
 ) -> np.ndarray:
-    """Return the rows of a role as vectors that have a mean; the order of columns is their names'.
-
-    In space "gower", and in "euclidean", they are those of "euclidean". Nothing lies farther out
-    than a million standard deviations.
-    """
+    """Get the rows of a role as vectors that have a mean; the order of columns is their names'."""
+    # In space "gower", and in "euclidean", they are those of "euclidean". Nothing lies
+    # farther out than a million standard deviations.
     if not isinstance(space, str):
         size = drawn(context, role, max_rows)
         return rows_of(context, role, OfTrain(space), columns, size, seed)
@@ -236,32 +232,7 @@ def cluster_histograms(
     max_rows: int | None = None,
     seed: int = 0,
 ) -> np.ndarray:
-    """Return the shares of train and of synthetic rows in each cluster, for each run of k-means.
-
-    Parameters
-    ----------
-    context : Context
-        The tables.
-    n_clusters : int
-        Number of clusters; where there are no more distinct rows, each is a cluster.
-    n_runs : int
-        Number of runs, each from other centres.
-    balance : bool
-        Whether a sample of the larger table is taken, as large as the other one.
-    space : "euclidean" or transformer, default="euclidean"
-        In which the means are taken.
-    columns : int, tuple of str or None
-        The columns looked at.
-    max_rows : int, optional
-        The greatest number of rows of each table.
-    seed : int, default=0
-        The seed of samples and runs.
-
-    Returns
-    -------
-    ndarray of shape (n_runs, 2, n_clusters)
-        One run where each distinct row is a cluster.
-    """
+    """Return the shares of train and of synthetic rows in each cluster, for each run of k-means."""
     sizes = clustered_rows(context, balance, max_rows)
     parts = []
     for role, size in sizes.items():
@@ -272,17 +243,8 @@ def cluster_histograms(
 
 
 def lexicographic_order(rows: np.ndarray) -> np.ndarray:
-    """Return the positions of rows in the order of their first column, then of the second, and on.
-
-    Later columns are looked at where the first ones do not decide.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.manifolds import lexicographic_order
-    >>> lexicographic_order(np.array([[2.0, 0.0], [1.0, 2.0], [1.0, 1.0]])).tolist()
-    [2, 1, 0]
-    """
+    """Get the positions of rows in the order of their first column, then of the second, and on."""
+    # Later columns are looked at where the first ones do not decide.
     for width in (_DECIDING, 8 * _DECIDING):
         if width < rows.shape[1]:
             order = np.lexsort(rows[:, :width].T[::-1])
@@ -302,15 +264,7 @@ def clustered_shares(
 
 
 def shares_of_labels(train: np.ndarray, synthetic: np.ndarray) -> np.ndarray:
-    """Return the shares of both tables' rows in each cluster, from the cluster of each row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.manifolds import shares_of_labels
-    >>> shares_of_labels(np.array([[0, 1, 1, 0]]), np.array([[1, 1]])).tolist()
-    [[[0.5, 0.5], [0.0, 1.0]]]
-    """
+    """Return the shares of both tables' rows in each cluster, from the cluster of each row."""
     n_clusters = 1 + max(int(of.max(initial=-1)) for of in (train, synthetic))
     pairs = zip(train, synthetic, strict=True)
     return np.array([[_shares(cluster, n_clusters) for cluster in pair] for pair in pairs])
@@ -353,29 +307,6 @@ Groups = tuple[list[np.ndarray], np.ndarray]
 def grouped(
     context: Context, role: str, names: Sequence[str], code: Code, *, given: bool = False
 ) -> Groups | None:
-    """Return the distinct codes of a role's rows, and how many rows have each.
-
-    Parameters
-    ----------
-    context : Context
-        The tables.
-    role : str
-        Whose rows.
-    names : sequence of str
-        The columns that are read.
-    code : callable
-        Gives codes of rows, column by column: the same wherever a row stands.
-    given : bool, default=False
-        Whether the table is taken as it was given.
-
-    Returns
-    -------
-    columns : list of ndarray of shape (n_distinct,)
-        The codes, in the order in which they first occur.
-    counts : ndarray of shape (n_distinct,)
-
-    Notes
-    -----
-    None where rows are in memory: a code of each of them costs no more.
-    """
+    """Return the distinct codes of a role's rows, and how many rows have each."""
+    # None where rows are in memory: a code of each of them costs no more.
     return None

@@ -26,12 +26,12 @@ from skeval.steps.samples import ColumnChoice, chosen_columns, sample_positions
 from skeval.steps.texts import text_numbers
 from skeval.tables.preprocessing import NOMINAL, OneHot
 
-MOST_CENTRES = 5000  # rows that a density is estimated from
+MAX_CENTRES = 5000  # rows that a density is estimated from
 WIDE = 50  # columns, beyond which attacks that would take long are made lighter
 _LARGEST = 1e6  # standard deviations
 _BLOCK = 48  # points at once: their kernels stay in the cache, and no product has a rest
 _RIDGE = 1e-6
-_LEAST_SPREAD = 1e-9  # variance of an axis over the largest, below which it is left out
+_MIN_SPREAD = 1e-9  # variance of an axis over the largest, below which it is left out
 
 
 # rows of a table of its own, positions of holdout rows, or of train and of holdout rows; None where
@@ -171,11 +171,9 @@ def matrix_of(
 def plain_rows(
     context: Context, source: str | pd.DataFrame, space: Any, columns: ColumnChoice
 ) -> np.ndarray:
-    """Return rows as classifiers and densities read them.
-
-    Numbers and codes, columns by name, in the spaces of ours; the matrix of a transformer else. All
-    levels that no row of train or holdout has are one.
-    """
+    """Return rows as classifiers and densities read them."""
+    # Numbers and codes, columns by name, in the spaces of ours; the matrix of a transformer
+    # else. All levels that no row of train or holdout has are one.
     read = encoded if isinstance(source, str) else matrix_of
     if not isinstance(space, str):
         return read(context, source, space, None)
@@ -205,15 +203,7 @@ def nominal_features(
 
 @dataclass(frozen=True)
 class VectorSpace:
-    """From plain rows to a few coordinates, of which synthetic rows have variance 1 each.
-
-    Attributes
-    ----------
-    encoder : OneHot
-        Numbers standardised, categories one-hot, as of the synthetic rows.
-    axes : Axes
-        The principal axes of the synthetic rows.
-    """
+    """From plain rows to a few coordinates, of which synthetic rows have variance 1 each."""
 
     encoder: OneHot
     axes: Axes
@@ -235,7 +225,7 @@ def density_rows(context: Context, space: Any, columns: ColumnChoice) -> np.ndar
     """
     rows = plain_rows(context, "synthetic", space, columns)
     ordered: np.ndarray = rows[np.lexsort(rows.T[::-1])]
-    return ordered[sample_positions(len(ordered), MOST_CENTRES, 0)]
+    return ordered[sample_positions(len(ordered), MAX_CENTRES, 0)]
 
 
 @shared
@@ -249,11 +239,9 @@ def vector_space(
 
 
 def log_density(kind: str, points: np.ndarray, sample: np.ndarray, seed: int) -> np.ndarray:
-    """Return the log of a density at points, estimated from a sample.
-
-    `kind` is "kde" for Gaussian kernels, "gmm" for a mixture of at most five Gaussians, which
-    starts from `seed`, or "gaussian" for one with independent coordinates.
-    """
+    """Return the log of a density at points, estimated from a sample."""
+    # `kind` is "kde" for Gaussian kernels, "gmm" for a mixture of at most five Gaussians,
+    # which starts from `seed`, or "gaussian" for one with independent coordinates.
     if kind == "gmm":
         return mixture_log_density(points, sample, seed=seed)
     estimate = diagonal_log_density if kind == "gaussian" else kernel_log_density
@@ -262,15 +250,7 @@ def log_density(kind: str, points: np.ndarray, sample: np.ndarray, seed: int) ->
 
 @dataclass(frozen=True)
 class Axes:
-    """Principal axes of a sample, along each of which its variance is 1.
-
-    Attributes
-    ----------
-    centre : ndarray of shape (n_features,)
-        The mean of the sample.
-    axes : ndarray of shape (n_features, n_axes)
-        What a centred row is multiplied by.
-    """
+    """Principal axes of a sample, along each of which its variance is 1."""
 
     centre: np.ndarray
     axes: np.ndarray
@@ -281,7 +261,7 @@ class Axes:
         centre = sample.mean(axis=0)
         with threadpool_limits(1, user_api="blas"):  # threads of a busy machine wait for each other
             values, vectors = np.linalg.eigh(_covariance(sample))
-        kept = np.flatnonzero(values > _LEAST_SPREAD * max(values.max(initial=0.0), 1e-300))
+        kept = np.flatnonzero(values > _MIN_SPREAD * max(values.max(initial=0.0), 1e-300))
         kept = kept[::-1][: min(most, max(len(sample) - 1, 0))]
         return cls(centre, vectors[:, kept] / np.sqrt(values[kept]))
 
@@ -296,32 +276,9 @@ def _covariance(sample: np.ndarray) -> np.ndarray:
 
 
 def kernel_log_density(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Return the log of a Gaussian kernel density, with the covariance of its centres.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, n_axes)
-        The points at which the density is asked for.
-    centres : ndarray of shape (n_centres, n_axes)
-        The sample, whose axes have variances of about 1.
-
-    Returns
-    -------
-    ndarray of shape (n_points,)
-        Scott's bandwidth: the covariance of the centres, and a ridge of 1e-6, times
-        ``n ** (-2 / (d + 4))``. Equal points have equal densities, bit for bit.
-
-    References
-    ----------
-    D. W. Scott, "Multivariate density estimation", Wiley 1992, doi:10.1002/9780470316849.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.member_rows import kernel_log_density
-    >>> kernel_log_density(np.array([[0.0], [9.0]]), np.array([[-1.0], [1.0]])).round(2)
-    array([ -1.46, -22.93])
-    """
+    """Return the log of a Gaussian kernel density, with the covariance of its centres."""
+    # Source: D. W. Scott, "Multivariate density estimation", Wiley 1992,
+    # doi:10.1002/9780470316849.
     n, d = centres.shape
     covariance = (_covariance(centres) + _RIDGE * np.eye(d)) * n ** (-2.0 / (d + 4.0))
     root = np.linalg.cholesky(covariance)
@@ -346,23 +303,7 @@ def kernel_log_density(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
 def mixture_log_density(
     points: np.ndarray, sample: np.ndarray, n_components: int = 5, seed: int = 0
 ) -> np.ndarray:
-    """Return the log density of a Gaussian mixture that was fitted on a sample.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, n_axes)
-        The points at which the density is asked for.
-    sample : ndarray of shape (n_rows, n_axes)
-        With variances of about 1.
-    n_components : int, default=5
-        Components of the mixture; one for each 20 rows at most.
-    seed : int, default=0
-        Seed of the start.
-
-    Returns
-    -------
-    ndarray of shape (n_points,)
-    """
+    """Return the log density of a Gaussian mixture that was fitted on a sample."""
     from sklearn.mixture import GaussianMixture
 
     n_components = max(1, min(n_components, len(sample) // 20))
@@ -372,16 +313,7 @@ def mixture_log_density(
 
 
 def diagonal_log_density(points: np.ndarray, sample: np.ndarray) -> np.ndarray:
-    """Return the log density of the Gaussian that has the mean and variances of a sample.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.member_rows import diagonal_log_density
-    >>> sample = np.array([[-1.0], [0.0], [1.0]])
-    >>> diagonal_log_density(np.array([[0.0], [2.0]]), sample).round(3)
-    array([-0.919, -2.919])
-    """
+    """Return the log density of the Gaussian that has the mean and variances of a sample."""
     variances = sample.var(axis=0, ddof=1) + _RIDGE
     squares = (points - sample.mean(axis=0)) ** 2 / variances
     return np.asarray(-(squares + np.log(2.0 * np.pi * variances)).sum(axis=1) / 2.0)

@@ -26,7 +26,7 @@ from skeval.neighbors.encoding import run_chunks
 from skeval.stats.manifolds import count_balls
 from skeval.steps.classifiers import LIGHT, TREE, learn
 from skeval.steps.member_rows import (
-    MOST_CENTRES,
+    MAX_CENTRES,
     WIDE,
     Reference,
     density_rows,
@@ -45,44 +45,25 @@ from skeval.steps.neighbors import encoded, is_gower, nearest, reference_index
 from skeval.steps.samples import ColumnChoice, column_key, named_seed, sample_positions
 from skeval.steps.texts import text_numbers, text_source
 
-_MOST_DIGITS = 6  # of a column's largest number
+_MAX_DIGITS = 6  # of a column's largest number
 _EXACT = 1e15  # beyond, a number has no digits left for its unit
 _FIRST_SIGN = 0xF0000  # of the characters that no text has: one for each level
-_MOST_SIGNS = 0x20000
+_MAX_SIGNS = 0x20000
 _END, _MISSING = ",", "?"
 _MARKS = b"0123456789.-+einf?"  # all characters of numbers
 _WORD = 64  # characters that are compared at once
-_MOST_STEPS = 2**34  # comparisons of a character with a word
+_MAX_STEPS = 2**34  # comparisons of a character with a word
 _AT_A_TIME = 128  # queries, of about the same length
 _NO_CHARACTER = 2**32 - 1
-MOST_TEXTS = 10_000
+MAX_TEXTS = 10_000
 
 
 def least_edits(
     context: Context, rows: dict[str, np.ndarray], space: Any, columns: ColumnChoice, seed: int
 ) -> list[np.ndarray]:
-    """Return for rows of each role the fewest edits that lead from a synthetic row to them.
-
-    With many columns cells are compared one by one: edits that lead from one row to another, but
-    not always the fewest.
-
-    Parameters
-    ----------
-    context : Context
-        With synthetic rows.
-    rows : dict of str to ndarray of int
-        Positions of rows, by role.
-    space : "gower", "euclidean" or transformer
-        Numbers and categories are written as they stand; of a transformer its matrix.
-    columns : int, tuple of str or None
-        Columns to write (in space "gower").
-    seed : int
-        Seed of the sample of synthetic rows where comparing all takes too long.
-
-    Returns
-    -------
-    list of ndarray of shape (n_rows,), float
-    """
+    """Return for rows of each role the fewest edits that lead from a synthetic row to them."""
+    # With many columns cells are compared one by one: edits that lead from one row to
+    # another, but not always the fewest.
     decimals = _decimals_of_real(context, space, columns)
     if len(decimals) > WIDE:
         return _least_edits_of_cells(context, rows, space, columns, seed)
@@ -131,23 +112,13 @@ def affordable(n_queries: int, length: int, n_words: int | None = None) -> int:
     """Return how many texts of a length can be compared with as many as there are queries."""
     n_words = n_words or math.ceil(max(1, length) / _WORD)
     steps = max(1, n_queries) * max(1, length) * n_words
-    return min(MOST_TEXTS, max(1, _MOST_STEPS // steps))
+    return min(MAX_TEXTS, max(1, _MAX_STEPS // steps))
 
 
 def decimals_of(rows: np.ndarray, nominal: Sequence[bool]) -> list[int | None]:
-    """Return with how many decimals each number is written; None for codes.
-
-    As many as the column needs, and no more than leave its largest number six digits: what a
-    generator repeats is seldom longer, and what it adds behind is noise.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.members import decimals_of
-    >>> rows = np.array([[1.0, 2.25, 1 / 3, 0.0], [12.0, 1e4 / 3, 0.5, 1.0]])
-    >>> decimals_of(rows, [False, False, False, True])
-    [0, 2, 5, None]
-    """
+    """Return with how many decimals each number is written; None for codes."""
+    # As many as the column needs, and no more than leave its largest number six digits: what
+    # a generator repeats is seldom longer, and what it adds behind is noise.
     return [
         None if code else _decimals(column[np.isfinite(column)])
         for column, code in zip(rows.T, nominal, strict=True)
@@ -156,7 +127,7 @@ def decimals_of(rows: np.ndarray, nominal: Sequence[bool]) -> list[int | None]:
 
 def _decimals(values: np.ndarray) -> int:
     largest = float(np.abs(values).max(initial=1.0))
-    most = max(0, _MOST_DIGITS - 1 - math.floor(math.log10(largest)))
+    most = max(0, _MAX_DIGITS - 1 - math.floor(math.log10(largest)))
     for decimals in range(most):
         if np.abs(np.round(values, decimals) - values).max(initial=0.0) < 1e-9:
             return decimals
@@ -164,18 +135,9 @@ def _decimals(values: np.ndarray) -> int:
 
 
 def written(rows: np.ndarray, decimals: Sequence[int | None]) -> list[str]:
-    """Write each row as a text.
-
-    Numbers are written in digits and end with a comma. A level is one character, however long its
-    name is, and so is a missing number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.members import written
-    >>> written(np.array([[1.25, 10.0], [np.nan, -3.0]]), [1, 0])
-    ['1.2,10,', '?,-3,']
-    """
+    """Write each row as a text."""
+    # Numbers are written in digits and end with a comma. A level is one character, however
+    # long its name is, and so is a missing number.
     cells = [
         _signs(column) if places is None else _digits(column, places)
         for column, places in zip(rows.T, decimals, strict=True)
@@ -185,7 +147,7 @@ def written(rows: np.ndarray, decimals: Sequence[int | None]) -> list[str]:
 
 def _signs(codes: np.ndarray) -> list[str]:
     return [
-        _MISSING if np.isnan(code) else chr(_FIRST_SIGN + int(code) % _MOST_SIGNS) for code in codes
+        _MISSING if np.isnan(code) else chr(_FIRST_SIGN + int(code) % _MAX_SIGNS) for code in codes
     ]
 
 
@@ -202,16 +164,8 @@ def _digits(values: np.ndarray, decimals: int) -> list[str]:
 
 
 def nearest_edits(queries: Sequence[str], texts: Sequence[str]) -> np.ndarray:
-    """Return for each query the fewest edits that make one of the texts of it.
-
-    An edit inserts, deletes or replaces one character: Levenshtein's distance.
-
-    Examples
-    --------
-    >>> from skeval.steps.members import nearest_edits
-    >>> nearest_edits(["1999,", "20,"], ["199,", "1998,"]).tolist()
-    [1.0, 3.0]
-    """
+    """Return for each query the fewest edits that make one of the texts of it."""
+    # An edit inserts, deletes or replaces one character: Levenshtein's distance.
     if not queries:
         return np.empty(0)
     from skeval.neighbors.text_kernels import fewest_edits
@@ -244,17 +198,7 @@ def _characters(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of rows, each written as a text by itself; codes are one character.
-
-    Attributes
-    ----------
-    marks : ndarray of uint8 of shape (n_rows, n_numbers, n_places)
-        Which characters.
-    lengths : ndarray of shape (n_rows, n_numbers)
-        How many.
-    codes : ndarray of int of shape (n_rows, n_codes)
-        Missing is -1.
-    """
+    """The cells of rows, each written as a text by itself; codes are one character."""
 
     marks: np.ndarray
     lengths: np.ndarray
@@ -276,43 +220,26 @@ class Cells:
 
 
 def cells_of(rows: np.ndarray, decimals: Sequence[int | None]) -> Cells:
-    """Write each cell as a text.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.members import cells_of
-    >>> cells_of(np.array([[1.25, 10.0, 2.0], [np.nan, -3.0, 0.0]]), [1, 0, None]).lengths.tolist()
-    [[3, 2], [1, 2]]
-    """
-    from skeval.neighbors.text_kernels import MOST_MARKS
+    """Write each cell as a text."""
+    from skeval.neighbors.text_kernels import MAX_MARKS
 
     codes = [column for column, places in zip(rows.T, decimals, strict=True) if places is None]
     texts = [
-        np.array(_digits(column, places), dtype=f"S{MOST_MARKS}")
+        np.array(_digits(column, places), dtype=f"S{MAX_MARKS}")
         for column, places in zip(rows.T, decimals, strict=True)
         if places is not None
     ]
     number = np.zeros(256, dtype=np.uint8)
     number[np.frombuffer(_MARKS, dtype=np.uint8)] = np.arange(len(_MARKS))
-    written_cells = np.array(texts, dtype=f"S{MOST_MARKS}").reshape(-1, len(rows)).T
+    written_cells = np.array(texts, dtype=f"S{MAX_MARKS}").reshape(-1, len(rows)).T
     lengths = np.char.str_len(written_cells) - len(_END)
-    marks = np.ascontiguousarray(written_cells).view(np.uint8).reshape(*lengths.shape, MOST_MARKS)
+    marks = np.ascontiguousarray(written_cells).view(np.uint8).reshape(*lengths.shape, MAX_MARKS)
     own = np.nan_to_num(np.array(codes).reshape(-1, len(rows)).T, nan=-1.0).astype(np.int32)
     return Cells(number[marks[:, :, : lengths.max(initial=1)]], lengths, own)
 
 
 def nearest_edits_of_cells(queries: Cells, others: Cells) -> np.ndarray:
-    """Return for each query the fewest edits, summed over cells, that make one of the others of it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.members import cells_of, nearest_edits_of_cells
-    >>> own, other = np.array([[1999.0, 2.0], [20.0, 1.0]]), np.array([[199.0, 2.0], [1998.0, 2.0]])
-    >>> nearest_edits_of_cells(cells_of(own, [0, None]), cells_of(other, [0, None])).tolist()
-    [1.0, 4.0]
-    """
+    """Get for each query the fewest edits, summed over cells, that make one of the others of it."""
     if not len(queries.codes):
         return np.empty(0)
     from skeval.neighbors.text_kernels import fewest_edits_of_cells
@@ -338,25 +265,15 @@ STRONGEST = ("distance_calibrated", "domias", "classifier", "levatt")
 BLEND = "blend"  # of several attacks
 MODELLED = frozenset({"domias", "eq1", "classifier"})  # they learn from rows, and take long
 SAMPLED = MODELLED | {"levatt"}  # of large tables they score a sample
-_MOST_LEARNED = 10_000  # rows of each kind that the classifier learns from
-_FEWEST = 10  # rows that these learn from at least
-_LEAST_SPREAD = 1e-12  # of ranks
+_MAX_LEARNED = 10_000  # rows of each kind that the classifier learns from
+_MIN_LEARNED = 10  # rows that these learn from at least
+_MIN_SPREAD = 1e-12  # of ranks
 _NEAREST = 2.0**-32  # distances below count as this: a copy is as near as rounding lets rows be
 
 
 @dataclass(frozen=True)
 class MemberScores:
-    """Scores of rows of train and of the holdout: the higher, the more likely a member.
-
-    Attributes
-    ----------
-    members, others : ndarray of shape (n_members,), (n_others,)
-        Scores of train rows and of holdout rows; finite.
-    member_rows : ndarray of shape (n_members,), int
-        Positions of the members in ``context.train``, ascending.
-    other_rows : ndarray of shape (n_others,), int
-        Positions of the others in ``context.holdout``, ascending.
-    """
+    """Scores of rows of train and of the holdout: the higher, the more likely a member."""
 
     members: np.ndarray
     others: np.ndarray
@@ -384,7 +301,7 @@ def blended(scored: Sequence[MemberScores]) -> MemberScores:
     for one in scored:
         kept = one.take(np.isin(one.member_rows, members), np.isin(one.other_rows, others))
         ranks = rankdata(np.concatenate([kept.members, kept.others]))
-        total += ranks / max(float(ranks.std()), _LEAST_SPREAD) / len(scored)
+        total += ranks / max(float(ranks.std()), _MIN_SPREAD) / len(scored)
     # sums of equal ranks in another order are equal
     total = np.round(total, 9)
     return MemberScores(total[: members.size], total[members.size :], members, others)
@@ -414,56 +331,7 @@ def member_scores(
     reference: Reference = None,
     texts: tuple[str, ...] = (),
 ) -> MemberScores:
-    """Score rows of train and of the holdout by one attack.
-
-    Parameters
-    ----------
-    context : Context
-        With train, holdout and synthetic rows.
-    attack : str
-        "distance": minus the distance to the nearest synthetic row. "distance_calibrated": the
-        distance to the nearest reference row less that. "ratio": the log of their ratio.
-        "monte_carlo": share of the synthetic rows within the median distance of the scored rows to
-        their nearest. "knn_density": minus the log of the distance to the k-th nearest synthetic
-        row. "domias": log density of synthetic rows less that of reference rows. "eq1": without the
-        latter. "classifier": the probability of being synthetic by a classifier that has learned
-        synthetic from reference rows. "levatt": minus the number of edits from the row, written as
-        text, to the nearest synthetic one.
-    n_rows : int, optional
-        Rows of each table at most, a seeded sample; all if not given.
-    space : "gower", "euclidean" or transformer, default="gower"
-        Space of the distances; densities and the classifier see standardised and one-hot columns,
-        or the matrix of the transformer.
-    columns : int, tuple of str or None
-        Columns to use (in space "gower").
-    reference_fraction : float, optional
-        Share of the holdout that attacks which calibrate take as reference; it is not scored by
-        them. Without it each half of all real rows, drawn without regard to which were train, is
-        the reference of the other half. Without meaning if `reference` is given.
-    seed : int, default=0
-        Seed of samples and the reference.
-    density : {"kde", "knn", "gmm", "prior"}, default="kde"
-        For "domias" and "eq1": Gaussian kernels; radii of the k nearest rows; a mixture of
-        Gaussians; or kernels for synthetic rows and one Gaussian for the reference.
-    n_neighbors : int, default=5
-        The k above.
-    reference : DataFrame or ndarray of int, optional
-        Canonical rows of the population, disjoint of train and holdout; or positions of holdout
-        rows.
-    texts : tuple of str, default=()
-        Text columns that "classifier" reads as well, as TF-IDF.
-
-    Returns
-    -------
-    MemberScores
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such attack.
-    TableError
-        If a table has too few rows for it.
-    """
+    """Score rows of train and of the holdout by one attack."""
     if attack not in ATTACKS:
         raise InvalidParameterError(f"attack must be among {ATTACKS}, got {attack!r}.")
     columns = column_key(context.schema, columns)
@@ -486,11 +354,9 @@ def member_scores(
 def scores_by_attack(
     context: Context, names: Iterable[str], max_rows: int | None, *settings: Any
 ) -> tuple[dict[str, MemberScores], dict[str, str]]:
-    """Return the scores of each attack, by further arguments of `member_scores`.
-
-    And why those are left out that cannot be made. At most `max_rows` are scored by models, and a
-    fifth of these by edits, which take longest.
-    """
+    """Return the scores of each attack, by further arguments of `member_scores`."""
+    # And why those are left out that cannot be made. At most `max_rows` are scored by models,
+    # and a fifth of these by edits, which take longest.
     scored, left_out = {}, {}
     for name in names:
         n_rows = max_rows if name in SAMPLED else None
@@ -537,10 +403,12 @@ def needs_of(
         n_known = (context.n_rows("train") + n_holdout) // 2
     else:
         n_known = n_reference(context, reference_fraction or 0.0, reference)
-    if attack in MODELLED and n_synthetic < _FEWEST:
-        return f"{attack} needs {_FEWEST} synthetic rows to learn from; there are {n_synthetic}."
-    if attack in MODELLED & CALIBRATED and n_known < _FEWEST:
-        return f"{attack} needs {_FEWEST} reference rows to learn from; there are {n_known}."
+    if attack in MODELLED and n_synthetic < _MIN_LEARNED:
+        return (
+            f"{attack} needs {_MIN_LEARNED} synthetic rows to learn from; there are {n_synthetic}."
+        )
+    if attack in MODELLED & CALIBRATED and n_known < _MIN_LEARNED:
+        return f"{attack} needs {_MIN_LEARNED} reference rows to learn from; there are {n_known}."
     return ""
 
 
@@ -603,7 +471,7 @@ class _Attacker:
         kind = {"prior": "gaussian"}.get(self.density, self.density)
         coordinates = vector_space(self.context, self.space, self.columns)
         known = reference_rows(self.context, True, *self.reference_key)
-        sample = coordinates.vectors(known[:MOST_CENTRES])
+        sample = coordinates.vectors(known[:MAX_CENTRES])
         return [
             of_synthetic - log_density(kind, coordinates.vectors(rows), sample, self.seed)
             for of_synthetic, rows in zip(self._log_p_synthetic(), self._plain(), strict=True)
@@ -616,7 +484,7 @@ class _Attacker:
         synthetic = synthetic[np.lexsort(synthetic.T[::-1])]
         key = (*self.reference_key, self.texts)
         reference = reference_rows(self.context, True, *key)
-        n_rows = min(len(synthetic), len(reference), _MOST_LEARNED)
+        n_rows = min(len(synthetic), len(reference), _MAX_LEARNED)
         learned = [
             table[sample_positions(len(table), n_rows, zlib.crc32(f"{name} {self.seed}".encode()))]
             for name, table in (("reference", reference), ("synthetic", synthetic))

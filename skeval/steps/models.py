@@ -56,17 +56,7 @@ class Part(NamedTuple):
 
 
 class Training(NamedTuple):
-    """Which rows a model learns from.
-
-    Attributes
-    ----------
-    rows : Part
-        Rows of one table.
-    ratio : float
-        Synthetic rows to add for each row of the table; all, if there are fewer.
-    max_rows : int or None
-        The most rows to learn from, drawn at random; None for all.
-    """
+    """Which rows a model learns from."""
 
     rows: Part
     ratio: float = 0.0
@@ -201,11 +191,9 @@ def replicates(
     n_repeats: int,
     seed: int,
 ) -> np.ndarray:
-    """Return a model's score on rows of a part, then on bootstrap samples of these rows.
-
-    The samples are the same for all models, so that differences are paired. With `n_repeats` above
-    1 the scores are means over models of as many seeds.
-    """
+    """Return a model's score on rows of a part, then on bootstrap samples of these rows."""
+    # The samples are the same for all models, so that differences are paired. With
+    # `n_repeats` above 1 the scores are means over models of as many seeds.
     problem, score = problem_of(context, question), score_named(scoring)
 
     def of(seed_of_model: int) -> np.ndarray:
@@ -258,22 +246,7 @@ Encoder = Native | OneHot | None
 
 @dataclass(frozen=True)
 class Model:
-    """A fitted model behind its encoder; a constant one where its rows have one target.
-
-    Attributes
-    ----------
-    problem : Problem
-        What it predicts.
-    encoder : Native, OneHot or None
-        Learned from the rows that the model learned from. None for a pipeline, which takes the
-        features as a table and prepares them itself.
-    estimator : estimator or None
-        The fitted estimator; None for a constant model.
-    classes : ndarray
-        The codes of the labels that it learned; for a constant regression its value.
-    is_family : bool
-        Whether it is one of ours, which calls the label of the highest probability.
-    """
+    """A fitted model behind its encoder; a constant one where its rows have one target."""
 
     problem: Problem
     encoder: Encoder
@@ -320,25 +293,7 @@ class Model:
 
 
 def learn(estimator: Any, rows: Rows, problem: Problem, seed: int) -> Model:
-    """Fit a model, and the encoder in front of it, on rows.
-
-    Parameters
-    ----------
-    estimator : str or estimator
-        The name of a family, or what scikit-learn can clone. xgboost sees numbers and categories; a
-        Pipeline the features as a table, which it prepares itself; all others standardised and
-        one-hot columns.
-    rows : Rows
-        At least one row.
-    problem : Problem
-        What to predict.
-    seed : int
-        The seed of estimators whose `random_state` is None.
-
-    Returns
-    -------
-    Model
-    """
+    """Fit a model, and the encoder in front of it, on rows."""
     encoder = _encoder(estimator, rows, problem)
     features, target = _encoded(rows, encoder, problem), rows.target
     if (target == target[0]).all():

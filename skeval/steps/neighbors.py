@@ -33,7 +33,6 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
 from skeval.utils.engines import LocalEngine, current_engine
 from skeval.utils.parameters import Interval
-from skeval.utils.ties import tied
 
 if TYPE_CHECKING:
     from skeval.neighbors.mixed import MixedNearestNeighbors
@@ -44,15 +43,7 @@ Cells = Mapping[str | None, Any]  # what was given, by label; None is a missing 
 
 @dataclass(frozen=True)
 class AsGiven:
-    """A fitted transformer, which canonical rows reach with categories as they were given.
-
-    Attributes
-    ----------
-    transformer : transformer
-        Fitted.
-    cells : mapping of str to mapping
-        By column, where labels differ from what was given: booleans, numbers as categories.
-    """
+    """A fitted transformer, which canonical rows reach with categories as they were given."""
 
     transformer: Any
     cells: Mapping[str, Cells]
@@ -85,18 +76,17 @@ def cells_as_given(context: Context) -> dict[str, Cells]:
 
 
 MANY = 50_000  # reference rows: a search among fewer is over before it could start elsewhere
-MOST_BYTES = 2**32  # of a sparse matrix made dense
-LONGEST = 16  # real rows kept a list: 16 nearest rows hardly ever all have one label
+MAX_BYTES = 2**32  # of a sparse matrix made dense
+MAX_LENGTH = 16  # real rows kept a list: 16 nearest rows hardly ever all have one label
 
 
 @dataclass(frozen=True, repr=False)
 class OfTrain:
-    """A space that learns from train alone: synthetic and holdout rows are alike to it.
+    """A space that learns from train alone: synthetic and holdout rows are alike to it."""
 
-    This is for metrics of fidelity whose vectors are those of "euclidean" or of a transformer: a
-    value must not depend on whether a holdout is given, and tests exchange its rows with synthetic
-    ones.
-    """
+    # This is for metrics of fidelity whose vectors are those of "euclidean" or of a
+    # transformer: a value must not depend on whether a holdout is given, and tests exchange
+    # its rows with synthetic ones.
 
     space: Any
 
@@ -106,13 +96,11 @@ class OfTrain:
 
 @shared
 def preprocessor(context: Context, space: Any = "gower") -> Any:
-    """Return the fitted transformer of a space, which learns from train and holdout together.
-
-    One of :class:`OfTrain` learns from train alone; one that is fitted stays as it is. A common
-    scale matters: levels and ranges taken from train alone put distances to train and to the
-    holdout on different scales. Rows are learned in an order that goes by what they hold, whichever
-    table they are of.
-    """
+    """Return the fitted transformer of a space, which learns from train and holdout together."""
+    # One of OfTrain learns from train alone; one that is fitted stays as it is. A common
+    # scale matters: levels and ranges taken from train alone put distances to train and to
+    # the holdout on different scales. Rows are learned in an order that goes by what they
+    # hold, whichever table they are of.
     # takes long, and most metrics look at distances that need none
     from skeval.tables.spaces import TablePreprocessor
     from skeval.tables.transformers import is_fitted
@@ -163,15 +151,8 @@ def gower_matrix(context: Context, rows: pd.DataFrame) -> np.ndarray:
 
 
 def as_matrix(transformed: Any, space: Any) -> np.ndarray:
-    """Return what a transformer gave as a dense float matrix.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a space other than "gower" leaves missing or infinite values, or gives a sparse matrix
-        that would be dense in more than 4 GiB.
-    """
-    if issparse(transformed) and 8 * np.prod(transformed.shape, dtype=float) > MOST_BYTES:
+    """Return what a transformer gave as a dense float matrix."""
+    if issparse(transformed) and 8 * np.prod(transformed.shape, dtype=float) > MAX_BYTES:
         n_rows, n_features = transformed.shape
         raise InvalidParameterError(
             f"space gives {n_features:,} features of {n_rows:,} rows, too many to be dense. Pool "
@@ -188,14 +169,7 @@ def as_matrix(transformed: Any, space: Any) -> np.ndarray:
 
 
 def kept_features(context: Context, space: Any, columns: ColumnChoice) -> np.ndarray | slice:
-    """Return an index of the features of a space's matrix that a choice of columns keeps.
-
-    Raises
-    ------
-    InvalidParameterError
-        If columns are chosen in another space than "gower": which features stem from which column
-        is the transformer's affair.
-    """
+    """Return an index of the features of a space's matrix that a choice of columns keeps."""
     if is_gower(space):
         chosen = set(chosen_columns(context.schema, columns))
         kept = np.array([name in chosen for name in encoded_columns(context.schema)])
@@ -229,20 +203,7 @@ def ranges(context: Context, columns: ColumnChoice = None) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Index:
-    """A search structure over rows of one space.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (n_rows, n_features)
-        The encoded rows.
-    search : object
-        The fitted engine, or scikit-learn's.
-    space : "gower", "euclidean" or transformer
-        The space of the rows.
-    order : ndarray of shape (n_rows,) or None
-        Which row stands where in the structure, if not in the order of `rows`. Ties are broken by
-        position: the first of equally near rows are found.
-    """
+    """A search structure over rows of one space."""
 
     rows: np.ndarray
     search: Any
@@ -347,7 +308,10 @@ def gower_engine(
     if rows is not None and len(rows) >= MANY:
         engine = current_engine()
         if not isinstance(engine, LocalEngine):
-            return cast("MixedNearestNeighbors", tied("search in parts")(*scale))
+            # skeval.scale overrides steps, so it imports this module
+            from skeval.scale.steps import search_in_parts
+
+            return cast("MixedNearestNeighbors", search_in_parts(*scale))
     from skeval.neighbors.mixed import MixedNearestNeighbors
 
     return MixedNearestNeighbors(*scale)
@@ -388,33 +352,7 @@ def nearest(
     n_reference: int | None = None,
     seed: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the k nearest reference rows of each query row; computed once a context.
-
-    Parameters
-    ----------
-    context : Context
-        The tables.
-    query, reference : str
-        Roles. If they are the same, a row is never its own neighbour; a duplicate of it may be.
-    k : int, default=1
-        Number of neighbours.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences; or Euclidean distance of a matrix.
-    columns : int, tuple of str or None
-        The columns looked at.
-    n_query, n_reference : int, optional
-        Sizes of seeded samples to take instead of all rows. If the roles are the same, both are
-        `n_reference`.
-    seed : int, default=0
-        The seed of the samples.
-
-    Returns
-    -------
-    distances : ndarray of shape (n_query, k)
-        Ascending.
-    indices : ndarray of shape (n_query, k)
-        Positions among the reference rows (those sampled); ties go to the lowest.
-    """
+    """Return the k nearest reference rows of each query row; computed once a context."""
     # a sample of all rows is no sample: equal requests must be one memo entry
     columns = column_key(context.schema, columns)
     n_query = None if query == reference else _fewer(context, query, n_query)
@@ -473,11 +411,9 @@ def pool_index(
     n_rows: int | None = None,
     seed: int = 0,
 ) -> Index:
-    """Return the search structure over the rows of train, then of the holdout; or samples of them.
-
-    It has them in random order: which of equally near rows are found must not depend on labels, or
-    a list that is cut would hold train rows alone.
-    """
+    """Get the search structure over the rows of train, then of the holdout; or samples of them."""
+    # It has them in random order: which of equally near rows are found must not depend on
+    # labels, or a list that is cut would hold train rows alone.
     real = [rows_of(context, role, space, columns, n_rows, seed) for role in ("train", "holdout")]
     rows = _taken(context, real)
     order = pooled_order(context) if n_rows is None else np.arange(len(rows))
@@ -500,21 +436,20 @@ def _taken(
 def pooled_masses(
     context: Context, n_rows: int | None, columns: ColumnChoice, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return which share of the synthetic rows each real row is the nearest of, train first.
-
-    Then for each synthetic row the share of train rows among its nearest real ones: 1 where it is
-    closer to train, 0 where it is closer to the holdout.
-
-    Ties are divided evenly over all nearest rows of the pooled tables: then, and only then, train
-    has the share n_T / (n_T + n_H) on average over relabellings, with a variance in closed form.
-    """
+    """Return which share of the synthetic rows each real row is the nearest of, train first."""
+    # Then for each synthetic row the share of train rows among its nearest real ones: 1 where
+    # it is closer to train, 0 where it is closer to the holdout.
+    #
+    # Ties are divided evenly over all nearest rows of the pooled tables: then, and only then,
+    # train has the share n_T / (n_T + n_H) on average over relabellings, with a variance in
+    # closed form.
     queries = rows_of(context, "synthetic", "gower", columns, n_rows, seed)
     pool = pool_index(context, "gower", columns, n_rows, 0 if n_rows is None else seed)
     n_train = min(context.n_rows("train"), n_rows or len(pool.rows))
     return pool.nearest_labels(queries, np.arange(len(pool.rows)) < n_train)
 
 
-FEW = 10  # rows too few for a normal approximation, or to show without showing one of them
+MAX_FEW_ROWS = 10  # rows too few for a normal approximation, or to show without showing one of them
 _N_LEVELS = 100
 _COARSE = 10  # levels at which it is shown that there is no row
 _LARGEST_THRESHOLD = 0.999  # of those found: at 1 there is nothing to the right
@@ -546,106 +481,39 @@ def areas(
 
 
 def scaled_distances(distances: np.ndarray, largest: float) -> np.ndarray:
-    """Return distances in units of the largest one, at most 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.neighbors import scaled_distances
-    >>> scaled_distances(np.array([0.0, 1.0, 4.0]), 2.0)
-    array([0. , 0.5, 1. ])
-    """
+    """Return distances in units of the largest one, at most 1."""
     if largest > 0:
         return np.minimum(1.0, distances / largest)
     return (distances > 0).astype(float)
 
 
 def privacy_terms(distances: np.ndarray, threshold: float) -> np.ndarray:
-    """Return each row's part of the area left of the threshold: 1 at distance 0, 0 beyond it.
-
-    Their mean is ``1 / t`` times the integral of F from 0 to t, F(u) the share of distances at most
-    u, exactly.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.neighbors import privacy_terms
-    >>> float(round(privacy_terms(np.array([0.0, 0.1, 0.3, 0.6]), 0.2).mean(), 6))
-    0.375
-    """
+    """Return each row's part of the area left of the threshold: 1 at distance 0, 0 beyond it."""
+    # Their mean is `1 / t` times the integral of F from 0 to t, F(u) the share of distances
+    # at most u, exactly.
     return np.maximum(0.0, threshold - distances) / threshold
 
 
 def resemblance_terms(distances: np.ndarray, threshold: float) -> np.ndarray:
-    """Return each row's part of the area right of the threshold: 1 within it, 0 at distance 1.
-
-    Their mean is ``1 / (1 - t)`` times the integral of F from t to 1, exactly.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.neighbors import resemblance_terms
-    >>> float(round(resemblance_terms(np.array([0.0, 0.1, 0.3, 0.6]), 0.2).mean(), 6))
-    0.84375
-    """
+    """Return each row's part of the area right of the threshold: 1 within it, 0 at distance 1."""
+    # Their mean is `1 / (1 - t)` times the integral of F from t to 1, exactly.
     return (1.0 - np.maximum(distances, threshold)) / (1.0 - threshold)
 
 
 def removed_terms(terms: np.ndarray) -> np.ndarray:
-    """Return by how much the mean of some terms changes where each of them is left out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.neighbors import removed_terms
-    >>> removed_terms(np.array([0.0, 0.0, 3.0]))
-    array([ 0.5,  0.5, -1. ])
-    """
+    """Return by how much the mean of some terms changes where each of them is left out."""
     return (terms.mean() - terms) / max(1, terms.size - 1)
 
 
 def moved_terms(
     first: np.ndarray, second: np.ndarray, nearest: np.ndarray, n_reference: int
 ) -> np.ndarray:
-    """Return by how much the mean of some terms changes where each reference row is left out.
-
-    Parameters
-    ----------
-    first, second : ndarray of shape (n_rows,)
-        Terms of the distance to the nearest, and to the second nearest reference row: what remains
-        if the nearest is left out.
-    nearest : ndarray of int of shape (n_rows,)
-        Position of the nearest reference row.
-    n_reference : int
-        Number of reference rows.
-
-    Returns
-    -------
-    ndarray of shape (n_reference,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.neighbors import moved_terms
-    >>> moved_terms(np.array([1.0, 0.5]), np.array([0.5, 0.5]), np.array([2, 0]), 3)
-    array([ 0.  ,  0.  , -0.25])
-    """
+    """Return by how much the mean of some terms changes where each reference row is left out."""
     return np.bincount(nearest, weights=second - first, minlength=n_reference) / first.size
 
 
 def jackknife_error(changes: np.ndarray) -> float:
-    """Return the standard error of a statistic from its changes where each row is left out.
-
-    Examples
-    --------
-    Of a mean it is the usual one.
-
-    >>> import numpy as np
-    >>> from skeval.steps.neighbors import jackknife_error, removed_terms
-    >>> values = np.array([1.0, 2.0, 4.0, 9.0])
-    >>> bool(np.isclose(jackknife_error(removed_terms(values)), values.std(ddof=1) / 2))
-    True
-    """
+    """Return the standard error of a statistic from its changes where each row is left out."""
     n = changes.size
     return float(np.sqrt((n - 1) / n * ((changes - changes.mean()) ** 2).sum()))
 
@@ -653,32 +521,7 @@ def jackknife_error(changes: np.ndarray) -> float:
 def area_interval(
     parts: Sequence[np.ndarray], standard_error: float, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Return an interval of the mean of areas.
-
-    Parameters
-    ----------
-    parts : sequence of ndarray
-        Terms in [0, 1] of each direction; an area is the mean of a direction's terms.
-    standard_error : float
-        The standard error of the mean of the areas.
-    confidence : float, default=0.95
-        In (0, 1).
-
-    Returns
-    -------
-    low, high : float
-        The normal interval within [0, 1]. If fewer than 10 terms are off a bound, it reaches as
-        far as the share of such terms could by Clopper and Pearson, times the furthest of them, or
-        1 if there is none: that no row of 200 is a copy does not mean that none of 100,000 will be.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.neighbors import area_interval
-    >>> low, high = area_interval([np.zeros(200)], 0.0)
-    >>> low, round(high, 4)
-    (0.0, 0.0183)
-    """
+    """Return an interval of the mean of areas."""
     value = float(np.mean([terms.mean() for terms in parts]))
     half = float(norm.ppf((1.0 + confidence) / 2.0)) * standard_error
     high = max(value + half, _furthest(parts, confidence))
@@ -689,7 +532,7 @@ def area_interval(
 def _furthest(parts: Sequence[np.ndarray], confidence: float) -> float:
     """Return how large the mean could be where few terms are above 0; 0 where many are."""
     counts = [int((terms > 0).sum()) for terms in parts]
-    if min(counts) >= FEW:
+    if min(counts) >= MAX_FEW_ROWS:
         return 0.0
     shares = [clopper_pearson(k, t.size, confidence)[1] for k, t in zip(counts, parts, strict=True)]
     return float(np.mean([s * (t.max() or 1.0) for s, t in zip(shares, parts, strict=True)]))
@@ -698,34 +541,10 @@ def _furthest(parts: Sequence[np.ndarray], confidence: float) -> float:
 def accumulation_curve(
     distances: Mapping[str, np.ndarray], largest: float = 1.0
 ) -> dict[str, np.ndarray]:
-    """Return the share of rows within each distance, where that shows no single row.
-
-    Parameters
-    ----------
-    distances : mapping of str to ndarray
-        The distances of each direction; the curve is the mean of the directions' curves.
-    largest : float, default=1.0
-        The unit of the distances.
-
-    Returns
-    -------
-    dict
-        `u`, distances among ``(k / 100) ** 2``, which are dense where nearest rows are; and `share`
-        of the same shape, from (0, 0) to (1, 1). In each direction, at least 10 rows lie between
-        two points and beyond each; that there is none is shown at every tenth `k` only, lest the
-        least and the largest distance be known closely. Empty if a direction has fewer rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.neighbors import accumulation_curve
-    >>> curve = accumulation_curve({"real": np.repeat([0.0, 0.0625], 10)})
-    >>> curve["u"][:5], curve["share"][:5]
-    (array([0.  , 0.  , 0.01, 0.04, 0.09]), array([0. , 0.5, 0.5, 0.5, 1. ]))
-    """
+    """Return the share of rows within each distance, where that shows no single row."""
     parts = [scaled_distances(d, largest) for d in distances.values()]
     sizes = np.array([part.size for part in parts])
-    if sizes.min() < FEW:
+    if sizes.min() < MAX_FEW_ROWS:
         return {}
     u = (np.arange(_N_LEVELS + 1) / _N_LEVELS) ** 2
     counts = np.array([np.searchsorted(np.sort(d), u, side="right") for d in parts])
@@ -741,7 +560,7 @@ def accumulation_curve(
 
 def _enough_rows(n_rows: np.ndarray, level: int) -> bool:
     may_be_none = level % _COARSE == 0
-    return bool(((n_rows >= FEW) | ((n_rows == 0) & may_be_none)).all())
+    return bool(((n_rows >= MAX_FEW_ROWS) | ((n_rows == 0) & may_be_none)).all())
 
 
 TERMS = {"privacy_area": privacy_terms, "resemblance": resemblance_terms}

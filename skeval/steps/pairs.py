@@ -32,7 +32,7 @@ _CHUNK = 8_192
 # cells counted in one call: more would leave the cache, fewer would cost as many calls as pairs
 _COUNTED = 65_536
 # joint cells that are kept (a quarter of a gigabyte); beyond, tables are counted when asked for
-_MOST_CELLS = 2**26
+_MAX_CELLS = 2**26
 
 
 class Binning(NamedTuple):
@@ -86,32 +86,7 @@ def row_positions(context: Context, role: str, drawn: Drawn) -> np.ndarray | sli
 
 @dataclass(frozen=True)
 class JointTables:
-    """The contingency tables of all pairs of a role's columns.
-
-    Parameters
-    ----------
-    n_cells : tuple of int
-        The number of cells of each column.
-    missing : tuple of int
-        The cell of each column that missing values have.
-    single : tuple of ndarray
-        The counts of each column's cells.
-    blocks : tuple of ndarray
-        By column, its tables with all later columns side by side; empty where there are too many
-        cells to keep.
-    codes : ndarray of shape (n_rows, n_columns)
-        The cell of each value, to count anew what is not kept; no rows where all is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.pairs import JointTables
-    >>> tables = JointTables.of(np.array([[0, 2], [0, 2], [1, 0]]), (2, 3), (1, 1))
-    >>> [(i, j, table.tolist()) for i, j, table in tables.pairs()]
-    [(0, 1, [[0, 0, 2], [1, 0, 0]])]
-    >>> [(i, j, table.tolist()) for i, j, table in tables.pairs(nan="drop")]
-    [(0, 1, [[0, 0, 2], [0, 0, 0]])]
-    """
+    """The contingency tables of all pairs of a role's columns."""
 
     n_cells: tuple[int, ...]
     missing: tuple[int, ...]
@@ -135,7 +110,7 @@ class JointTables:
     @staticmethod
     def too_many(n_cells: tuple[int, ...]) -> bool:
         """Return whether there are too many joint cells to keep their counts."""
-        return sum(n * sum(n_cells[i + 1 :]) for i, n in enumerate(n_cells)) > _MOST_CELLS
+        return sum(n * sum(n_cells[i + 1 :]) for i, n in enumerate(n_cells)) > _MAX_CELLS
 
     @classmethod
     def added(cls, parts: list[JointTables]) -> JointTables:
@@ -299,11 +274,9 @@ def _similarities(
 
 
 def _compare(p: np.ndarray, q: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return similarity and ceiling of tables side by side, two rows with one of each pair.
-
-    The sums of :mod:`skeval.stats.distributions`, without a loop over the pairs. If one of a pair
-    is empty, its ceiling is nan.
-    """
+    """Return similarity and ceiling of tables side by side, two rows with one of each pair."""
+    # The sums of distributions, without a loop over the pairs. If one of a pair is empty, its
+    # ceiling is nan.
     sizes = n, m, *_ = _sizes(p, q, starts)
     with np.errstate(divide="ignore", invalid="ignore"):  # empty tables
         expected = _deviations(p + q, n, m, starts) * (1.0 / n + 1.0 / m) / 2.0
@@ -429,11 +402,9 @@ def filled_with_numbers(values: np.ndarray, rows: Any, names: tuple[str, ...]) -
 def correlation_ratio_matrix(
     context: Context, role: str, names: tuple[str, ...], binning: Binning
 ) -> np.ndarray:
-    """Return the correlation ratios of a role's named columns, symmetric.
-
-    nan where a pair is not one of a category and a number, or where either does not vary. The
-    diagonal is 1 for columns that vary, nan for others.
-    """
+    """Return the correlation ratios of a role's named columns, symmetric."""
+    # nan where a pair is not one of a category and a number, or where either does not vary.
+    # The diagonal is 1 for columns that vary, nan for others.
     schema = context.schema
     factors = [i for i, name in enumerate(names) if name in schema.columns(*NOMINAL)]
     measures = [i for i, name in enumerate(names) if name in schema.columns(*NUMERIC)]
@@ -455,20 +426,7 @@ def _varies(values: np.ndarray) -> bool:
 
 
 class SubsetTables(NamedTuple):
-    """What is counted of sets of columns.
-
-    Attributes
-    ----------
-    cells : mapping of str to ndarray
-        By column, the cell of each row of train; empty where all joint cells are counted, which
-        says all of the rows.
-    margins : mapping of str to ndarray
-        By column, the counts of its cells in train.
-    n_rows : int
-        Number of synthetic rows.
-    tables : iterable of (list of str, ndarray, ndarray)
-        Sets of columns with the counts of joint cells, of train and synthetic rows.
-    """
+    """What is counted of sets of columns."""
 
     cells: Mapping[str, np.ndarray]
     margins: Mapping[str, np.ndarray]
@@ -484,21 +442,7 @@ def subset_tables(
     binning: Binning,
     group: tuple[str, int] | None,
 ) -> SubsetTables:
-    """Return the joint counts of sets of columns, of all rows or of those of one level of a column.
-
-    Parameters
-    ----------
-    context : Context
-        The tables.
-    names : tuple of str
-        All columns that are in a set.
-    subsets : list of list of str
-        The sets.
-    binning : Binning
-        How values are cut into cells.
-    group : tuple of (str, int) or None
-        A column of categories, and the code of the level whose rows are counted.
-    """
+    """Get the joint counts of sets of columns, of all rows or of those of one level of a column."""
     train, synthetic = (_columns(context, role, names, binning, group) for role in ROLES)
     cut = cells(context, *binning).cells_
     margins = {name: np.bincount(train[name], minlength=cut[name].n_cells) for name in names}

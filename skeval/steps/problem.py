@@ -27,20 +27,7 @@ _KEYS = 16  # columns that rows are first ordered by
 
 @dataclass(frozen=True)
 class Question:
-    """The parameters that say what is to be predicted, as metrics of utility have them.
-
-    Attributes
-    ----------
-    target : str
-        The column to predict.
-    task : {"auto", "binary", "multiclass", "regression"}
-        "auto": inferred from the target in train.
-    pos_label : str, bool, float or None
-        The positive label of a binary task; None: see :attr:`Problem.positive`.
-    features : tuple of str, int or None
-        The columns to predict from, an int for the first *n*; None for all others that can be
-        measured, but the primary key.
-    """
+    """The parameters that say what is to be predicted, as metrics of utility have them."""
 
     target: str
     task: str = "auto"
@@ -50,24 +37,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Problem:
-    """A question, answered by the real rows.
-
-    Attributes
-    ----------
-    target, task : str
-        The column to predict, and whether it is "binary", "multiclass" or "regression".
-    labels : tuple
-        The labels that real rows have, by their codes; empty for a regression.
-    positive : int or None
-        The code of the positive label of a binary task: as given, else true, the larger number, or
-        of two categories the one that train has less often.
-    features : tuple of str
-        The columns to predict from, sorted: their order must not matter.
-    nominal : tuple of bool
-        Which of them are categories.
-    centre, scale : float
-        Mean and standard deviation of a regression's target in train.
-    """
+    """A question, answered by the real rows."""
 
     target: str
     task: str
@@ -86,19 +56,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of one table as models take them, in an order of their own.
-
-    Attributes
-    ----------
-    features : ndarray of shape (n_rows, n_features)
-        Numbers (dates in seconds) and codes of categories; missing is nan.
-    target : ndarray of shape (n_rows,)
-        Codes of labels, or numbers. Labels that no real row has come behind the real ones.
-    levels : tuple of tuple of str
-        The levels of each feature's codes; none for numbers.
-    n_dropped : int
-        Rows left out because their target is missing.
-    """
+    """Rows of one table as models take them, in an order of their own."""
 
     features: np.ndarray
     target: np.ndarray
@@ -136,13 +94,7 @@ class Rows:
 
 @shared
 def problem_of(context: Context, question: Question) -> Problem:
-    """Return what the real rows say of a question.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the target is among the features, the task does not suit it, or it has no such label.
-    """
+    """Return what the real rows say of a question."""
     name, schema = question.target, context.schema
     features = _features(context, question)
     nominal = set(schema.columns(*NOMINAL))
@@ -231,14 +183,7 @@ def _positive(
 
 
 def larger_code(labels: Sequence[Any]) -> Any:
-    """Return the larger of two categories that are whole numbers; None where there are no such.
-
-    Examples
-    --------
-    >>> from skeval.steps.problem import larger_code
-    >>> larger_code(["10", "2"]), larger_code(["no", "yes"])
-    ('10', None)
-    """
+    """Return the larger of two categories that are whole numbers; None where there are no such."""
     codes = len(labels) == 2 and all(str(label).isdecimal() for label in labels)
     return max(labels, key=int) if codes else None
 
@@ -335,18 +280,7 @@ _SMALLEST = np.finfo(np.float64).eps
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a model predicts for the tested rows.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_rows,)
-        Codes of labels, or numbers for a regression. Codes beyond those of real labels stand for
-        labels that only synthetic rows have.
-    scores : ndarray of shape (n_rows, n_labels) or None
-        The higher, the more of that label; None for a regression.
-    are_probabilities : bool
-        Whether the scores are.
-    """
+    """What a model predicts for the tested rows."""
 
     values: Array
     scores: Array | None = None
@@ -374,13 +308,7 @@ class Score:
 
 
 def scoring_for(scoring: str, problem: Problem) -> str:
-    """Return the score that a parameter stands for; "auto" is ROC-AUC, for numbers R2.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a score of labels is asked for a regression, or the other way round.
-    """
+    """Return the score that a parameter stands for; "auto" is ROC-AUC, for numbers R2."""
     if scoring == "auto":
         return reported(problem)[0]
     kind = "labels" if problem.has_labels else "numbers"

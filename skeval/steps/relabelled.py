@@ -27,28 +27,17 @@ from skeval.stats.relabelling import (
     least_p_value,
     shuffled,
 )
-from skeval.steps.neighbors import LONGEST, index_of, nearest, pool_index, rows_of
+from skeval.steps.neighbors import MAX_LENGTH, index_of, nearest, pool_index, rows_of
 from skeval.steps.samples import ColumnChoice, pooled_order
 from skeval.utils.formatting import as_float, number
 
 TOO_FEW_ROWS = "each table needs two rows to have neighbours."
-_MOST_QUERIES = 2000  # a sample serves: how sure a contrast is depends on the real rows
+_MAX_QUERIES = 2000  # a sample serves: how sure a contrast is depends on the real rows
 
 
 @dataclass(frozen=True)
 class RelabelledNearest:
-    """Nearest rows of either label, under several choices of which real rows are train.
-
-    Attributes
-    ----------
-    distances : ndarray of shape (n_labelings, 2, n_queries, 2)
-        To the first and second nearest row labelled train, then to those labelled holdout;
-        infinite where the nearest real rows that are looked at have no more of the label.
-    rows : ndarray of shape (n_labelings, 2, n_queries)
-        Position in the pool of the nearest row of the label; -1 for none.
-    labels : ndarray of shape (n_pool, n_labelings), bool
-        True for train.
-    """
+    """Nearest rows of either label, under several choices of which real rows are train."""
 
     distances: np.ndarray
     rows: np.ndarray
@@ -104,17 +93,7 @@ def _packed_labels(context: Context, block: int, seed: int) -> np.ndarray:
 def label_test(
     context: Context, statistic: Callable[[np.ndarray], np.ndarray], n_permutations: int, seed: int
 ) -> Relabelled:
-    """Hold a statistic of the labels of the pooled real rows against random choices of them.
-
-    Parameters
-    ----------
-    context : Context
-        With train and holdout.
-    statistic : callable
-        As in :func:`skeval.stats.relabelling.relabelling_test`.
-    n_permutations, seed : int
-        How many choices at most, and their seed.
-    """
+    """Hold a statistic of the labels of the pooled real rows against random choices of them."""
     drawn = relabellings(context, n_permutations, seed)
     return labels_test(statistic, actual_labels(context), drawn)
 
@@ -143,11 +122,9 @@ def packed_test(
 def relabelled_nearest(
     context: Context, space: Any, columns: ColumnChoice, n_permutations: int, seed: int
 ) -> Iterator[RelabelledNearest]:
-    """Yield the nearest rows of either label among the 16 nearest real rows of synthetic rows.
-
-    First under the actual labels, then under blocks of random ones. A table of more than 2,000
-    synthetic rows is sampled.
-    """
+    """Yield the nearest rows of either label among the 16 nearest real rows of synthetic rows."""
+    # First under the actual labels, then under blocks of random ones. A table of more than
+    # 2,000 synthetic rows is sampled.
     settings = (context, space, columns, seed)
     yield _of_places(settings, actual_labels(context)[:, None], _places(*settings, None))
     for block, labels in enumerate(relabellings(context, n_permutations, seed)):
@@ -159,20 +136,18 @@ def nearest_real(
     context: Context, space: Any, columns: ColumnChoice, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return distances and positions of the 16 nearest real rows of a sample of synthetic rows."""
-    queries = rows_of(context, "synthetic", space, columns, _MOST_QUERIES, seed)
+    queries = rows_of(context, "synthetic", space, columns, _MAX_QUERIES, seed)
     pool = pool_index(context, space, columns)
-    return pool.kneighbors(queries, min(LONGEST, len(pool.rows)))
+    return pool.kneighbors(queries, min(MAX_LENGTH, len(pool.rows)))
 
 
 @shared
 def _places(
     context: Context, space: Any, columns: ColumnChoice, seed: int, block: int | None
 ) -> np.ndarray:
-    """Return where in each list the first and second row of either label are.
-
-    Shape (2, 2, n_queries, n_labelings): label, first or second. Places are remembered, and not the
-    distances there, which take eight times the memory.
-    """
+    """Return where in each list the first and second row of either label are."""
+    # Shape (2, 2, n_queries, n_labelings): label, first or second. Places are remembered, and
+    # not the distances there, which take eight times the memory.
     _, rows = nearest_real(context, space, columns, seed)
     labels = actual_labels(context)[:, None]
     if block is not None:
@@ -193,18 +168,7 @@ def _of_places(settings: Any, labels: np.ndarray, places: np.ndarray) -> Relabel
 
 
 def listed_bits(rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return which rows of each list are labelled True, a bit for each place in the list.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_lists, length)
-        Positions of at most 16 rows a list; those of -1 are labelled False.
-    labels : ndarray of shape (n_rows, n_labelings), bool
-
-    Returns
-    -------
-    ndarray of uint16 of shape (n_lists, n_labelings)
-    """
+    """Return which rows of each list are labelled True, a bit for each place in the list."""
     bits = np.zeros((len(rows), labels.shape[1]), dtype=np.uint16)
     for place, row in enumerate(rows.T):
         exists = np.where(row >= 0, np.uint16(1 << place), np.uint16(0))
@@ -218,11 +182,11 @@ def first_and_second() -> np.ndarray:
 
     Shape (2, 65536).
     """
-    numbers = np.arange(2**LONGEST, dtype=np.uint16)
-    places = np.full((2, numbers.size), LONGEST, dtype=np.uint8)
+    numbers = np.arange(2**MAX_LENGTH, dtype=np.uint16)
+    places = np.full((2, numbers.size), MAX_LENGTH, dtype=np.uint8)
     for nth in (0, 1):
         left = numbers if nth == 0 else numbers & (numbers - (numbers > 0))  # without its first
-        for place in reversed(range(LONGEST)):
+        for place in reversed(range(MAX_LENGTH)):
             places[nth][left >> place & 1 == 1] = place
     return places
 
@@ -235,11 +199,9 @@ def resampled_accuracies(
     n_resample: int,
     seed: int,
 ) -> list[list[Adversarial]]:
-    """Return the accuracies of each role with `other`: of the tables if of equal size, or samples.
-
-    The samples are as large as the smallest of the tables; `settings` are the space, the key of
-    the columns and the rule for ties.
-    """
+    """Get the accuracies of each role with `other`: of the tables if of equal size, or samples."""
+    # The samples are as large as the smallest of the tables; `settings` are the space, the
+    # key of the columns and the rule for ties.
     sizes = {context.n_rows(role) for role in (*roles, other)}
     if len(sizes) == 1:
         return [accuracies(context, roles, other, None, 0, *settings)]
@@ -298,16 +260,14 @@ def _samples(
 
 @shared
 def rivals(context: Context, space: Any, columns: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the real rows nearer to each real row than its nearest synthetic row, or as near.
-
-    Distances and positions of the nearest few, -1 for none, and the distances to the nearest
-    synthetic rows; rows of train come first.
-    """
+    """Return the real rows nearer to each real row than its nearest synthetic row, or as near."""
+    # Distances and positions of the nearest few, -1 for none, and the distances to the
+    # nearest synthetic rows; rows of train come first.
     settings = {"space": space, "columns": columns}
     searches = [nearest(context, role, "synthetic", **settings) for role in ("train", "holdout")]
     to_synthetic = np.concatenate([distances[:, 0] for distances, _ in searches])
     pool = pool_index(context, space, columns)
-    distances, rows = pool.others(np.arange(len(pool.rows)), LONGEST, to_synthetic)
+    distances, rows = pool.others(np.arange(len(pool.rows)), MAX_LENGTH, to_synthetic)
     return distances, rows, to_synthetic
 
 
@@ -329,54 +289,7 @@ def contrast_of(
     sizes: tuple[int, int] | None = None,
     unseen: float | None = None,
 ) -> Contrast | None:
-    """Return what a test over relabellings compared.
-
-    Parameters
-    ----------
-    context : Context
-        With train and holdout.
-    what : str
-        What was measured towards train, as a noun phrase.
-    on_train : float
-        That number.
-    test : Relabelled
-        The test of the difference between train and holdout, large if there is a leak.
-    reference : str
-        What the number is for the holdout, such as "for the holdout". Tables of unequal size get
-        other numbers by chance: then the expected number is the mean of train's number over
-        relabellings, and the reference is "by chance".
-    high_leaks : bool, default=True
-        Whether a large number is a leak.
-    share : bool, default=True
-        Whether the numbers are shares.
-    name : str, default=""
-        The name of the test, if another metric makes it too; see :func:`name_of_test`.
-    n_permutations : int, optional
-        How many relabellings there are at most, where they are drawn.
-    sizes : tuple of (int, int), optional
-        How many units of train and of the holdout exchanged labels; by default the rows.
-    unseen : float, optional
-        The number that holdout rows get in place of the synthetic rows, towards all of train. It
-        follows the expected number if the tables are of unequal size.
-
-    Returns
-    -------
-    Contrast or None
-        A small p-value is one where the number of train lies on the side of a leak. None where a
-        number is infinite: of a small table there may be no row among those that are looked at.
-
-    Examples
-    --------
-    >>> from skeval.core.context import Context, content_hash
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.stats.relabelling import Relabelled
-    >>> from skeval.steps.relabelled import contrast_of
-    >>> context = Context.of(make_mixed(20), make_mixed(10))
-    >>> test = Relabelled(observed=0.5, mean=0.2, spread=0.1, p_value=0.01, on_train=0.3)
-    >>> settings = {"reference": "of the holdout", "unseen": 0.1}
-    >>> print(contrast_of(context, "rows that match", 0.6, test, **settings))
-    rows that match: 60.0%, by chance 30.0%, of unseen rows 10.0%
-    """
+    """Return what a test over relabellings compared."""
     sizes = sizes or (context.n_rows("train"), context.n_rows("holdout"))
     equal = sizes[0] == sizes[1]
     # of equal sizes the number of the holdout is what the test compares
@@ -402,95 +315,34 @@ def contrast_of(
 
 
 def share_contrast(what: str, k: int, n: int, k_other: int, n_other: int) -> tuple[float, Contrast]:
-    """Test the share of train rows that are hit against that of holdout rows; return the two, too.
-
-    Whether a row is hit must not depend on which real rows are train.
-
-    Parameters
-    ----------
-    what : str
-        Which train rows are hit, as a noun phrase.
-    k, n : int
-        Train rows that are hit, and all.
-    k_other, n_other : int
-        Those of the holdout.
-
-    Examples
-    --------
-    >>> from skeval.steps.relabelled import share_contrast
-    >>> p_value, contrast = share_contrast("train rows that match", 3, 3, 0, 3)
-    >>> print(round(p_value, 4), contrast)
-    0.05 train rows that match: 100%, of holdout rows 0%
-    """
+    """Test the share of train rows that are hit against that of holdout rows; return the two."""
+    # Too.
+    #
+    # Whether a row is hit must not depend on which real rows are train.
     shares, least = (k / n, k_other / n_other), least_p_value(n, n_other)
     contrast = Contrast(what, *shares, "of holdout rows", least_p=least)
     return stats.share_p_value(k, n, k_other, n_other), contrast
 
 
 def name_of_test(what: str, *settings: Any) -> str:
-    """Name a test by what it looks at: of the same tables, equal names are equal tests.
-
-    Parameters
-    ----------
-    what : str
-        Such as "linkability".
-    *settings
-        All that the statistic depends on, such as columns and space, but for the tables. Seeds of
-        relabellings are none of it: the largest p-value of equal tests counts.
-
-    Examples
-    --------
-    >>> from skeval.steps.relabelled import name_of_test
-    >>> name_of_test("closer", "gower", None) == name_of_test("closer", "gower", ("age",))
-    False
-    """
+    """Name a test by what it looks at: of the same tables, equal names are equal tests."""
     return f"{what} {content_hash(settings)}"
 
 
 def set_against(lead: str, result: Result) -> str:
-    """Return a sentence that ends with the contrast that was tested; as it is where none was.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.steps.relabelled import set_against
-    >>> from skeval.verdict import Contrast
-    >>> shown = Contrast("rows that match", 0.6, 0.3, "of the holdout")
-    >>> set_against("60.0% of the rows match", Result(0.6, contrast=shown))
-    '60.0% of the rows match; of the holdout 30.0%.'
-    """
+    """Return a sentence that ends with the contrast that was tested; as it is where none was."""
     if result.contrast is None:
         return f"{lead}."
     return f"{lead}; {result.contrast.against}."
 
 
 def with_contrast(lead: str, result: Result) -> str:
-    """Return a sentence that ends with the whole contrast that was tested, if one was.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.steps.relabelled import with_contrast
-    >>> from skeval.verdict import Contrast
-    >>> shown = Contrast("rows that match", 0.6, 0.3, "of the holdout")
-    >>> with_contrast("The value is 60.0", Result(60.0, contrast=shown))
-    'The value is 60.0; rows that match: 60.0%, of the holdout 30.0%.'
-    """
+    """Return a sentence that ends with the whole contrast that was tested, if one was."""
     return f"{lead}." if result.contrast is None else f"{lead}; {result.contrast}."
 
 
 def with_claim(sentence: str, result: Result) -> str:
-    """Return a sentence, and whether the matches contradict the epsilon that is claimed, if one is.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.stats.risks import Matched, privacy_of_matches
-    >>> from skeval.steps.relabelled import with_claim
-    >>> details = privacy_of_matches(Matched(200, 1000, 40, 1000), claimed_epsilon=0.5)
-    >>> with_claim("20.0% match.", Result(0.2, details=details))
-    '20.0% match. A claim of epsilon = 0.5 is contradicted: it is at least 0.743.'
-    """
+    """Get a sentence, and whether the matches contradict the epsilon that is claimed, if one is."""
     details = result.details
     if "claimed_epsilon" not in details:
         return sentence

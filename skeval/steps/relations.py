@@ -14,15 +14,7 @@ from skeval.steps.samples import content_order, named_seed, sample_positions
 
 
 class Relations(NamedTuple):
-    """Classifiers that learned to tell train rows from rows whose columns were drawn apart.
-
-    Attributes
-    ----------
-    models : tuple of FittedClassifier
-        One a fold; each learned from the other folds.
-    area, error : float
-        Mean AUC of rows that they have not seen, and its standard error.
-    """
+    """Classifiers that learned to tell train rows from rows whose columns were drawn apart."""
 
     models: tuple[FittedClassifier, ...]
     area: float
@@ -30,17 +22,7 @@ class Relations(NamedTuple):
 
 
 def drawn_apart(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return as many rows, of which each cell is drawn from its column by itself.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.relations import drawn_apart
-    >>> rows = np.repeat(np.arange(100.0)[:, None], 2, axis=1)
-    >>> apart = drawn_apart(rows, np.random.default_rng(0))
-    >>> apart.shape, bool((apart[:, 0] == apart[:, 1]).mean() < 0.1)
-    ((100, 2), True)
-    """
+    """Return as many rows, of which each cell is drawn from its column by itself."""
     n_rows = len(rows)
     # with repeats: where each column has equal shares in both tables, no first split gains anything
     return np.column_stack([column[rng.integers(n_rows, size=n_rows)] for column in rows.T])
@@ -91,12 +73,7 @@ def learned_relations(
 def apart_scores(
     context: Context, estimator: Any, n_folds: int, columns: Read, max_rows: int | None, seed: int
 ) -> np.ndarray:
-    """Return what each classifier of train makes of synthetic rows, and of them shuffled apart.
-
-    Returns
-    -------
-    ndarray of shape (n_folds, 2, n_rows)
-    """
+    """Return what each classifier of train makes of synthetic rows, and of them shuffled apart."""
     relations = learned_relations(context, estimator, n_folds, columns, max_rows, seed)
     rows = related_rows(context, "synthetic", columns, max_rows, seed)
     apart = shuffled_apart(rows, np.random.default_rng(named_seed("apart", seed)))
@@ -111,12 +88,7 @@ def mean_area(scores: np.ndarray) -> tuple[float, float]:
 
 
 def areas_of_halves(scores: np.ndarray, n_halvings: int) -> np.ndarray:
-    """Return the mean AUC of two disjoint halves of the rows, which are halved again and again.
-
-    Returns
-    -------
-    ndarray of shape (n_halvings, 2)
-    """
+    """Return the mean AUC of two disjoint halves of the rows, which are halved again and again."""
     rng, half = np.random.default_rng(0), scores.shape[2] // 2
     halved = []
     for _ in range(n_halvings):

@@ -20,7 +20,6 @@ from skeval.exceptions import (
     InvalidValueWarning,
     MetricWarning,
     RepeatedRowsWarning,
-    Sentence,
     UnequalSizesWarning,
 )
 from skeval.stats.distributions import exact_mean, quantiles_of_sorted
@@ -33,12 +32,11 @@ from skeval.utils.parameters import Scaling, Strategy
 T = TypeVar("T")
 ColumnChoice = int | Sequence[str] | None
 ROLES = ("train", "synthetic")  # of the two tables that are compared
-_MOST_NAMES = 20  # that an error lists
+_MAX_NAMES = 20  # that an error lists
 UNEQUAL = 10  # times as many rows, beyond which sizes are warned of
 _REPEATED = 0.05  # share of train rows that equal another, from which on it is spoken of
 # the parameters of make_suite and options of the command line that fill a parameter of metrics
-_IN_PYTHON = {"quasi_identifiers": "known (quasi_identifiers)"}
-_IN_SHELL = {"quasi_identifiers": "--known"}
+_CALLED = {"quasi_identifiers": "known (quasi_identifiers)"}
 _CONSTANT = (
     "One value or none in train, of which nothing can be measured: {names}. Leave such columns "
     "out, or look how they were read."
@@ -73,11 +71,10 @@ def sample_positions(n_rows: int, n_drawn: int | None, seed: int) -> np.ndarray:
 
 @shared
 def content_order(context: Context, role: str) -> np.ndarray:
-    """Return the positions of a role's rows in an order that goes by what they hold.
-
-    Draws of positions go by it, since the order in which rows are given means nothing. It is that
-    of hashes: the place of a row says nothing of its values. Ids decide among equal rows.
-    """
+    """Return the positions of a role's rows in an order that goes by what they hold."""
+    # Draws of positions go by it, since the order in which rows are given means nothing. It
+    # is that of hashes: the place of a row says nothing of its values. Ids decide among equal
+    # rows.
     ids, hashes = context.schema.columns("id"), content_hashes(context, role)
     return order_of_content(context[role], ids, hashes)
 
@@ -114,14 +111,7 @@ def positions_by_content(table: Any, n_drawn: int, seed: int) -> np.ndarray:
 
 
 def drawn_subsets(items: Sequence[T], k: int, n_subsets: int | None, seed: int) -> list[list[T]]:
-    """Return distinct subsets of k items, all of them or at most `n_subsets` drawn at random.
-
-    Examples
-    --------
-    >>> from skeval.steps.samples import drawn_subsets
-    >>> drawn_subsets(["a", "b", "c"], 2, None, 0)
-    [['a', 'b'], ['a', 'c'], ['b', 'c']]
-    """
+    """Return distinct subsets of k items, all of them or at most `n_subsets` drawn at random."""
     if n_subsets is None or n_subsets >= comb(len(items), k):
         return [list(subset) for subset in combinations(items, k)]
     rng = np.random.default_rng(seed)
@@ -153,18 +143,17 @@ def in_place(context: Context, role: str, positions: np.ndarray) -> Context:
 
 
 def table_notices(context: Context) -> tuple[MetricWarning, ...]:
-    """Say what is odd about the real rows of one table in memory: each with the cure.
-
-    Columns of one value, rows that equal others, and a train much larger than the holdout, or
-    smaller. They are facts of the tables, which results and reports state; metrics allow for them.
-    """
+    """Say what is odd about the real rows of one table in memory: each with the cure."""
+    # Columns of one value, rows that equal others, and a train much larger than the holdout,
+    # or smaller. They are facts of the tables, which results and reports state; metrics allow
+    # for them.
     if type(context) is not Context:
         return ()
     notices: list[MetricWarning] = []
     train = context.train
     measured = context.schema.measured
     if same := [name for name in measured if _is_constant(train[name])]:
-        shown = ", ".join(same[:_MOST_NAMES]) + ", ..." * (len(same) > _MOST_NAMES)
+        shown = ", ".join(same[:_MAX_NAMES]) + ", ..." * (len(same) > _MAX_NAMES)
         notices.append(ConstantColumnWarning(_CONSTANT.format(names=shown)))
     hashes = content_hashes(context, "train")
     if hashes is not None and len(hashes) > 1:
@@ -192,37 +181,19 @@ def _is_constant(values: pd.Series) -> bool:
 def check_measured(
     schema: TableSchema, named: Mapping[str, Sequence[str]], owner: str | None = None
 ) -> None:
-    """Refuse names of columns that are not there, or hold texts or ids.
-
-    Parameters
-    ----------
-    schema : TableSchema
-        The schema of the table.
-    named : mapping of str to sequence of str
-        Names of columns, by the parameter that has them.
-    owner : str, optional
-        Whose parameters they are.
-
-    Raises
-    ------
-    InvalidParameterError
-        In one sentence that tells all such names.
-    """
+    """Refuse names of columns that are not there, or hold texts or ids."""
     measured = schema.measured
     absent = {what: [n for n in names if n not in measured] for what, names in named.items()}
     if faults := {what: unmeasured(schema, names) for what, names in absent.items() if names}:
-        more = len(measured) - _MOST_NAMES
-        known = ", ".join(measured[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+        more = len(measured) - _MAX_NAMES
+        known = ", ".join(measured[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
         meant = did_you_mean([n for names in absent.values() for n in names], measured)
         why = f"Columns that can be measured: {known}.{meant}"
         whose = "" if owner is None else f"{owner}: "
-        in_python, in_shell = (
-            "; ".join(
-                f"{words.get(what, start + what)} names {fault}" for what, fault in faults.items()
-            )
-            for words, start in ((_IN_PYTHON, ""), (_IN_SHELL, "--"))
+        said = "; ".join(
+            f"{_CALLED.get(what, what)} names {fault}" for what, fault in faults.items()
         )
-        raise InvalidParameterError(Sentence(f"{whose}{in_python}. {why}", f"{in_shell}. {why}"))
+        raise InvalidParameterError(f"{whose}{said}. {why}")
 
 
 def unmeasured(schema: TableSchema, names: Sequence[str]) -> str:
@@ -238,13 +209,7 @@ def unmeasured(schema: TableSchema, names: Sequence[str]) -> str:
 
 
 def chosen_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...]:
-    """Return the names that a `columns` parameter chooses among those that can be measured.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a name is not a column, or is one of text or ids.
-    """
+    """Return the names that a `columns` parameter chooses among those that can be measured."""
     measured = schema.measured
     if columns is None or isinstance(columns, int | np.integer):
         return tuple(measured[: None if columns is None else int(columns)])
@@ -271,11 +236,10 @@ def nothing_to_measure(context: Context, space: Any) -> bool:
 
 @shared
 def permuted_in_place(context: Context, n_rows: int, seed: int = 0) -> Context:
-    """Return a context in which rows without association are the synthetic ones.
-
-    Each column holds the values of train in an order of its own: the marginals are those of train
-    (exactly so where `n_rows` is a multiple of its rows), and no column tells of another.
-    """
+    """Return a context in which rows without association are the synthetic ones."""
+    # Each column holds the values of train in an order of its own: the marginals are those of
+    # train (exactly so where `n_rows` is a multiple of its rows), and no column tells of
+    # another.
     train, places = context.train, content_order(context, "train")
     columns = {}
     for name in train.columns:
@@ -325,11 +289,9 @@ def histogram(
 
 @shared
 def sorted_values(context: Context, role: str, column: str) -> np.ndarray:
-    """Return the present values of a numeric, date or boolean column, ascending.
-
-    Dates are seconds since 1970, booleans 0 and 1; infinite values, which synthetic tables may
-    have, stand at the ends.
-    """
+    """Return the present values of a numeric, date or boolean column, ascending."""
+    # Dates are seconds since 1970, booleans 0 and 1; infinite values, which synthetic tables
+    # may have, stand at the ends.
     return in_order(context[role], column)
 
 

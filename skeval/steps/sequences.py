@@ -22,27 +22,14 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import Kind
 from skeval.utils.formatting import counted
 
-FEWEST_SEQUENCES = 10  # behind a number that is drawn, lest it tell of a few
-_MOST_POINTS = 40  # of a line over time
+MIN_SEQUENCES = 10  # behind a number that is drawn, lest it tell of a few
+_MAX_POINTS = 40  # of a line over time
 _LINES = ("mean", "low", "high")
 
 
 @dataclass(frozen=True)
 class Sequences:
-    """The rows of a table, sequence after sequence, each in its order.
-
-    Attributes
-    ----------
-    order : ndarray of shape (n_rows,)
-        Positions in the table. Sequences are in the order of their keys, and rows with equal index
-        in the order of the table.
-    offsets : ndarray of shape (n_sequences + 1,)
-        Sequence i has the rows ``order[offsets[i]:offsets[i + 1]]``.
-    times : ndarray of shape (n_rows,) or None
-        The index of each of these rows, dates in seconds; None where the order is the table's.
-    n_without_key, n_without_index : int
-        Rows that are left out, since they belong to no sequence or have no place in it.
-    """
+    """The rows of a table, sequence after sequence, each in its order."""
 
     order: np.ndarray
     offsets: np.ndarray
@@ -184,11 +171,9 @@ def usual_step(context: RelationalContext, table: str) -> float:
 
 @shared
 def irregularities(context: RelationalContext, role: str, table: str) -> dict[str, int]:
-    """Return how many rows and steps of a table the order of its sequences stumbles over.
-
-    `ties` are rows whose index is that of the row before; `gaps` are steps longer than the usual
-    one of train, where there is a usual one.
-    """
+    """Return how many rows and steps of a table the order of its sequences stumbles over."""
+    # `ties` are rows whose index is that of the row before; `gaps` are steps longer than the
+    # usual one of train, where there is a usual one.
     own = sequences(context, role, table)
     gaps = own.steps > usual_step(context, table) * (1.0 + 1e-9)
     return {
@@ -233,28 +218,7 @@ def by_sequence(own: Sequences, values: np.ndarray, statistic: str) -> np.ndarra
 def sequence_features(
     context: RelationalContext, role: str, table: str, columns: ColumnChoice = None
 ) -> pd.DataFrame:
-    """Return a row for each ordered sequence of a table, that models and distances can take.
-
-    Parameters
-    ----------
-    context : RelationalContext
-        Whose schema has a sequence key for the table.
-    role : {"train", "holdout", "synthetic"}
-        Whose rows.
-    table : str
-        Its name.
-    columns : int, sequence of str or None
-        Which of its columns.
-
-    Returns
-    -------
-    DataFrame of shape (n_sequences, n_features)
-        `length`; of an index, `duration` and `mean step`; of each number, date and boolean its
-        `first`, `last`, `mean`, `std`, `mean difference` and `lag-1 autocorrelation`; of each
-        category and boolean its `first` and `last`, how many it has (`distinct`), and the share of
-        the most frequent pair of neighbouring ones (`transition share`). Missing where a sequence
-        has too few values.
-    """
+    """Return a row for each ordered sequence of a table, that models and distances can take."""
     own = sequences(context, role, table)
     features: dict[str, Any] = {"length": own.lengths.astype(np.float64)}
     if own.times is not None:
@@ -361,40 +325,23 @@ def feature_context(
 def lines(
     context: RelationalContext, role: str, table: str, column: str, by: str
 ) -> dict[str, np.ndarray]:
-    """Return mean and quartiles of a numeric column along its sequences.
-
-    Parameters
-    ----------
-    context : RelationalContext
-        Whose schema has a sequence key for the table.
-    role, table, column : str
-        Whose values.
-    by : {"position", "time"}
-        Along the place in the sequence, or the index in parts of equal width over
-        nearly all of train.
-
-    Returns
-    -------
-    dict
-        `x`, `mean`, `low`, `high`, at points with values of ten sequences or more, to the digits
-        that the error of the mean leaves certain.
-    """
+    """Return mean and quartiles of a numeric column along its sequences."""
     own, values = sequences(context, role, table), sequence_values(context, role, table, column)
     if by == "position":
         # in the order of positions, the first forty of which are drawn
-        at, centres = own.ranks, np.arange(_MOST_POINTS) + 1.0
+        at, centres = own.ranks, np.arange(_MAX_POINTS) + 1.0
     else:
         times, reference = own.times, sequences(context, "train", table).times
         if times is None or reference is None or not reference.size:
             return dict.fromkeys(("x", *_LINES), np.empty(0))
-        edges = np.linspace(*_ends(reference), _MOST_POINTS + 1)
+        edges = np.linspace(*_ends(reference), _MAX_POINTS + 1)
         at = np.searchsorted(edges[1:-1], times, side="right")
-        at = np.where((times < edges[0]) | (times > edges[-1]), _MOST_POINTS, at)
+        at = np.where((times < edges[0]) | (times > edges[-1]), _MAX_POINTS, at)
         centres = (edges[:-1] + edges[1:]) / 2.0
-    kept = np.isfinite(values) & (at < _MOST_POINTS)
+    kept = np.isfinite(values) & (at < _MAX_POINTS)
     frame = pd.DataFrame({"at": at[kept], "value": values[kept], "owner": own.owners[kept]})
     n_sequences = frame.drop_duplicates(["at", "owner"])["at"].value_counts()
-    shown = sorted(n_sequences.index[n_sequences >= FEWEST_SEQUENCES])
+    shown = sorted(n_sequences.index[n_sequences >= MIN_SEQUENCES])
     grouped = frame.groupby("at")["value"]
     drawn = pd.DataFrame(
         {
@@ -411,6 +358,6 @@ def lines(
 
 def _ends(times: np.ndarray) -> tuple[float, float]:
     """Return between which times lines are drawn: ends that no single row determines."""
-    tail = min(0.5, FEWEST_SEQUENCES / times.size)
+    tail = min(0.5, MIN_SEQUENCES / times.size)
     low = float(np.quantile(times, tail, method="lower"))
     return rounded_ends(low, float(np.quantile(times, 1.0 - tail, method="higher")))

@@ -20,8 +20,8 @@ from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NUMERIC
 
 _ROLES = ("train", "holdout", "synthetic")
-_MOST_NAMED = 5
-_MOST_UNCHANGED = 3
+_MAX_NAMED = 5
+_MAX_UNCHANGED = 3
 _CHANCE = CHANCE / 2  # of each of the two signs that the holdout was used
 _COPIED = 0.01  # fraction of holdout rows that are as near to train as rows that count as copied
 _USED = (
@@ -55,18 +55,17 @@ def holdout_use_notices(context: Context) -> tuple[HoldoutUsedWarning, ...]:
 
 
 def _listed(found: list[str], separator: str) -> str:
-    more = len(found) - _MOST_NAMED
-    return separator.join([*found[:_MOST_NAMED], *([f"{more} more columns"] if more > 0 else [])])
+    more = len(found) - _MAX_NAMED
+    return separator.join([*found[:_MAX_NAMED], *([f"{more} more columns"] if more > 0 else [])])
 
 
 @shared
 def evenly_mixed_columns(context: Context) -> list[str]:
-    """Return the columns in which synthetic and holdout values alternate more than chance explains.
-
-    A generator that draws between the sorted values of train and holdout draws one value for each
-    gap, on average. Between the values of rows that it never saw, it leaves more gaps empty. If
-    train and holdout alternate in this way, they were drawn systematically, and nothing is told.
-    """
+    """Get the columns in which synthetic and holdout values alternate more than chance explains."""
+    # A generator that draws between the sorted values of train and holdout draws one value
+    # for each gap, on average. Between the values of rows that it never saw, it leaves more
+    # gaps empty. If train and holdout alternate in this way, they were drawn systematically,
+    # and nothing is told.
     present = {name: _present_values(context, name) for name in context.schema.columns(*NUMERIC)}
     ordered = {name: values for name, values in present.items() if _is_mostly_distinct(values)}
     return [
@@ -89,14 +88,12 @@ def _present_values(context: Context, name: str) -> list[np.ndarray]:
 
 @shared
 def single_values(context: Context, role: str) -> dict[str, Copied]:
-    """Return by column of numbers or dates how many values of single rows a release repeats.
-
-    Categories are left out, because their levels may be known from elsewhere. How often real values
-    recur by chance is learned from pairs of real rows, and from pairs of synthetic rows, so that a
-    release of rounded or frequent values is not accused. Nor is one if the other real table repeats
-    as many, as tables do in which each day of a year occurs once. The bounds hold for all columns
-    together.
-    """
+    """Return by column of numbers or dates how many values of single rows a release repeats."""
+    # Categories are left out, because their levels may be known from elsewhere. How often
+    # real values recur by chance is learned from pairs of real rows, and from pairs of
+    # synthetic rows, so that a release of rounded or frequent values is not accused. Nor is
+    # one if the other real table repeats as many, as tables do in which each day of a year
+    # occurs once. The bounds hold for all columns together.
     names = context.schema.columns(*NUMERIC)
     return {name: _values_of_column(context, role, name, _CHANCE / len(names)) for name in names}
 
@@ -122,11 +119,9 @@ def _values_of_column(context: Context, role: str, name: str, chance: float) -> 
 
 
 def unchanged_values(context: Context, columns: ColumnChoice = None) -> list[str]:
-    """Return the columns in which values of train occur as they are, if that is the cause.
-
-    It is if far more rows have such a value than are nearly copied: a copied row brings its values
-    along. The columns with the most values come first.
-    """
+    """Return the columns in which values of train occur as they are, if that is the cause."""
+    # It is if far more rows have such a value than are nearly copied: a copied row brings its
+    # values along. The columns with the most values come first.
     looked_at = chosen_columns(context.schema, columns)
     if type(context) is not Context or "holdout" not in context or not looked_at:
         return []
@@ -136,7 +131,7 @@ def unchanged_values(context: Context, columns: ColumnChoice = None) -> list[str
         for name, one in single_values(context, "train").items()
         if name in looked_at and one.beyond_chance and one.n > n_copied
     }
-    return sorted(met, key=lambda name: (-met[name], name))[:_MOST_UNCHANGED]
+    return sorted(met, key=lambda name: (-met[name], name))[:_MAX_UNCHANGED]
 
 
 def nearly_copied(context: Context) -> np.ndarray:

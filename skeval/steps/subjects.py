@@ -27,11 +27,9 @@ RowLimit = int | None | tuple[int | None, ...]  # of each role alike, or of each
 
 
 def owners(relations: RelationalSchema, table: str) -> list[str]:
-    """Return the subjects that the rows of a dependent table belong to, by one path each.
-
-    Empty where no path leads to a subject, or several lead to one, so that nobody knows whose the
-    rows are.
-    """
+    """Return the subjects that the rows of a dependent table belong to, by one path each."""
+    # Empty where no path leads to a subject, or several lead to one, so that nobody knows
+    # whose the rows are.
     paths = {subject: relations.paths_to(table, subject) for subject in relations.subjects}
     if any(len(ways) > 1 for ways in paths.values()):
         return []
@@ -55,14 +53,7 @@ def are_limits(value: object) -> bool:
 
 
 def limits_of(max_rows: RowLimit) -> dict[str, int | None]:
-    """Return the greatest number of rows of each role.
-
-    Examples
-    --------
-    >>> from skeval.steps.subjects import limits_of
-    >>> limits_of((500, 250, None))
-    {'train': 500, 'holdout': 250, 'synthetic': None}
-    """
+    """Return the greatest number of rows of each role."""
     several = max_rows if isinstance(max_rows, tuple | list) else (max_rows,) * len(_ROLES)
     return dict(zip(_ROLES, several, strict=True))
 
@@ -87,18 +78,14 @@ def _limited(
 def one_row_each(
     context: RelationalContext, table: str, subject: str, max_rows: RowLimit, seed: int
 ) -> Context:
-    """Return the context of a dependent table with one random row of each real subject.
-
-    Rows that belong to no subject are left out; of the synthetic rows, all are there, at most
-    `max_rows`.
-
-    Notes
-    -----
-    If nothing was learned of any one subject, all choices of which subjects were train are equally
-    likely given the synthetic rows, hence also which of the rows so drawn were: a test that
-    exchanges the labels of rows holds for them. It does not hold for all rows, whose labels are
-    those of their subjects.
-    """
+    """Return the context of a dependent table with one random row of each real subject."""
+    # Rows that belong to no subject are left out; of the synthetic rows, all are there, at
+    # most `max_rows`.
+    #
+    # If nothing was learned of any one subject, all choices of which subjects were train are
+    # equally likely given the synthetic rows, hence also which of the rows so drawn were: a
+    # test that exchanges the labels of rows holds for them. It does not hold for all rows,
+    # whose labels are those of their subjects.
     own, rows = context.table(table), {}
     for role in ("train", "holdout"):
         if role in own:
@@ -112,11 +99,10 @@ def one_row_each(
 
 @shared
 def parted_tables(context: RelationalContext, subject: str) -> list[str]:
-    """Return the tables whose rows stand, more than one for a hundred subjects, without theirs.
-
-    They are in train and it is in the holdout, or the other way round, as when a table was divided
-    by another subject: what is left of a subject then depends on the size of its table.
-    """
+    """Return the tables whose rows stand, more than one for a hundred subjects, without theirs."""
+    # They are in train and it is in the holdout, or the other way round, as when a table was
+    # divided by another subject: what is left of a subject then depends on the size of its
+    # table.
     parted = []
     for table in context.relations.dependents(subject):
         for role, key in product(_REAL, context.relations.path(table, subject)):
@@ -128,15 +114,7 @@ def parted_tables(context: RelationalContext, subject: str) -> list[str]:
 
 
 def one_of_each(groups: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Return the position of the first row in `order` of each group; those below 0 are no group.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.subjects import one_of_each
-    >>> one_of_each(np.array([7, -1, 7, 7, 2]), np.array([1, 2, 4, 0, 3])).tolist()
-    [2, 4]
-    """
+    """Return the position of the first row in `order` of each group; those below 0 are no group."""
     order = order[groups[order] >= 0]
     return np.sort(order[np.unique(groups[order], return_index=True)[1]])
 
@@ -157,18 +135,7 @@ def rows_taken(context: Context, rows: dict[str, np.ndarray]) -> Context:
 
 @dataclass(frozen=True)
 class Histories:
-    """The rows of subjects in other tables, as sets of tokens.
-
-    Attributes
-    ----------
-    classes : ndarray of shape (n_subjects,)
-        The numbers of all roles, those of train first: equal for subjects with equal rows, 0, 1,
-        ...
-    n_rows : ndarray of shape (n_subjects,)
-        Number of their rows.
-    tokens : csr_array of shape (n_subjects, n_tokens)
-        1 where a subject has a row; the second of two equal rows is another token.
-    """
+    """The rows of subjects in other tables, as sets of tokens."""
 
     classes: np.ndarray
     n_rows: np.ndarray
@@ -183,24 +150,7 @@ def histories(
     roles: tuple[str, ...],
     n_bins: int | None = None,
 ) -> Histories:
-    """Return what the subjects of all roles have in one table, without keys.
-
-    Parameters
-    ----------
-    context : RelationalContext
-        The tables.
-    subject, table : str
-        The subject, and a table whose rows belong to it.
-    roles : tuple of str
-        Whose, in this order.
-    n_bins : int, optional
-        If given, numbers and dates count as equal in one of this number of quantile cells of real
-        rows.
-
-    Returns
-    -------
-    Histories
-    """
+    """Return what the subjects of all roles have in one table, without keys."""
     codes = np.concatenate([*row_codes(context, table, roles, n_bins)])
     sizes = [len(context.given(role)[subject]) for role in roles]
     starts = np.cumsum([0, *sizes])
@@ -219,16 +169,7 @@ def histories(
 
 
 def set_classes(sets: csr_array) -> np.ndarray:
-    """Return the class of each row of a matrix of ones: rows with the same ones are in one class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy.sparse import csr_array
-    >>> from skeval.steps.subjects import set_classes
-    >>> set_classes(csr_array(np.array([[1.0, 1.0], [0.0, 0.0], [1.0, 1.0]]))).tolist()
-    [1, 0, 1]
-    """
+    """Get the class of each row of a matrix of ones: rows with the same ones are in one class."""
     keys = np.random.default_rng(0).integers(0, 2**62, (sets.shape[1], 2), dtype=np.uint64)
     # two sums of 64 bits each: that two rows have the same ones by chance is out of the question
     sums = np.zeros((sets.shape[0], 2), dtype=np.uint64)

@@ -22,7 +22,7 @@ from pandas.util import hash_array
 from scipy.sparse import csr_array, diags_array, hstack, issparse, vstack
 
 from skeval.core.context import Context, shared
-from skeval.exceptions import InvalidParameterError, MetricWarning, Sentence, TextLeftOutWarning
+from skeval.exceptions import InvalidParameterError, MetricWarning, TextLeftOutWarning
 from skeval.steps.samples import ColumnChoice
 from skeval.tables.embedding import vectors_of
 from skeval.tables.preprocessing import OneHot, Ranks
@@ -31,12 +31,12 @@ from skeval.tables.transformers import learned
 
 _ROLES = ("train", "holdout", "synthetic")
 _AT_ONCE = 2**21  # characters that are cut into words at once
-_MOST_WORDS, _FEWEST_TEXTS = 1000, 2  # with a feature of their own, and texts that have them
+_MAX_WORDS, _MIN_TEXTS = 1000, 2  # with a feature of their own, and texts that have them
 _LEFT_OUT = (
     "Distances and distributions leave the text columns out: {texts}. Metrics of {which} look at "
     "them{cure}."
 )
-_MOST_INDEXED = np.iinfo(np.int32).max
+_MAX_INDEXED = np.iinfo(np.int32).max
 # scripts that leave no space between words: each character is a word of its own
 _SPACELESS = (
     "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
@@ -48,16 +48,9 @@ Features = Any  # ndarray, or csr_array
 
 
 def folded(text: str) -> str:
-    """Return a text without what most readers do not see.
-
-    That is letter case, spaces, characters without width, and ways to write the same character.
-
-    Examples
-    --------
-    >>> from skeval.steps.texts import folded
-    >>> folded("Stra\u00dfe  42 ") == folded("STRASSE\u200b 42")
-    True
-    """
+    """Return a text without what most readers do not see."""
+    # That is letter case, spaces, characters without width, and ways to write the same
+    # character.
     plain = unicodedata.normalize("NFKC", text).casefold()
     if not plain.isascii():
         plain = "".join(one for one in plain if unicodedata.category(one) != "Cf")
@@ -65,13 +58,7 @@ def folded(text: str) -> str:
 
 
 def text_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...]:
-    """Return the text columns that a choice means: all, the first *n*, or those named.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a name is not one of a text column.
-    """
+    """Return the text columns that a choice means: all, the first *n*, or those named."""
     every = schema.columns("text")
     if columns is None or isinstance(columns, int | np.integer):
         return tuple(every[: None if columns is None else int(columns)])
@@ -95,21 +82,7 @@ def texts_of(frame: pd.DataFrame, column: str) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Units:
-    """The words, or characters, or runs of them, of the distinct texts of one column of a table.
-
-    Attributes
-    ----------
-    which : ndarray of shape (n_rows,), int
-        The text of each row; -1 where it is missing.
-    numbers : ndarray of shape (n_texts,)
-        A number for each text, the same in all tables: 53 bits of a hash.
-    starts : ndarray of shape (n_texts + 1,), int
-        The starts of the units of each text.
-    keys : ndarray of uint64
-        The distinct units, ascending.
-    codes : ndarray of int
-        The place of each unit among the keys, text by text.
-    """
+    """The words, or characters, or runs of them, of the distinct texts of one column of a table."""
 
     which: np.ndarray
     numbers: np.ndarray
@@ -136,13 +109,11 @@ class Units:
 
 @shared
 def units_of(context: Context, role: str, column: str, unit: str = "words", n: int = 1) -> Units:
-    """Return the runs of `n` words or characters of a role's texts, in lower case.
-
-    Words are runs of letters, digits, underscores and marks that combine with them; texts are
-    composed first (NFC). In scripts without spaces, such as Chinese or Thai, each character is a
-    word. Each distinct text is read once, also if rows of a table take the synthetic place for a
-    baseline.
-    """
+    """Return the runs of `n` words or characters of a role's texts, in lower case."""
+    # Words are runs of letters, digits, underscores and marks that combine with them; texts
+    # are composed first (NFC). In scripts without spaces, such as Chinese or Thai, each
+    # character is a word. Each distinct text is read once, also if rows of a table take the
+    # synthetic place for a baseline.
     texts = plain_texts(context, role, column)
     if role in context.taken:
         source, name, positions = context.taken[role]
@@ -178,28 +149,14 @@ def _runs(units: Units, n: int) -> Units:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text, in lower case.
-
-    Examples
-    --------
-    >>> from skeval.steps.texts import words_of
-    >>> words_of("Don't PANIC, 42!"), words_of("cafe\u0301") == words_of("CAFÉ")
-    (['don', 't', 'panic', '42'], True)
-    """
+    """Return the words of a text, in lower case."""
     low = _plain(text)
     words: list[str] = _word(low.isascii()).findall(low)
     return words
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
-    """Return where the words of a text begin and end, as many as tables have of it.
-
-    Examples
-    --------
-    >>> from skeval.steps.texts import word_spans
-    >>> word_spans("Don't PANIC")
-    [(0, 3), (4, 5), (6, 11)]
-    """
+    """Return where the words of a text begin and end, as many as tables have of it."""
     return [match.span() for match in _word(text.isascii()).finditer(text)]
 
 
@@ -277,21 +234,7 @@ class TextEncoder(Protocol):
 
 @dataclass(frozen=True)
 class TextSource:
-    """The distinct texts of a column over all tables, from which encoders learn.
-
-    Attributes
-    ----------
-    numbers : ndarray of shape (n_texts,)
-        The numbers of the texts, ascending.
-    counts : csr_array of shape (n_texts + 1, n_words)
-        How often each word occurs in each text; the last row is of missing ones.
-    texts : ndarray of object
-        The texts, where a transformer is to read them; otherwise none.
-    vectors : ndarray of shape (n_texts + 1, n_dimensions)
-        The vectors of an embedder; 0 for missing texts.
-    vectorizer : Any
-        "tfidf", an object with `encode`, or a transformer.
-    """
+    """The distinct texts of a column over all tables, from which encoders learn."""
 
     numbers: np.ndarray
     counts: csr_array
@@ -330,7 +273,7 @@ class _TfIdf:
         n_texts = np.bincount(counts.indices, minlength=counts.shape[1])
         totals = np.bincount(counts.indices, weights=counts.data, minlength=counts.shape[1])
         order = np.argsort(-totals, kind="stable")
-        kept = np.sort(order[n_texts[order] >= _FEWEST_TEXTS][:_MOST_WORDS])
+        kept = np.sort(order[n_texts[order] >= _MIN_TEXTS][:_MAX_WORDS])
         return cls(source, kept, np.log((1.0 + rows.size) / (1.0 + n_texts[kept])) + 1.0)
 
     def transform(self, numbers: np.ndarray) -> Features:
@@ -374,7 +317,7 @@ def beside(parts: Sequence[Features]) -> Features:
     if not any(map(issparse, parts)):
         return np.hstack(parts)
     joined = csr_array(hstack([csr_array(part) for part in parts], format="csr"))
-    if max(joined.nnz, *joined.shape) <= _MOST_INDEXED:
+    if max(joined.nnz, *joined.shape) <= _MAX_INDEXED:
         joined.indices = joined.indices.astype(np.int32, copy=False)
         joined.indptr = joined.indptr.astype(np.int32, copy=False)
     return joined
@@ -433,10 +376,7 @@ def unread_texts(context: Context, spaces: Sequence[Any]) -> tuple[MetricWarning
     if not texts or all(getattr(space, "embedder", None) is not None for space in spaces):
         return ()
     cure = ", and distances do with space=TablePreprocessor(embedder=...)"
-    said = Sentence(
-        _LEFT_OUT.format(texts=texts, which="skeval.text", cure=cure),
-        _LEFT_OUT.format(texts=texts, which="texts", cure=""),
-    )
+    said = _LEFT_OUT.format(texts=texts, which="skeval.text", cure=cure)
     return (TextLeftOutWarning(said),)
 
 
@@ -445,20 +385,7 @@ _DENSE_BYTES = 2**30  # that features of texts may take, where a classifier read
 
 @dataclass(frozen=True)
 class WithTexts:
-    """The encoder of rows whose last columns are numbers of texts.
-
-    Attributes
-    ----------
-    plain : Ranks or OneHot
-        The features of the other columns.
-    texts : list of TextEncoder
-        One a column of texts.
-    shift : float
-        What is added to the features of the other columns: where trees read sparse features, 0 is
-        a missing one.
-    dense_for : str, default=""
-        The classifier that reads no sparse features, if it is such a one.
-    """
+    """The encoder of rows whose last columns are numbers of texts."""
 
     plain: Ranks | OneHot
     texts: list[TextEncoder]
@@ -466,13 +393,7 @@ class WithTexts:
     dense_for: str = ""
 
     def transform(self, rows: np.ndarray) -> Features:
-        """Return the features, sparse where those of texts are and the classifier reads such.
-
-        Raises
-        ------
-        InvalidParameterError
-            If it reads dense ones only, and they would take more than a gibibyte.
-        """
+        """Return the features, sparse where those of texts are and the classifier reads such."""
         features = beside(self._parts(rows))
         if not (self.dense_for and issparse(features)):
             return features

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.core.base import Metric
+from skeval.core.context import Context
 from skeval.diagnostic import (
     BoundaryAdherence,
     CategoryAdherence,
@@ -27,20 +28,19 @@ from skeval.results.provenance import Date
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.suites.presets import PRESETS
-from skeval.suites.saved import SavedContext
 from skeval.suites.suite import MetricSuite
 from skeval.tables.frames import as_frame
 from skeval.tables.schema import TableSchema
-from skeval.tables.stated import MOST, StatedTable
+from skeval.tables.stated import MAX_VALUE, StatedTable
 from skeval.utils.execution import Progress
 from skeval.utils.patterns import bounded
 
 _NEEDS_TRAIN = "it compares with real rows, or statistics of them, and there are none."
 _NOT_STATED = "the schema states no {}."
 _SAID = "There is no real table: what is stated in a schema is held against the synthetic one."
-_LEAST, _GREATEST = -MOST, MOST
+_LOW, _HIGH = -MAX_VALUE, MAX_VALUE
 _FIRST, _LAST = datetime(1000, 1, 1), datetime(9999, 12, 31)
-_ENDS: dict[str, tuple[Any, Any]] = {"continuous": (_LEAST, _GREATEST), "datetime": (_FIRST, _LAST)}
+_ENDS: dict[str, tuple[Any, Any]] = {"continuous": (_LOW, _HIGH), "datetime": (_FIRST, _LAST)}
 _WHAT = {
     "key_uniqueness": "key",
     "boundary_adherence": "minimum and no maximum",
@@ -91,10 +91,6 @@ def evaluate_alone(
     SchemaMismatchError
         If a rule or a key names a column that the schema does not have.
 
-    See Also
-    --------
-    MetricSuite.load : By statistics of real rows, which a file holds.
-
     Examples
     --------
     >>> import pandas as pd
@@ -131,19 +127,11 @@ def _suite_of(stated: StatedTable, synthetic: pd.DataFrame) -> MetricSuite:
     left_out |= {name: left_out.get(name, _NEEDS_TRAIN) for name in report}
     named = [*own.items(), *report.items()]
     left_out = {name: left_out[name] for name, _ in named if name in left_out}
-    return MetricSuite(named)._loaded(_stand_in(stated, synthetic), left_out)
+    return MetricSuite(named)._fit_on(_stand_in(stated, synthetic), left_out)
 
 
 def metrics_of(stated: StatedTable) -> dict[str, Metric]:
-    """Return the metrics that what is stated suffices for, by the names that suites have them by.
-
-    Examples
-    --------
-    >>> from skeval.suites.alone import metrics_of
-    >>> from skeval.tables.stated import MOST, StatedTable
-    >>> list(metrics_of(StatedTable.of({"age": {"kind": "continuous", "minimum": 0}})))
-    ['table_structure', 'boundary_adherence']
-    """
+    """Get the metrics that what is stated suffices for, by the names that suites have them by."""
     kinds = stated.schema.kinds
     found: dict[str, Metric] = {"table_structure": TableStructure(dtypes="kind")}
     unique = stated.columns_that_are("unique")
@@ -180,7 +168,7 @@ def _boundaries(stated: StatedTable, ranged: list[str]) -> BoundaryAdherence:
     return BoundaryAdherence(*bounds, columns=ranged)
 
 
-def _stand_in(stated: StatedTable, synthetic: pd.DataFrame) -> SavedContext:
+def _stand_in(stated: StatedTable, synthetic: pd.DataFrame) -> Context:
     """Return a context whose train has the stated columns, and in their cells nobody's values."""
     kinds = dict(stated.schema.kinds)
     _check_named(stated)
@@ -196,7 +184,7 @@ def _stand_in(stated: StatedTable, synthetic: pd.DataFrame) -> SavedContext:
         for n, kind in kinds.items()
         if kind in ("categorical", "boolean")
     }
-    context = SavedContext(
+    context = Context(
         TableSchema(kinds, stated.schema.primary_key, stated.schema.datetime_formats),
         {"train": pd.DataFrame(canonical)},
         levels=levels,
@@ -225,7 +213,7 @@ _TYPES = {
 def _column(kind: str, levels: list[Any] | None, nullable: bool) -> pd.Series:
     """Return three cells: the ends of what a kind may hold, and a missing one if it may be."""
     if kind == "continuous":
-        return pd.Series([_LEAST, _GREATEST, np.nan if nullable else _GREATEST])
+        return pd.Series([_LOW, _HIGH, np.nan if nullable else _HIGH])
     if kind == "datetime":
         last = None if nullable else _LAST
         return pd.Series([_FIRST, _LAST, last], dtype="datetime64[us]")

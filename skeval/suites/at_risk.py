@@ -16,7 +16,7 @@ from skeval.steps.members import BLEND, STRONGEST, blended, scores_by_attack
 from skeval.steps.neighbors import nearest
 from skeval.steps.samples import nothing_to_measure
 
-_MOST_SCORED = 10_000  # rows of each table, by attacks that learn
+_MAX_SCORED = 10_000  # rows of each table, by attacks that learn
 _GONE = (
     "which rows are at risk is known only as long as the fitted suite and the synthetic table are "
     "in memory, and the suite was not fitted again. Keep both, or evaluate again."
@@ -27,15 +27,7 @@ _SEVERAL = (
 
 
 class RowsAtRisk:
-    """What finds the rows: it holds neither the real rows nor the release, only where they are.
-
-    Parameters
-    ----------
-    real : Context
-        The real rows of the fitted suite.
-    synthetic : table or path
-        As it was given.
-    """
+    """What finds the rows: it holds neither the real rows nor the release, only where they are."""
 
     def __init__(self, real: Context, synthetic: Any) -> None:
         self._real = weakref.ref(real)
@@ -51,26 +43,17 @@ class RowsAtRisk:
         if type(real) is not Context:
             raise TableError(_SEVERAL)
         if "holdout" not in real:
-            raise MissingInputError(unmet("holdout", "at_risk"), "SuiteResult.at_risk")
+            raise MissingInputError(
+                unmet("holdout", "at_risk").reason, "SuiteResult.at_risk", "holdout"
+            )
         return rows_at_risk(real.with_synthetic(release, lenient=True)).head(n)
 
 
 def rows_at_risk(context: Context) -> pd.DataFrame:
-    """Return all train rows, most exposed first, each with the attack that is surest of it.
-
-    Parameters
-    ----------
-    context : Context
-        With train, holdout and synthetic rows.
-
-    Returns
-    -------
-    DataFrame
-        See :meth:`~skeval.SuiteResult.at_risk`.
-    """
+    """Return all train rows, most exposed first, each with the attack that is surest of it."""
     if nothing_to_measure(context, "gower"):
         raise TableError("rows at risk: no column of this table can be measured.")
-    scored, _ = scores_by_attack(context, STRONGEST, _MOST_SCORED)
+    scored, _ = scores_by_attack(context, STRONGEST, _MAX_SCORED)
     if not scored:
         raise TableError("rows at risk: train and holdout have too few rows for any attack.")
     if len(scored) > 1:
@@ -102,11 +85,9 @@ def rows_at_risk(context: Context) -> pd.DataFrame:
 
 
 def _against_strangers(shares: np.ndarray, of_strangers: np.ndarray) -> np.ndarray:
-    """Return the share of strangers as conspicuous as each row, itself counted.
-
-    Rows, and strangers, are drawn for attacks that learn: those are alike that the same attacks
-    have scored.
-    """
+    """Return the share of strangers as conspicuous as each row, itself counted."""
+    # Rows, and strangers, are drawn for attacks that learn: those are alike that the same
+    # attacks have scored.
     p_values = np.ones(shares.shape[1])
     by, by_strangers = (np.isfinite(each).T for each in (shares, of_strangers))
     for scored_by in np.unique(by, axis=0):

@@ -105,17 +105,7 @@ def evaluate_draws(
 
 
 class Combined(NamedTuple):
-    """An estimate of several tables.
-
-    Attributes
-    ----------
-    estimate, variance : float
-        The mean of the estimates, and its variance around what is true of the population.
-    within, between : float
-        The mean of the tables' own variances, and the variance of their estimates.
-    df : float
-        Degrees of freedom of Student's t.
-    """
+    """An estimate of several tables."""
 
     estimate: float
     variance: float
@@ -238,34 +228,7 @@ def combine_draws(
 def combined(
     estimates: np.ndarray, variances: np.ndarray, rule: Rule = "partial", ratio: float = 1.0
 ) -> Combined:
-    """Combine the estimates of several tables; see :func:`combine_draws`.
-
-    Parameters
-    ----------
-    estimates, variances : ndarray of shape (n_draws,)
-        Estimates and variances of each table, the second as if its rows were a sample of the
-        population.
-    rule : {"partial", "full", "plug_in"}, default="partial"
-        How the tables came about.
-    ratio : float, default=1.0
-        Rows of a table for each row of train.
-
-    Returns
-    -------
-    Combined
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.suites.draws import combined
-    >>> q, u = np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.5, 0.5])
-    >>> for rule in ("partial", "full", "plug_in"):
-    ...     one = combined(q, u, rule)
-    ...     print(round(one.variance, 4), round(one.df, 4))
-    0.8333 12.5
-    0.8333 0.7812
-    0.6667 inf
-    """
+    """Combine the estimates of several tables; see :func:`combine_draws`."""
     m, within = estimates.size, float(variances.mean())
     between = float(estimates.var(ddof=1)) if m > 1 else 0.0
     if rule == "plug_in":

@@ -9,13 +9,13 @@ import pandas as pd
 
 from skeval.core.base import Metric
 from skeval.core.context import Context
-from skeval.exceptions import Sentence, UnexaminedColumnsWarning
+from skeval.exceptions import UnexaminedColumnsWarning
 from skeval.results.result import Result
 from skeval.steps.foreign_codes import columns_of_foreign_codes
 from skeval.steps.identifiers import identifier_columns
 from skeval.utils.formatting import names_in_words
 
-_MOST_NAMED = 4  # columns in a sentence: three, and the number of the others
+_MAX_NAMED = 4  # columns in a sentence: three, and the number of the others
 _MOSTLY = 0.5  # of the cells of a column, whose values occur once
 _FOREIGN = (
     "Synthetic codes in {names} are written as no real code is, so that a comparison says nothing. "
@@ -47,12 +47,11 @@ def unexamined_columns(
     tables = context.train, context.synthetic
     unique = [name for name in left if all(_occur_once(table[name]) for table in tables)]
     left.sort(key=lambda name: name not in unique)  # a sentence has room for the first
-    said = f"Not tested: {names_in_words(left, _MOST_NAMED)}. "
+    said = f"Not tested: {names_in_words(left, _MAX_NAMED)}. "
     if foreign:
-        said += _FOREIGN.format(names=names_in_words(foreign, _MOST_NAMED))
+        said += _FOREIGN.format(names=names_in_words(foreign, _MAX_NAMED))
     said += _CURE
-    shell = said.replace("the report suite", "--suite report").replace("a schema", "--schema FILE")
-    return (UnexaminedColumnsWarning(Sentence(said, shell), left, unique),)
+    return (UnexaminedColumnsWarning(said, left, unique),)
 
 
 def _examined(context: Context, metric: Metric) -> Iterator[str]:

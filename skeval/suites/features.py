@@ -5,27 +5,20 @@ Metrics have their names in :mod:`skeval.suites.names`; here is what has no metr
 
 from __future__ import annotations
 
-import ast
 import re
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NamedTuple
 
+from skeval.core.catalogue import METRIC_PACKAGES
+
 PUBLIC = (
-    "skeval",
-    "skeval.relational",
-    "skeval.text",
+    *METRIC_PACKAGES,
     "skeval.generators",
     "skeval.model_selection",
     "skeval.reporting",
     "skeval.datasets",
-    "skeval.diagnostic",
-    "skeval.fidelity",
-    "skeval.utility",
-    "skeval.privacy",
 )
-_PACKAGE = Path(__file__).parents[1]
 _DCR = 'DCROverfittingProtection(ties="holdout", scale="reference", chance="half")'
 
 # of each source: names there, ours, which begins with a public name
@@ -206,14 +199,7 @@ class Feature(NamedTuple):
 
 
 def plain(name: str) -> str:
-    """Return a name as it is looked up: capitals, spaces and signs between words do not matter.
-
-    Examples
-    --------
-    >>> from skeval.suites.features import plain
-    >>> plain("F1/8"), plain("p_mse"), plain("DCR share")
-    ('f18', 'pmse', 'dcrshare')
-    """
+    """Return a name as it is looked up: capitals, spaces and signs between words do not matter."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
@@ -229,62 +215,23 @@ def _elsewhere() -> dict[str, Feature]:
 
 @cache
 def _own() -> dict[str, Feature]:
-    """Return the names that packages list, none of which is imported."""
-    names = (name for module in PUBLIC for name in listed_names(module))
+    """Return the public names."""
+    names = (name for module in PUBLIC for name in import_module(module).__all__)
     return {plain(name): Feature(name, "", name) for name in names}
 
 
-def listed_names(module: str) -> list[str]:
-    """Return the names that a package lists, as its source has them.
-
-    Examples
-    --------
-    >>> from skeval.suites.features import listed_names
-    >>> listed_names("skeval.neighbors")[0]
-    'MixedNearestNeighbors'
-    """
-    path = _PACKAGE.joinpath(*module.split(".")[1:])
-    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            return list(ast.literal_eval(node.value))
-    return []
-
-
 def feature_of(name: str) -> Feature | None:
-    """Return what ours a name means, of an option, a detail, a plot, a class; None if nothing.
-
-    Examples
-    --------
-    >>> from skeval.suites.features import feature_of
-    >>> feature_of("get_column_plot").ours
-    'plot_column(train, synthetic, column)'
-    >>> feature_of("plot_column").source, feature_of("nothing of the kind")
-    ('', None)
-    """
+    """Return what ours a name means, of an option, a detail, a plot, a class; None if nothing."""
     return _elsewhere().get(plain(name)) or _own().get(plain(name))
 
 
 def features_of(public: str) -> list[str]:
-    """Return what others call options and details of one of our metrics.
-
-    Examples
-    --------
-    >>> from skeval.suites.features import features_of
-    >>> features_of("DCRBaselineProtection")
-    ['median_DCR_to_real_data', 'no validation set']
-    """
+    """Return what others call options and details of one of our metrics."""
     return [one.name for one in _elsewhere().values() if one.public == public]
 
 
 def public_object(name: str) -> Any:
-    """Return the class or function of a public name.
-
-    Raises
-    ------
-    KeyError
-        If no package lists it.
-    """
+    """Return the class or function of a public name."""
     for module in map(import_module, PUBLIC):
         if name in module.__all__:
             return getattr(module, name)

@@ -11,16 +11,16 @@ import numpy as np
 import pandas as pd
 
 from skeval.core.context import Context
-from skeval.exceptions import Sentence, SkevalError
+from skeval.exceptions import SkevalError
 from skeval.utils.formatting import printable
 
 HIDDEN = "\N{HORIZONTAL ELLIPSIS}"
-_FEWEST = 10  # rows that have a number, if it is shown
-_LONGEST = 300  # characters of a message
+_MIN_ROWS = 10  # rows that have a number, if it is shown
+_MAX_LENGTH = 300  # characters of a message
 _READ = 5000
 _RUN = 3  # words in a row that give a text away
-_MOST_WORDS = 30  # of a cell that is looked for whole
-_PYTHON, _SHELL = "on_error='raise'", "--debug"  # that show where an error was raised
+_MAX_WORDS = 30  # of a cell that is looked for whole
+_OPTION = "on_error='raise'"  # that shows where an error was raised
 _QUOTED = re.compile(r"(?<!\w)[bfru]{0,2}(['\"`])(?:(.*?)\1(?!\w)|.*$)")
 _NUMBER = re.compile(r"(?<![\w.])[+-]?\d(?:[\w.:/+-]|,(?=\d))*")
 _SHORT = re.compile(r"[+-]?\d{1,4}|\d{1,2}-?[A-Za-z]+")  # counts, and "2D"
@@ -31,21 +31,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class RealCells:
-    """What the real tables hold, as messages may quote it.
-
-    Attributes
-    ----------
-    names : set of str
-        The names of columns and tables, which are no secret.
-    numbers : set of float
-        That fewer than ten rows of a column have.
-    whole : set of str
-        Cells of words, in lower case.
-    texts : str
-        All these, one after the other.
-    words : set of str
-        Their words.
-    """
+    """What the real tables hold, as messages may quote it."""
 
     names: set[str]
     numbers: set[float]
@@ -54,50 +40,27 @@ class RealCells:
     words: set[str]
 
 
-def told(error: Exception, context: Context) -> Sentence:
-    """Return the class of an exception and what it says, without what may be a real cell.
-
-    Messages of skeval quote no cell. In those of others, text in quotes is hidden, but for
-    names of columns and words that no cell has; and so are cells that fewer than ten rows have,
-    three words of such a cell in a row, and numbers with a fraction or of more than four digits.
-    For tables larger than memory, only the class is reported.
-
-    Parameters
-    ----------
-    error : Exception
-        An exception of anyone's code.
-    context : Context
-        The tables that it was raised over.
-
-    Returns
-    -------
-    Sentence
-    """
+def told(error: Exception, context: Context) -> str:
+    """Return the class of an exception and what it says, without what may be a real cell."""
+    # Messages of skeval quote no cell. In those of others, text in quotes is hidden, but for
+    # names of columns and words that no cell has; and so are cells that fewer than ten rows
+    # have, three words of such a cell in a row, and numbers with a fraction or of more than
+    # four digits. For tables larger than memory, only the class is reported.
     kind, text = type(error).__name__, " ".join(str(error).split())
     if isinstance(error, SkevalError):
-        return error.sentence.after(f"{kind}: ")
+        return f"{kind}: {error}"
     frames = dict(_real_frames(context))
     in_memory = [isinstance(frame, pd.DataFrame) for frame in frames.values()]
     if not text or not frames or not all(in_memory):
-        return Sentence(*(f"{kind}: {option} shows where" for option in (_PYTHON, _SHELL)))
+        return f"{kind}: {_OPTION} shows where"
     shown = masked(text[:_READ], _cells(frames))
-    cut = shown if len(shown) <= _LONGEST else shown[:_LONGEST].rsplit(" ", 1)[0] + HIDDEN
+    cut = shown if len(shown) <= _MAX_LENGTH else shown[:_MAX_LENGTH].rsplit(" ", 1)[0] + HIDDEN
     said = f"{kind}: {printable(cut)}"
-    more = (f"{said} ({option} shows all)" for option in (_PYTHON, _SHELL))
-    return Sentence(said) if cut == text else Sentence(*more)
+    return said if cut == text else f"{said} ({_OPTION} shows all)"
 
 
 def masked(text: str, cells: RealCells) -> str:
-    """Return a message with what may be a cell hidden.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.suites.messages import _cells, masked
-    >>> cells = _cells({"train": pd.DataFrame({"name": ["Ann Lee"], "age": [7]})})
-    >>> masked("column 'name': bad value 'Ann', 3 features, 7 or 1.25 years, ask ann lee", cells)
-    "column 'name': bad value '…', 3 features, … or … years, ask …"
-    """
+    """Return a message with what may be a cell hidden."""
     text = _QUOTED.sub(lambda found: _quoted(found, cells), text)
     text = _without_cells(text, cells)
     text = _NUMBER.sub(lambda found: _number(found[0], cells), text)
@@ -126,7 +89,7 @@ def _without_cells(text: str, cells: RealCells) -> str:
     places = [found.span() for found in _WORD.finditer(text)]
     hidden: list[tuple[int, int]] = []
     for i, (start, _) in enumerate(places):
-        for n, (_, end) in enumerate(places[i : i + _MOST_WORDS], start=1):
+        for n, (_, end) in enumerate(places[i : i + _MAX_WORDS], start=1):
             run = _plain(text[start:end])
             if run in cells.whole or (n == _RUN and f" {run} " in cells.texts):
                 hidden.append((start, end))
@@ -168,7 +131,7 @@ def _cells(frames: Mapping[str, pd.DataFrame]) -> RealCells:
                 continue
             is_number = pd.api.types.is_numeric_dtype(column)
             counts = (column if is_number else column.dropna().map(str)).value_counts()
-            rare = counts.index[(counts < _FEWEST).to_numpy()]
+            rare = counts.index[(counts < _MIN_ROWS).to_numpy()]
             if is_number:
                 numbers.update(rare.to_numpy(dtype=float, na_value=np.nan))
             else:

@@ -1,7 +1,7 @@
 """The one table of names: what a metric is called here, in scores, in words, and elsewhere.
 
-What stands here is what others call it; classes, short names and titles are read from where they
-are defined, so that nothing is written twice.
+The names that others use are written here; classes, short names and titles are read from where
+they are defined, so that nothing is written twice.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import difflib
 from functools import cache
 from typing import NamedTuple
 
-from skeval.suites.catalogue import catalogue
+from skeval.core.catalogue import METRIC_PACKAGES, metrics_of_package
 from skeval.suites.features import feature_of, plain
+from skeval.utils.formatting import title_of
 
 # of each source, class here: names there
 ELSEWHERE: dict[str, dict[str, str]] = {
@@ -185,9 +186,15 @@ class Names(NamedTuple):
 @cache
 def table_of_names() -> dict[str, Names]:
     """Return what each metric is called, by its class."""
+    from skeval.suites.named_metrics import preset_metrics  # `skeval --help` imports no metric
+
+    short: dict[str, list[str]] = {}
+    for name, metric in preset_metrics().items():
+        short.setdefault(type(metric).__name__, []).append(name)
     return {
-        kind: Names(kind, entry.module, tuple(entry.short), entry.title, _elsewhere(kind))
-        for kind, entry in catalogue().items()
+        kind: Names(kind, package, tuple(short.get(kind, ())), title_of(kind), _elsewhere(kind))
+        for package in METRIC_PACKAGES
+        for kind in metrics_of_package(package)
     }
 
 
@@ -213,14 +220,7 @@ def _found() -> dict[str, str]:
 
 
 def proper_name(name: str) -> str | None:
-    """Return the class or the short name that is meant, None if nothing is called so.
-
-    Examples
-    --------
-    >>> from skeval.suites.names import proper_name
-    >>> proper_name("tspr"), proper_name("dcr_share"), proper_name("people/tstr")
-    ('PrivacyScore', 'dcr_share', 'tstr')
-    """
+    """Return the class or the short name that is meant, None if nothing is called so."""
     table, last = table_of_names(), name.rpartition("/")[2]  # of "table/metric"
     for one in (name, last):
         if one in table or any(one in row.short for row in table.values()):

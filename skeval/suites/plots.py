@@ -177,7 +177,6 @@ def plot_map(
     *,
     holdout: Any = None,
     schema: Any = None,
-    method: Literal["pca", "umap"] = "pca",
     columns: Any = None,
     random_state: int = 0,
 ) -> Display:
@@ -193,12 +192,10 @@ def plot_map(
         Drawn too, if it is given.
     schema : TableSchema or mapping of str to str, optional
         The kinds of the columns.
-    method : {"pca", "umap"}, default="pca"
-        How rows are laid out; see :class:`~skeval.fidelity.MapDistance`.
     columns : None, int or list of str, default=None
         The columns to look at; None for all but text and ids.
     random_state : int, default=0
-        Seed of samples and UMAP.
+        Seed of samples.
 
     Returns
     -------
@@ -223,7 +220,7 @@ def plot_map(
 
     several = isinstance(synthetic, Mapping) and not isinstance(synthetic, pd.DataFrame)
     tables = dict(synthetic) if several else {"synthetic": synthetic}
-    metric = MapDistance(method, columns=columns, n_permutations=0, random_state=random_state)
+    metric = MapDistance(columns=columns, n_permutations=0, random_state=random_state)
     metric.fit(train, holdout, schema=schema)
     results = {name: metric.evaluate(table) for name, table in tables.items()}
     return _drawn(DensityMapDisplay.from_results(results))

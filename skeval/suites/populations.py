@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from skeval.exceptions import Sentence, WholePopulationWarning
+from skeval.exceptions import WholePopulationWarning
 from skeval.results.result import Result
 
 if TYPE_CHECKING:
@@ -50,32 +50,7 @@ def is_whole(release: Release | None) -> bool:
 def of_population(
     results: Mapping[str, Result], release: Release | None, *, has_holdout: bool
 ) -> tuple[dict[str, Result], tuple[WholePopulationWarning, ...]]:
-    """Say of results what means nothing, where train is stated to be the whole population.
-
-    Parameters
-    ----------
-    results : mapping of str to Result
-        By the names of the metrics.
-    release : Release or None
-        What is stated.
-    has_holdout : bool
-        Whether holdout rows were given, which cannot be if the statement is true.
-
-    Returns
-    -------
-    tuple of dict and tuple
-        The results, those that need a holdout with the reason why there cannot be one; and the
-        notice for the suite.
-
-    Examples
-    --------
-    >>> from skeval import Release, Result
-    >>> from skeval.suites.populations import of_population
-    >>> lacking = Result(float("nan"), metric="MembershipInference", error="", unmet="holdout")
-    >>> found, _ = of_population({"mia": lacking}, Release(population="whole"), has_holdout=False)
-    >>> print(found["mia"].error)
-    asks who was in train, which is no secret: all units of the population are in train.
-    """
+    """Say of results what means nothing, where train is stated to be the whole population."""
     if not is_whole(release):
         return dict(results), ()
     if has_holdout:
@@ -87,7 +62,7 @@ def of_population(
     return judged, (WholePopulationWarning(_NO_HOLDOUT),)
 
 
-def _reason(result: Result) -> Sentence:
+def _reason(result: Result) -> str:
     aspect = result.tags.aspect if result.tags is not None else "privacy"
     of_privacy = _OF_MEMBERSHIP if result.metric in MEMBERSHIP else _OF_CONTRASTS
-    return Sentence(of_privacy if aspect == "privacy" else _OF_MODELS, need=POPULATION)
+    return of_privacy if aspect == "privacy" else _OF_MODELS

@@ -285,19 +285,7 @@ PRESETS: dict[str, Callable[[str | None, str | None], Named]] = {
 
 
 def disclosure(known: Sequence[str] | None, sensitive: str | None) -> Named:
-    """Return the measures of what a release says of persons of whom some columns are known.
-
-    Parameters
-    ----------
-    known : list of str or None
-        The columns that may be known from elsewhere; None if nobody named them.
-    sensitive : str or None
-        The secret, if one is named.
-
-    Returns
-    -------
-    list of (str, Metric)
-    """
+    """Return the measures of what a release says of persons of whom some columns are known."""
     import skeval.privacy as privacy
 
     columns = list(known) if known else None
@@ -325,23 +313,7 @@ def singling_out() -> Named:
 def with_disclosure(
     metrics: Named, known: Sequence[str] | None, sensitive: str | None, *, whole: bool
 ) -> Named:
-    """Return the metrics of a preset, with those of persons: for a whole population, or as named.
-
-    Parameters
-    ----------
-    metrics : list of (str, Metric)
-        Those of the preset.
-    known, sensitive
-        As in :func:`disclosure`.
-    whole : bool
-        Whether train is the whole population: attacks that single out are then held against
-        guessing.
-
-    Returns
-    -------
-    list of (str, Metric)
-        A later metric takes the place of an earlier one of the same name.
-    """
+    """Get the metrics of a preset, with those of persons: for a whole population, or as named."""
     if not (whole or known):
         return metrics
     further = [*(singling_out() if whole else []), *disclosure(known, sensitive)]

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from skeval.exceptions import InvalidParameterError, Sentence
+from skeval.exceptions import InvalidParameterError
+from skeval.suites.named_metrics import metric_named
 from skeval.suites.names import proper_name, unknown_name
 from skeval.suites.populations import is_whole
 from skeval.suites.presets import PRESETS, survival, with_disclosure
-from skeval.suites.registry import metric_named
 from skeval.suites.suite import MetricSuite, Named
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.utils.formatting import snake_case
@@ -158,11 +158,8 @@ def _check_columns(
     """Refuse a preset without the columns that it needs, and columns that it has no use for."""
     if preset == "utility" and target is None and duration is None:
         raise InvalidParameterError(
-            Sentence(
-                "make_suite: 'utility' needs a column to predict. "
-                "Name it: make_suite('utility', target=column).",
-                "--suite utility needs --target, the column to predict.",
-            )
+            "make_suite: 'utility' needs a column to predict. "
+            "Name it: make_suite('utility', target=column)."
         )
     of_both = duration is not None and event is not None
     if (
@@ -171,13 +168,9 @@ def _check_columns(
         or (of_both and preset not in _WITH_SURVIVAL)
     ):
         raise InvalidParameterError(
-            Sentence(
-                "make_suite: duration and event need each other, and are of the presets "
-                f"{', '.join(_WITH_SURVIVAL)}. Name both: make_suite('survival', duration=column, "
-                "event=column).",
-                "--duration COLUMN and --event COLUMN need each other, and are of --suite "
-                f"{', '.join(_WITH_SURVIVAL)}.",
-            )
+            "make_suite: duration and event need each other, and are of the presets "
+            f"{', '.join(_WITH_SURVIVAL)}. Name both: make_suite('survival', duration=column, "
+            "event=column)."
         )
 
 
@@ -232,7 +225,7 @@ def _known(preset: str) -> str:
         return written
     meant = _meant(preset) if isinstance(preset, str) else ""
     known = f"must be among {', '.join([*PRESETS, _SURVIVAL])}, got {preset!r}.{meant}"
-    raise InvalidParameterError(Sentence(f"make_suite: preset {known}", f"--suite {known}"))
+    raise InvalidParameterError(f"make_suite: preset {known}")
 
 
 def _meant(preset: str) -> str:

@@ -8,7 +8,7 @@ import skeval.diagnostic as diagnostic
 import skeval.fidelity as fidelity
 import skeval.privacy as privacy
 from skeval.core.base import Metric
-from skeval.exceptions import InvalidParameterError, Sentence
+from skeval.exceptions import InvalidParameterError
 from skeval.relational.cardinality import CardinalityBoundaryAdherence, CardinalityShapeSimilarity
 from skeval.relational.detection import AggregationDetection, SequenceDetection
 from skeval.relational.per_table import OfTable, PerSubject
@@ -43,37 +43,14 @@ from skeval.suites.presets import (
 from skeval.tables.relational_schema import RelationalSchema
 
 Named = list[tuple[str, Metric]]
-_MOST_ROWS = 5_000  # that a classifier learns from
+_MAX_ROWS = 5_000  # that a classifier learns from
 
 
 def relational_metrics(preset: str, schema: RelationalSchema) -> Named:
-    """Return the named metrics of a preset of :func:`skeval.make_suite`, for these tables.
-
-    Parameters
-    ----------
-    preset : str
-        Among the keys of :data:`PRESETS`.
-    schema : RelationalSchema
-        The schema of the tables, with their roles.
-
-    Returns
-    -------
-    list of (str, Metric)
-        What looks at a table by itself is called "table/metric".
-
-    Raises
-    ------
-    InvalidParameterError
-        If the preset is of one table only.
-    """
+    """Return the named metrics of a preset of :func:`skeval.make_suite`, for these tables."""
     if preset not in PRESETS:
         known = f"must be among {', '.join(PRESETS)}, got {preset!r}."
-        raise InvalidParameterError(
-            Sentence(
-                f"make_suite: of several tables, preset {known}",
-                f"of several tables, --suite {known}",
-            )
-        )
+        raise InvalidParameterError(f"make_suite: of several tables, preset {known}")
     return PRESETS[preset](schema)
 
 
@@ -125,7 +102,7 @@ def _between(schema: RelationalSchema) -> Named:
         links = [
             ("cardinality_shape", CardinalityShapeSimilarity()),
             ("parent_child_aggregates", ParentChildAggregates()),
-            ("aggregation_detection", AggregationDetection(max_rows=_MOST_ROWS)),
+            ("aggregation_detection", AggregationDetection(max_rows=_MAX_ROWS)),
         ]
     if schema.foreign_keys:
         links.append(("inter_table_trends", InterTableTrends()))
@@ -142,7 +119,7 @@ def _sequences(schema: RelationalSchema) -> Named:
         ("inter_event_times", InterEventTimeSimilarity()),
         ("autocorrelation_difference", AutocorrelationDifference()),
         ("transitions", TransitionSimilarity()),
-        ("sequence_detection", SequenceDetection(max_sequences=_MOST_ROWS)),
+        ("sequence_detection", SequenceDetection(max_sequences=_MAX_ROWS)),
     ]
 
 
@@ -161,7 +138,7 @@ def _fidelity(schema: RelationalSchema) -> Named:
             ("ks_complement", fidelity.KSComplement()),
             ("tv_complement", fidelity.TVComplement()),
             ("similarity", fidelity.SimilarityScore()),
-            ("relations", fidelity.RelationScore(max_rows=_MOST_ROWS)),
+            ("relations", fidelity.RelationScore(max_rows=_MAX_ROWS)),
             ("phik_difference", fidelity.PhikMatrixDifference()),
             *text_fidelity(),
         ]

@@ -31,7 +31,7 @@ from skeval.utils.parameters import bound_by
 if TYPE_CHECKING:
     from skeval.results.release import Stated
 
-MOST_ROWS = 5_000  # rows of each of several tables, by default
+MAX_ROWS = 5_000  # rows of each of several tables, by default
 Chosen = int | Sequence[str]
 Limit = int | Mapping[str, int] | None
 T = TypeVar("T")
@@ -277,7 +277,7 @@ def _of_tables(
     relations = RelationalContext.of(train, schema=schema).relations
     chosen = _by_table(columns, relations, ReportColumns.of)
     if suite is None:
-        most = (_by_table(limit, relations, lambda n: n or MOST_ROWS) for limit in limits)
+        most = (_by_table(limit, relations, lambda n: n or MAX_ROWS) for limit in limits)
         suite = relational_report_suite(relations, chosen, *most, random_state=random_state)
     return relations, chosen, suite
 

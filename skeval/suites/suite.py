@@ -10,7 +10,6 @@ import inspect
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast, get_args, overload
 
 import numpy as np
@@ -21,7 +20,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.core.base import Metric
+from skeval.core.base import Metric, Unmet
 from skeval.core.context import Context, read_context
 from skeval.core.features import FeatureNames
 from skeval.core.tags import Aspect, Need
@@ -30,7 +29,6 @@ from skeval.exceptions import (
     MetricFailedWarning,
     MetricWarning,
     MissingInputError,
-    Sentence,
 )
 from skeval.results.comparison import Comparison, comparison_of
 from skeval.results.overall import OverallScore
@@ -69,17 +67,8 @@ if TYPE_CHECKING:
 
 
 def in_space(metric: Metric, space: Any) -> Metric:
-    """Return a clone of a metric that measures in a space, as do the metrics that it holds.
-
-    None leaves each metric its own; a metric that knows no space stays as it is.
-
-    Examples
-    --------
-    >>> from skeval.suites.suite import in_space
-    >>> from skeval.privacy import DCRShare
-    >>> in_space(DCRShare(), "euclidean").space
-    'euclidean'
-    """
+    """Return a clone of a metric that measures in a space, as do the metrics that it holds."""
+    # None leaves each metric its own; a metric that knows no space stays as it is.
     own: Metric = clone(metric)
     if space is None:
         return own
@@ -271,13 +260,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
                 yield name, one, tuple(self.optional)
 
     def __add__(self, other: Any) -> MetricSuite:
-        """Return a suite of the metrics of both, with the settings of this one.
-
-        Raises
-        ------
-        InvalidParameterError
-            If both have a name, or they measure in different spaces.
-        """
+        """Return a suite of the metrics of both, with the settings of this one."""
         if not isinstance(other, MetricSuite):
             return NotImplemented
         nested = "Nest them: MetricSuite([('one', suite), ('other', suite)])."
@@ -380,7 +363,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
                     fitted[name] = in_space(metric, self.space).fit_context(context)
                 except (MissingInputError, ImportError) as unmet:  # of a metric's own needs
                     reason = _lack(unmet)
-                    skipped[name] = reason
+                    skipped[name] = reason.reason
                     if set(optional).isdisjoint(metric.unmet_needs(context)):
                         left_out[name] = _left_out(metric, reason)
             is_checked = self.check_holdout and any(map(_contrasts, fitted.values()))
@@ -539,101 +522,15 @@ class MetricSuite(FeatureNames, _BaseComposition):
             }
         return comparison_of(results, variations)
 
-    def save(self, path: str | Path, *, rows: bool = False) -> Path:
-        """Write the fitted suite to a file, for releases that come later.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file; an existing one is replaced when it is complete.
-        rows : bool, default=False
-            False keeps aggregates of columns and pairs of columns, each of at least ten rows, as
-            readable JSON: metrics whose tags say ``reads="columns"`` can be evaluated with them,
-            and :class:`~skeval.exceptions.MetricWarning` names those that are left out. True keeps
-            everything, the real rows too, and the file says so.
-
-        Returns
-        -------
-        Path
-
-        Raises
-        ------
-        InvalidParameterError
-            If the suite is of several tables and `rows` is False, or cannot be pickled.
-
-        Notes
-        -----
-        Of numbers and dates, a file without rows holds values that ten rows have, and a hundred
-        intervals at most between quantiles, whose ends are means of ten neighbours (the outermost
-        the median of ten values) and rounded; of categories the levels that ten rows have; of texts
-        and keys nothing. For pairs of columns it holds what metrics of the suite ask for: joint
-        counts of ten rows or more, in multiples of five where a table has rarer ones, and
-        correlations to three digits. Two files of tables that differ in one row differ in counts:
-        whoever has both, and knows the rest, may tell what that row adds.
-
-        Values are those of the rows where no cell is rare and ends are values that ten rows have.
-        Elsewhere the file says how far they are off, to a hundredth of the metric's range, for the
-        holdout (else half of train) as it is and with shuffled columns, and so do results. Rare
-        cells are pooled in the synthetic table too, so that a rare combination is not told from an
-        invented one. The baseline of pairs is that of all holdout rows, for releases of no fewer;
-        intervals of the difference to it and joint histograms are left out.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from skeval import MetricSuite
-        >>> from skeval.datasets import make_mixed
-        >>> from skeval.fidelity import KSComplement
-        >>> train, release = make_mixed(500, random_state=0), make_mixed(500, random_state=1)
-        >>> suite = MetricSuite([("ks", KSComplement())]).fit(train)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = suite.save(pathlib.Path(folder) / "suite.json")
-        ...     saved = MetricSuite.load(path)
-        >>> gap = saved.evaluate(release)["ks"].value - suite.evaluate(release)["ks"].value
-        >>> abs(gap) < 0.02
-        True
-        """
-        from skeval.suites.saved import save_suite
-
-        check_is_fitted(self, "context_")
-        return save_suite(self, path, rows=rows)
-
-    @classmethod
-    def load(cls, path: str | Path, *, rows: bool = False) -> Self:
-        """Read a fitted suite that :meth:`save` wrote.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file. One without rows runs no code, whoever wrote it.
-        rows : bool, default=False
-            Whether the file holds rows. It is a pickle then, which can run any code: load only
-            files that you wrote.
-
-        Returns
-        -------
-        MetricSuite
-            Fitted. Metrics that need rows which the file does not hold are in `skipped_`, and their
-            rows of results say so.
-
-        Raises
-        ------
-        InvalidParameterError
-            If the file holds no such suite, or holds rows and `rows` is False.
-        """
-        from skeval.suites.saved import load_suite
-
-        return cast("Self", load_suite(cls, path, rows=rows))
-
-    def _loaded(self, context: Context, left_out: Mapping[str, str]) -> Self:
-        """Take a context that was saved; `left_out` says why metrics cannot be evaluated by it."""
+    def _fit_on(self, context: Context, left_out: Mapping[str, str]) -> Self:
+        """Take a context in place of real tables; `left_out` says what it is not enough for."""
         self.metrics_ = {
             name: in_space(metric, self.space).fit_context(context)
             for name, metric in self.all_metrics
             if name not in left_out
         }
         self._left_out = {
-            name: _left_out(metric, Sentence(why, need=next(iter(metric.unmet_needs(context)), "")))
+            name: _left_out(metric, Unmet(why, next(iter(metric.unmet_needs(context)), "")))
             for name, metric in self.all_metrics
             if (why := left_out.get(name))
         }
@@ -695,7 +592,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
             if self.on_error == "raise":
                 raise
             text = told(error, context)  # warnings are logged, results saved
-            warning = MetricFailedWarning(text.after(f"{name} failed: "))
+            warning = MetricFailedWarning(f"{name} failed: {text}")
             failures.append(warning)
             kind = type(metric).__name__
             return Result(
@@ -776,15 +673,17 @@ class MetricSuite(FeatureNames, _BaseComposition):
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
-def _lack(error: Exception) -> Sentence:
+def _lack(error: Exception) -> Unmet:
     """Return what a metric lacks, without its name, which results know."""
-    return error.lack if isinstance(error, MissingInputError) else Sentence(str(error))
+    if isinstance(error, MissingInputError):
+        return Unmet(error.lack, error.need)
+    return Unmet(str(error))
 
 
-def _left_out(metric: Metric, why: Sentence) -> Result:
+def _left_out(metric: Metric, why: Unmet) -> Result:
     """Return the result of a metric that is not measured, and which need of it is unmet."""
     kind = type(metric).__name__
-    return Result(float("nan"), metric=kind, tags=metric.tags, error=why, unmet=why.need)
+    return Result(float("nan"), metric=kind, tags=metric.tags, error=why.reason, unmet=why.need)
 
 
 def _contrasts(metric: Metric) -> bool:

@@ -117,11 +117,9 @@ def nearly_all(n_read: int, n_other: int) -> bool:
 
 
 def are_numbers(present: pd.Series) -> bool:
-    """Return whether nearly all texts in a column are numbers, not codes such as "007".
-
-    Placeholders such as "?" do not count. A column of few distinct whole numbers contains codes,
-    unless a few placeholders show that it was only read as text because of them.
-    """
+    """Return whether nearly all texts in a column are numbers, not codes such as "007"."""
+    # Placeholders such as "?" do not count. A column of few distinct whole numbers contains
+    # codes, unless a few placeholders show that it was only read as text because of them.
     name = str(present.name)
     sample = present.iloc[:: max(1, len(present) // _SAMPLE)].astype(str)
     if not _share_read(sample, read_numbers(sample), name):
@@ -213,11 +211,9 @@ def read_dates(values: pd.Series, form: str | None) -> pd.Series:
 
 
 def datetime_format(values: pd.Series) -> str | None:
-    """Return the format in which nearly all strings of `values` read as dates, or None.
-
-    The first format that reads every distinct value wins, ISO 8601 first, month before day where
-    both fit. Placeholders such as "?" do not count.
-    """
+    """Return the format in which nearly all strings of `values` read as dates, or None."""
+    # The first format that reads every distinct value wins, ISO 8601 first, month before day
+    # where both fit. Placeholders such as "?" do not count.
     present = values.dropna() if values.hasnans else values
     if isinstance(values.dtype, pd.CategoricalDtype):
         present = plain_values(present)

@@ -14,7 +14,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.tables.transformers import learned, with_fitted
 from skeval.utils.parameters import Legal
 
-_MOST_FEATURES = 4096  # of a matrix that is dense
+_MAX_FEATURES = 4096  # of a matrix that is dense
 EMBEDDER = "a transformer of scikit-learn that takes texts, or an object with encode(texts)"
 
 
@@ -39,16 +39,10 @@ Vectorizer = Annotated[
 
 
 def vectors_of(embedder: Any, texts: Sequence[str]) -> np.ndarray:
-    """Return the vectors of texts by an object with `encode`, or by a fitted transformer.
-
-    Raises
-    ------
-    InvalidParameterError
-        If they are no finite matrix, or one of more than 4,096 features, which would be dense.
-    """
+    """Return the vectors of texts by an object with `encode`, or by a fitted transformer."""
     encode = getattr(embedder, "encode", None) or embedder.transform
     vectors = encode(list(texts))
-    if issparse(vectors) and vectors.shape[1] <= _MOST_FEATURES:
+    if issparse(vectors) and vectors.shape[1] <= _MAX_FEATURES:
         vectors = vectors.toarray()
     kind = type(embedder).__name__
     if issparse(vectors):
@@ -66,23 +60,11 @@ def vectors_of(embedder: Any, texts: Sequence[str]) -> np.ndarray:
 
 
 class TextEmbedder(TransformerMixin, BaseEstimator):
-    """Text columns as vectors: unrelated texts at a distance of 1, as levels of a category are.
+    """Text columns as vectors: unrelated texts at a distance of 1, as levels of a category are."""
 
-    Vectors have a length of the square root of 1/2, so that the distance of two texts is at most
-    the square root of 2, and 1 where their vectors are at right angles. A missing text is at 1 from
-    all others.
-
-    Parameters
-    ----------
-    embedder : transformer or object with `encode`
-        A transformer is fitted on each column, on its distinct texts; one that is fitted stays as
-        it is.
-
-    Attributes
-    ----------
-    embedders_ : dict of str to object
-        The embedder of each column.
-    """
+    # Vectors have a length of the square root of 1/2, so that the distance of two texts is at
+    # most the square root of 2, and 1 where their vectors are at right angles. A missing text
+    # is at 1 from all others.
 
     def __init__(self, embedder: Embedder = None) -> None:
         self.embedder = embedder

@@ -24,7 +24,6 @@ from skeval.exceptions import (
     InvalidValueWarning,
     MetricWarning,
     SchemaMismatchError,
-    Sentence,
     TableError,
     UnreadCellsWarning,
 )
@@ -52,17 +51,8 @@ from skeval.tables.spelling import MAX_NAMED, listed, respelled, spelled
 
 
 def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any] | pd.DataFrame) -> pd.DataFrame:
-    """Return a table with these columns set, others as they are; the one given is left alone.
-
-    `DataFrame.assign` takes names as keywords, and a column may be called `self`.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.tables.frames import with_columns
-    >>> with_columns(pd.DataFrame({"self": [1]}), {"self": [2], "T": [3]}).to_dict("list")
-    {'self': [2], 'T': [3]}
-    """
+    """Return a table with these columns set, others as they are; the one given is left alone."""
+    # `DataFrame.assign` takes names as keywords, and a column may be called `self`.
     frame = frame.copy(deep=False)
     for name, values in columns.items():
         frame[name] = values
@@ -97,7 +87,7 @@ _NOTICES = (
         "them, or give them to all tables.",
     ),
 )
-_LONGEST_NAME = 60  # characters of a further column
+_MAX_NAME_LENGTH = 60  # characters of a further column
 _LARGEST = 2.0**1022  # the difference of larger numbers may be none
 _WHOLE = frozenset({"integer", "mixed-integer-float"})
 _OBJECT = np.dtype(object)
@@ -105,25 +95,7 @@ _DTYPES = {"continuous": np.dtype("float64"), "datetime": np.dtype("datetime64[u
 
 
 def as_frame(table: Any, role: str) -> pd.DataFrame:
-    """Return `table` as a pandas frame with string names and a plain index; the input is untouched.
-
-    Parameters
-    ----------
-    table : pandas, polars or pyarrow table, path or URL
-        Others than pandas go through narwhals, an optional dependency. What files and databases are
-        read: :func:`~skeval.tables.reading.read_table`.
-    role : str
-        How messages call the table: train, holdout or synthetic.
-
-    Returns
-    -------
-    DataFrame
-
-    Raises
-    ------
-    TableError
-        If it is no table, has no rows or columns, has a column name twice or complex numbers.
-    """
+    """Get `table` as a pandas frame with string names and a plain index; the input is untouched."""
     frame = table if isinstance(table, pd.DataFrame) else _read_whole(table, role)
     names = [name_of(name) for name in frame.columns]
     if len(set(names)) < len(names):
@@ -241,37 +213,7 @@ def conform(
     *,
     lenient: bool = False,
 ) -> tuple[pd.DataFrame, tuple[MetricWarning, ...]]:
-    """Read each column of `frame` as its kind.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        As :func:`as_frame` returns it.
-    schema : TableSchema
-        The kinds to read the columns as.
-    role : str
-        The table's role. Real tables (train, holdout) with infinities or unreadable cells are
-        refused, synthetic ones are used, with a warning.
-    levels : mapping of str to sequence of str, optional
-        The real levels of each categorical column; levels beyond them are appended, sorted.
-    lenient : bool, default=False
-        Whether columns that are absent, or without a value that can be read, count as empty.
-
-    Returns
-    -------
-    frame : DataFrame
-        The canonical frame.
-    notices : tuple of MetricWarning
-        The warnings about the table.
-
-    Raises
-    ------
-    SchemaMismatchError
-        If a column is missing, a holdout has others, or a column holds no value that its kind can
-        be read from; all such columns at once.
-    TableError
-        If a real table has infinite values, or ones whose differences overflow.
-    """
+    """Read each column of `frame` as its kind."""
     oddities = Oddities(schema, role, list(frame.columns), lenient=lenient)
     frame = with_columns(frame, dict.fromkeys(oddities.absent)) if oddities.absent else frame
     read = read_as(frame, schema, levels or {}, oddities=oddities)
@@ -315,24 +257,9 @@ def read_alone(
 
 
 class Oddities:
-    """What is odd in a table, gathered a column at a time, so that not all need be there at once.
+    """What is odd in a table, gathered a column at a time."""
 
-    Parameters
-    ----------
-    schema : TableSchema
-        The kinds to read the columns as.
-    role : str
-        The table's role, see :func:`conform`.
-    names : sequence of str, optional
-        The columns that the table has, if any can be missing or unexpected.
-    lenient : bool, default=False
-        Whether columns that are absent, or without a value that can be read, count as empty.
-
-    Raises
-    ------
-    SchemaMismatchError
-        If a column is missing and may not be, or a holdout has others.
-    """
+    # So that not all need be there at once.
 
     def __init__(
         self,
@@ -428,7 +355,9 @@ class Oddities:
             )
         columns = (self._infinite, self._huge, self._inexact, self._empty)
         # a name that a stranger gave may itself hold a row
-        extra = [name if len(name) <= _LONGEST_NAME else f"{name[:12]}..." for name in self.extra]
+        extra = [
+            name if len(name) <= _MAX_NAME_LENGTH else f"{name[:12]}..." for name in self.extra
+        ]
         said: list[MetricWarning] = [*spelled(self.role, self._respelled)]
         if self._cells:
             said.insert(0, UnreadCellsWarning(self._of_unread()))
@@ -438,15 +367,12 @@ class Oddities:
             if names
         )
 
-    def _of_unread(self) -> Sentence:
+    def _of_unread(self) -> str:
         """Return the sentence on cells that were not read, with at most three columns."""
         named = list(self._cells)[:MAX_NAMED]
         said = f"{self.role} {_UNREAD.format(listed(list(self._cells.values())))}"
         kinds = ", ".join(f"{name!r}: 'categorical'" for name in named)
-        return Sentence(
-            f"{said} categories, pass schema={{{kinds}}}.",
-            f"{said} categories, pass --categorical {','.join(named)}.",
-        )
+        return f"{said} categories, pass schema={{{kinds}}}."
 
     def _refuse_types(self) -> None:
         """Refuse unreadable cells in real tables, columns of others without a readable cell."""
@@ -572,12 +498,10 @@ def levels_of(frame: pd.DataFrame, schema: TableSchema) -> dict[str, list[str]]:
 
 
 def shared_share(train: pd.DataFrame, holdout: pd.DataFrame, texts: Sequence[str] = ()) -> float:
-    """Return the share of holdout rows that occur in train (canonical frames).
-
-    0 means none. Rows are the same if all cells of the measured columns are, and of the columns of
-    `texts`; ids, which canonical frames hold as objects too, are left out: a key of its own makes
-    no row another.
-    """
+    """Return the share of holdout rows that occur in train (canonical frames)."""
+    # 0 means none. Rows are the same if all cells of the measured columns are, and of the
+    # columns of `texts`; ids, which canonical frames hold as objects too, are left out: a key
+    # of its own makes no row another.
     is_object = [pd.api.types.is_object_dtype(kind) for kind in train.dtypes]
     compared = [
         name for name, other in zip(train, is_object, strict=True) if not other or name in texts
@@ -593,19 +517,8 @@ def hashed_share(known: np.ndarray | None, seen: np.ndarray | None) -> float:
 
 
 def row_hashes(table: Any, names: Sequence[str]) -> np.ndarray:
-    """Return a hash of what each row holds in some columns, in any order.
-
-    A column is looked at by itself, so that a large table may stand for a frame.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.tables.frames import row_hashes
-    >>> table = pd.DataFrame({"a": [1.0, 2.0, 1.0], "b": [2.0, 1.0, 2.0]})
-    >>> first, second, third = row_hashes(table, ["b", "a"])
-    >>> bool(first == third), bool(first == second), bool(row_hashes(table, "ab")[0] == first)
-    (True, False, True)
-    """
+    """Return a hash of what each row holds in some columns, in any order."""
+    # A column is looked at by itself, so that a large table may stand for a frame.
     sums = np.zeros(len(table), dtype=np.uint64)
     for name in names:
         column = table[name]
@@ -621,21 +534,9 @@ def row_hashes(table: Any, names: Sequence[str]) -> np.ndarray:
 
 
 def order_of_content(rows: Any, ids: Sequence[str], hashes: np.ndarray | None = None) -> np.ndarray:
-    """Return the positions of rows in an order that goes by what they hold; ids decide last.
-
-    It is that of hashes: the place of a row says nothing of its values. `hashes` are those of
-    the columns that are no ids, if they are known.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.tables.frames import order_of_content
-    >>> table = pd.DataFrame({"key": [7, 8, 9], "a": [1.0, 2.0, 1.0]})
-    >>> first, again = table, table.iloc[::-1]
-    >>> orders = [order_of_content(rows, ["key"]) for rows in (first, again)]
-    >>> first.iloc[orders[0]].equals(again.iloc[orders[1]])
-    True
-    """
+    """Return the positions of rows in an order that goes by what they hold; ids decide last."""
+    # It is that of hashes: the place of a row says nothing of its values. `hashes` are those
+    # of the columns that are no ids, if they are known.
     if hashes is None:
         hashes = row_hashes(rows, [name for name in rows.columns if name not in ids])
     if not ids:

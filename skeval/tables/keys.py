@@ -101,11 +101,9 @@ class SequenceKey:
 
 
 def key_codes(left: pd.DataFrame, right: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Return a code of each row's key, equal for equal keys on both sides; -1 where a cell lacks.
-
-    Columns are taken by position. Numbers are equal as numbers in any storage; anything else is
-    equal by its text.
-    """
+    """Get a code of each row's key, equal for equal keys on both sides; -1 where a cell lacks."""
+    # Columns are taken by position. Numbers are equal as numbers in any storage; anything
+    # else is equal by its text.
     codes = np.zeros(len(left) + len(right), dtype=np.int64)
     missing = np.zeros(len(codes), dtype=bool)
     for one, other in zip(left.columns, right.columns, strict=True):

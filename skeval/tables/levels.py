@@ -24,25 +24,9 @@ _READ_AS_MISSING = frozenset(
 
 
 def labels_together(train: Iterable[str], *others: Iterable[str]) -> list[str]:
-    """Return the labels of a column in train and in other real tables, sorted.
-
-    What the others write otherwise than train, as truth values for 0 and 1, is no level of its own.
-
-    Parameters
-    ----------
-    train, *others : iterable of str
-        The labels that the column has in each table.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> from skeval.tables.levels import labels_together
-    >>> labels_together(["0", "1"], ["False", "True"]), labels_together(["b"], ["a", "b"])
-    (['0', '1'], ['a', 'b'])
-    """
+    """Return the labels of a column in train and in other real tables, sorted."""
+    # What the others write otherwise than train, as truth values for 0 and 1, is no level of
+    # its own.
     real = list(train)
     labels = set(real)
     for other in others:
@@ -56,12 +40,10 @@ def labels_together(train: Iterable[str], *others: Iterable[str]) -> list[str]:
 def with_missing_as_in_train(
     train: pd.DataFrame, rows: pd.DataFrame, given: pd.DataFrame, names: Sequence[str], role: str
 ) -> tuple[pd.DataFrame, pd.DataFrame, tuple[DifferentFormWarning, ...]]:
-    """Return canonical rows, and the rows as given, in which "NA" means what it means in train.
-
-    If train contains a level such as "NA" and no missing cell in a column, missing cells of the
-    other table are that level. If train contains missing cells and no such level, the level counts
-    as missing in the other table.
-    """
+    """Return canonical rows, and the rows as given, in which "NA" means what it means in train."""
+    # If train contains a level such as "NA" and no missing cell in a column, missing cells of
+    # the other table are that level. If train contains missing cells and no such level, the
+    # level counts as missing in the other table.
     rows, given, changed = rows.copy(deep=False), given.copy(deep=False), []
     for name in names:
         of_train, others = _words_of(train[name]), _words_of(rows[name])

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 PARQUET = (".parquet", ".pq")
 WORKBOOKS = (".xlsx", ".xlsm")
 DATABASES = (".sqlite", ".sqlite3", ".db", ".duckdb")
-MOST_CELLS = 2**25  # that are read as objects of Python
-MOST_UNPACKED = 2**29  # bytes of a workbook
-_MOST_ROWS = 2**20  # of a sheet of Excel
-_MOST_EMPTY = 100  # rows above a table
+MAX_CELLS = 2**25  # that are read as objects of Python
+MAX_UNPACKED = 2**29  # bytes of a workbook
+_MAX_ROWS = 2**20  # of a sheet of Excel
+_MAX_EMPTY = 100  # rows above a table
 MAX_BYTES = 2**29  # of the texts and blobs of a table that is read as objects of Python
 _FETCHED = 8  # rows at a time: a cell may have 16 MiB
-_LONGEST_CELL = 2**24  # bytes of a cell of a database file
-_MOST_STEPS, _AT_ONCE = 2**32, 2**20  # of SQLite, for a table or a view: a hundred for each cell
-_MOST_NAMED = 10  # tables or sheets of a message
+_MAX_CELL_LENGTH = 2**24  # bytes of a cell of a database file
+_MAX_STEPS, _AT_ONCE = 2**32, 2**20  # of SQLite, for a table or a view: a hundred for each cell
+_MAX_NAMED = 10  # tables or sheets of a message
 _URL = re.compile(r"([A-Za-z][\w+.-]*)://")
 _OF_FILES = ("sqlite", "duckdb")  # databases that are files
 _ENDINGS = "|".join(ending[1:] for ending in (*WORKBOOKS, *DATABASES))
@@ -55,25 +55,7 @@ _CLOSED = {
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a table: a file, a part of one, or a database.
-
-    Parameters
-    ----------
-    path : Path or None
-        A file or a folder; None for a database that is reached by its URL.
-    part : str, default=""
-        Which sheet of a workbook, or which table of a database; or a query, by its SELECT or WITH.
-    url : str, default=""
-        The URL of a database. It may hold a password and is never shown.
-
-    Examples
-    --------
-    >>> from skeval.tables.places import Place
-    >>> Place.of("book.xlsx#people").part
-    'people'
-    >>> str(Place.of("postgresql://me:secret@host/base#select * from people"))
-    'the postgresql database'
-    """
+    """The place of a table: a file, a part of one, or a database."""
 
     path: Path | None
     part: str = ""
@@ -125,28 +107,7 @@ class Place:
 
 
 def gathered(rows: Iterable[Iterable[tuple[Hashable, Any]]]) -> dict[Hashable, list[Any]]:
-    """Return the cells of each column; a cell that a row does not have is None.
-
-    Parameters
-    ----------
-    rows : iterable of iterables of (key, cell)
-        The key says of which column a cell is.
-
-    Returns
-    -------
-    dict of key to list
-
-    Raises
-    ------
-    ValueError
-        If there are more cells than may be held.
-
-    Examples
-    --------
-    >>> from skeval.tables.places import gathered
-    >>> gathered([[("a", 1)], [("b", 2)]])
-    {'a': [1, None], 'b': [None, 2]}
-    """
+    """Return the cells of each column; a cell that a row does not have is None."""
     cells: dict[Hashable, list[Any]] = {}
     for n_rows, row in enumerate(rows, start=1):
         for key, cell in row:
@@ -162,23 +123,16 @@ def gathered(rows: Iterable[Iterable[tuple[Hashable, Any]]]) -> dict[Hashable, l
 
 
 def _check_size(n_rows: int, n_columns: int) -> None:
-    if n_rows * n_columns > MOST_CELLS or n_rows > MOST_CELLS:
+    if n_rows * n_columns > MAX_CELLS or n_rows > MAX_CELLS:
         raise ValueError(
-            f"it has more than {MOST_CELLS:,} cells; write the table as Parquet, which is read in "
+            f"it has more than {MAX_CELLS:,} cells; write the table as Parquet, which is read in "
             "parts."
         )
 
 
 def chosen_part(part: str, names: Sequence[str], kind: str) -> str:
-    """Return which sheet or table is meant: the one that is named, or the only one.
-
-    Examples
-    --------
-    >>> from skeval.tables.places import chosen_part
-    >>> chosen_part("", ["people"], "sheet")
-    'people'
-    """
-    listed = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
+    """Return which sheet or table is meant: the one that is named, or the only one."""
+    listed = ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
     if part:
         if part in names:
             return part
@@ -191,15 +145,7 @@ def chosen_part(part: str, names: Sequence[str], kind: str) -> str:
 
 
 def read_part(place: Place) -> pd.DataFrame:
-    """Read a sheet of a workbook, or a table or query of a database.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be read, or more than one is there and none is named.
-    MissingDependencyError
-        If the package that reads it is not installed.
-    """
+    """Read a sheet of a workbook, or a table or query of a database."""
     if place.path is None:
         return _of_url(place)
     if place.path.suffix.lower() in WORKBOOKS:
@@ -253,9 +199,9 @@ def _check_workbook(path: Path) -> bool:
         )
     with zipfile.ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())
-        if size > MOST_UNPACKED:
+        if size > MAX_UNPACKED:
             raise ValueError(
-                f"it unpacks to {size / 2**20:,.0f} MiB, more than {MOST_UNPACKED >> 20} MiB; "
+                f"it unpacks to {size / 2**20:,.0f} MiB, more than {MAX_UNPACKED >> 20} MiB; "
                 "write the table as Parquet."
             )
         sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
@@ -275,7 +221,7 @@ def _has_formula(archive: zipfile.ZipFile, name: str) -> bool:
 
 def _top(sheet: Any) -> Iterator[tuple[Any, ...]]:
     """Yield the first rows of a sheet; one that was left empty has no cell in them."""
-    yield from islice(_rows_of(sheet), _MOST_EMPTY)
+    yield from islice(_rows_of(sheet), _MAX_EMPTY)
 
 
 def _is_filled(row: Sequence[Any]) -> bool:
@@ -288,8 +234,8 @@ def _rows_of(sheet: Any) -> Iterator[tuple[Any, ...]]:
     n_cells = 0
     for n_rows, row in enumerate(sheet.iter_rows(values_only=True)):
         n_cells += len(row)
-        if n_rows >= _MOST_ROWS or n_cells > MOST_CELLS:
-            _check_size(MOST_CELLS, 2)
+        if n_rows >= _MAX_ROWS or n_cells > MAX_CELLS:
+            _check_size(MAX_CELLS, 2)
         yield row
 
 
@@ -346,9 +292,9 @@ def _of_sqlite(path: Path, place: Place) -> pd.DataFrame:
             base.text_factory = lambda cell: cell.decode("utf-8", "replace")
             base.execute("PRAGMA query_only=ON")
             base.execute("PRAGMA trusted_schema=OFF")  # views run no functions of this process
-            base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_CELL)
+            base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_CELL_LENGTH)
             if not place.is_query:  # a view of the file may never end
-                steps = iter(range(_MOST_STEPS // _AT_ONCE))
+                steps = iter(range(_MAX_STEPS // _AT_ONCE))
                 base.set_progress_handler(lambda: next(steps, None) is None, _AT_ONCE)
             known = (
                 "SELECT name, type FROM sqlite_master WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'"
@@ -362,11 +308,9 @@ def _of_sqlite(path: Path, place: Place) -> pd.DataFrame:
 
 @contextmanager
 def _uri_of_sqlite(path: Path) -> Iterator[str]:
-    """Yield a URI that reads all committed rows and adds no file to the folder of the database.
-
-    SQLite creates two files next to a database with a write-ahead log, unless the URI states that
-    nobody writes. In that case SQLite ignores rows that only the log contains.
-    """
+    """Yield a URI that reads all committed rows and adds no file to the folder of the database."""
+    # SQLite creates two files next to a database with a write-ahead log, unless the URI
+    # states that nobody writes. In that case SQLite ignores rows that only the log contains.
     path = path.resolve()
     log, index, journal = (Path(f"{path}{ending}") for ending in ("-wal", "-shm", "-journal"))
     has_log = log.exists() and log.stat().st_size > 0

@@ -34,7 +34,7 @@ Storage = np.dtype | Decimals
 Precision = Mapping[str, Storage]
 _HALF, _SINGLE = np.dtype("float16"), np.dtype("float32")
 _N_HEAD = 100  # values that settle nearly every column at a fraction of the cost
-_MOST_PLACES = 9
+_MAX_PLACES = 9
 _ROUNDING = 1e-13  # of the largest value: what arithmetic in float64 may add
 _APART = 100.0  # values with the decimals of a column are as many times farther apart
 _SHORT = 2.0**16  # whole numbers and few bits, such as halves, look the same in any storage
@@ -43,24 +43,7 @@ _SHORT = 2.0**16  # whole numbers and few bits, such as halves, look the same in
 def stored_precision(
     given: pd.DataFrame, read: pd.DataFrame, *, decimals: bool = False
 ) -> dict[str, Storage]:
-    """Return the storage of each column of numbers that holds fewer digits than float64.
-
-    Parameters
-    ----------
-    given : DataFrame
-        A table as it was given.
-    read : DataFrame
-        The same table in canonical form.
-    decimals : bool, default=False
-        Whether to look for columns of few decimals too, as is done in train.
-
-    Returns
-    -------
-    dict of str to dtype or Decimals
-        float32 or float16 by the type of the column, or float32 by its values: those of a generator
-        that computes in float32 often come as float64. Columns of float64 are not in it, but for
-        those of few decimals.
-    """
+    """Return the storage of each column of numbers that holds fewer digits than float64."""
     precision: dict[str, Storage] = {}
     present = set(given.columns)
     for name, dtype in zip(read.columns, read.dtypes, strict=True):
@@ -77,20 +60,10 @@ def stored_precision(
 
 
 def few_decimals(values: np.ndarray) -> Decimals | None:
-    """Return how many decimals numbers have, rounding errors aside; None if they have too many.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.tables.precision import few_decimals
-    >>> few_decimals(np.array([0.3 - 0.2, 7.0])).places
-    1
-    >>> few_decimals(np.array([np.pi])) is None
-    True
-    """
+    """Return how many decimals numbers have, rounding errors aside; None if they have too many."""
     finite = values[np.isfinite(values)]
     within = _ROUNDING * float(np.abs(finite).max(initial=0.0))
-    for places in range(_MOST_PLACES + 1):
+    for places in range(_MAX_PLACES + 1):
         if 10.0**-places < _APART * within:
             return None
         if all(
@@ -111,11 +84,9 @@ def coarsest(precisions: Iterable[Precision]) -> dict[str, Storage]:
 
 
 def at_precision(frame: pd.DataFrame, precision: Precision) -> pd.DataFrame:
-    """Return a canonical frame with the values that columns have in a coarser storage.
-
-    The columns stay float64. Finite values beyond the range of the storage stay as they are; a
-    frame in which nothing changes is returned itself.
-    """
+    """Return a canonical frame with the values that columns have in a coarser storage."""
+    # The columns stay float64. Finite values beyond the range of the storage stay as they
+    # are; a frame in which nothing changes is returned itself.
     if hasattr(frame, "at_precision"):  # a large table rounds what it reads
         return frame.at_precision(precision)
     rounded = {}
@@ -160,7 +131,7 @@ class Form(NamedTuple):
     n_distinct: int
 
 
-_PLACES = tuple(range(-6, _MOST_PLACES + 1))
+_PLACES = tuple(range(-6, _MAX_PLACES + 1))
 _UNITS = {
     **{"Y": "years", "M": "months", "D": "days", "h": "hours", "m": "minutes"},
     **{"s": "seconds", "ms": "milliseconds"},

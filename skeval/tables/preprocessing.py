@@ -18,9 +18,9 @@ from skeval.utils.parameters import BinCount, Count, Strategy, check_parameters,
 NUMERIC: tuple[Literal["continuous"], Literal["datetime"]] = ("continuous", "datetime")
 NOMINAL: tuple[Literal["categorical"], Literal["boolean"]] = ("categorical", "boolean")
 _LARGEST = 1e150  # squares of larger numbers overflow; they are as good as infinite
-_MOST_LEVELS = 50
-_MOST_COLUMNS = 500
-_FEWEST = 10  # rows of a level with a column of its own
+_MAX_LEVELS = 50
+_MAX_COLUMNS = 500
+_MIN_LEVEL_ROWS = 10  # rows of a level with a column of its own
 
 
 def numbers(frame: pd.DataFrame) -> np.ndarray:
@@ -35,11 +35,10 @@ def category_codes(frame: pd.DataFrame) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Cells:
-    """How one column is cut: numbers at `edges`, or categories by `rank` of their code.
+    """How one column is cut: numbers at `edges`, or categories by `rank` of their code."""
 
-    Cells are numbered: the values' own cells, then one for pooled rare categories, one for missing
-    and one for what train never had.
-    """
+    # Cells are numbered: the values' own cells, then one for pooled rare categories, one for
+    # missing and one for what train never had.
 
     n_own: int
     edges: np.ndarray | None = None
@@ -202,21 +201,9 @@ def _cut_categories(codes: np.ndarray, max_categories: int | None) -> Cells:
 
 
 def inner_edges(values: np.ndarray, n_bins: int, strategy: Strategy) -> np.ndarray | None:
-    """Return the edges between the cells of finite `values`, ascending; None for no values.
-
-    Cells are closed on the left: a frequent value a is the cell from a to the next number above,
-    and a bin that is closed on the right at q ends at the next number above q.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.tables.preprocessing import inner_edges
-    >>> values = np.array([0.0] * 6 + [1.0, 2.0, 3.0, 4.0])
-    >>> inner_edges(values, 2, "uniform").round(3)
-    array([0. , 0. , 2.5])
-    >>> inner_edges(values, 2, "quantile-plain")
-    array([0.])
-    """
+    """Return the edges between the cells of finite `values`, ascending; None for no values."""
+    # Cells are closed on the left: a frequent value a is the cell from a to the next number
+    # above, and a bin that is closed on the right at q ends at the next number above q.
     distinct, counts = np.unique(values, return_counts=True)
     if distinct.size == 0:
         return None
@@ -248,21 +235,11 @@ def _bin_edges(distinct: np.ndarray, counts: np.ndarray, n_bins: int, shape: str
 
 @dataclass(frozen=True)
 class Ranks:
-    """Each value as its place among the values seen, which is all that a tree asks for.
+    """Each value as its place among the values seen, which is all that a tree asks for."""
 
-    Places are exact in single precision, as dates in seconds are not, and finite for infinite
-    values. The levels of a category are placed from frequent to rare, so that one split tells the
-    rare ones.
-
-    Attributes
-    ----------
-    seen : list of ndarray
-        For numbers the distinct values, ascending.
-    places : list of ndarray
-        For categories the place of each code, then that of levels not seen.
-    nominal : tuple of bool
-        Which columns are codes.
-    """
+    # Places are exact in single precision, as dates in seconds are not, and finite for
+    # infinite values. The levels of a category are placed from frequent to rare, so that one
+    # split tells the rare ones.
 
     seen: list[np.ndarray]
     places: list[np.ndarray]
@@ -312,24 +289,10 @@ def _places(codes: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class OneHot:
-    """Numbers standardised, with an indicator of missing ones; categories one-hot.
+    """Numbers standardised, with an indicator of missing ones; categories one-hot."""
 
-    The most frequent levels have a column each, the others share one, missing has one; columns that
-    do not vary are left out.
-
-    Attributes
-    ----------
-    centres, scales : ndarray of shape (n_columns,)
-        Means and standard deviations of the numbers.
-    levels : list of ndarray
-        Codes that have a column, most frequent first.
-    nominal : tuple of bool
-        Which columns are codes.
-    kept : ndarray of int
-        The columns of the full design that vary.
-    owners : ndarray of int
-        For each of these the column of the rows that it stems from.
-    """
+    # The most frequent levels have a column each, the others share one, missing has one;
+    # columns that do not vary are left out.
 
     centres: np.ndarray
     scales: np.ndarray
@@ -341,7 +304,7 @@ class OneHot:
     @classmethod
     def of(cls, rows: np.ndarray, nominal: Sequence[bool]) -> OneHot:
         """Learn means, scales and levels."""
-        most = max(2, min(_MOST_LEVELS, _MOST_COLUMNS // max(1, sum(nominal))))
+        most = max(2, min(_MAX_LEVELS, _MAX_COLUMNS // max(1, sum(nominal))))
         numbers = _without_infinities(rows)
         counts = np.maximum((~np.isnan(numbers)).sum(axis=0), 1)
         centres = np.nansum(numbers, axis=0) / counts
@@ -384,7 +347,7 @@ def _standardised(values: np.ndarray, centre: float, scale: float) -> np.ndarray
 def _frequent(codes: np.ndarray, most: int) -> np.ndarray:
     counts = np.bincount(codes[~np.isnan(codes)].astype(np.int64))
     order = np.argsort(-counts, kind="stable")
-    return order[: min(most, int((counts >= _FEWEST).sum()))]
+    return order[: min(most, int((counts >= _MIN_LEVEL_ROWS).sum()))]
 
 
 def _indicators(codes: np.ndarray, levels: np.ndarray) -> np.ndarray:

@@ -29,7 +29,6 @@ from skeval.exceptions import (
     InvalidParameterError,
     MetricWarning,
     MissingDependencyError,
-    Sentence,
     TableError,
     needed_pyarrow,
 )
@@ -38,7 +37,7 @@ from skeval.tables.places import DATABASES, PARQUET, WORKBOOKS, Place, gathered,
 from skeval.utils.formatting import counted
 
 _HEAD = 1 << 16  # bytes that are looked at
-_MOST_LINES = 50
+_MAX_LINES = 50
 _SEPARATORS = (",", ";", "\t", "|")
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _REGULAR = 0.9  # share of lines that have as many cells as the header
@@ -55,35 +54,9 @@ _INSTRUCTION = re.compile(r"\s*\"?sep=.?\"?[\s,;|]*", re.IGNORECASE)  # of Excel
 FALLBACK = "cp1252"  # of the spreadsheets of Western Europe, where a file is not in UTF-8
 
 
-def _option(said: str) -> Sentence:
-    return Sentence(said, f"--{said}")
-
-
 @dataclass(frozen=True)
 class Dialect:
-    """How CSV files are written; what is None is found out, file by file.
-
-    Parameters
-    ----------
-    sep : str, optional
-        One character between the cells of a row.
-    encoding : str, optional
-        The encoding of the bytes, such as "utf-8" or "latin-1".
-    decimal : {".", ","}, optional
-        Before the decimals of a number.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a separator is not one character, the decimal is another one or the same, or Python
-        knows no such encoding.
-
-    Examples
-    --------
-    >>> from skeval.tables.reading import Dialect
-    >>> Dialect(sep=";", decimal=",")
-    Dialect(sep=';', encoding=None, decimal=',')
-    """
+    """How CSV files are written; what is None is found out, file by file."""
 
     sep: str | None = None
     encoding: str | None = None
@@ -91,21 +64,19 @@ class Dialect:
 
     def __post_init__(self) -> None:
         if self.sep is not None and (len(self.sep) != 1 or self.sep in '"\r\n'):
-            raise InvalidParameterError(_option(f"sep must be one character, got {self.sep!r}."))
+            raise InvalidParameterError(f"sep must be one character, got {self.sep!r}.")
         if self.decimal not in (None, ".", ","):
-            raise InvalidParameterError(
-                _option(f"decimal must be '.' or ',', got {self.decimal!r}.")
-            )
+            raise InvalidParameterError(f"decimal must be '.' or ',', got {self.decimal!r}.")
         if self.decimal is not None and self.decimal == self.sep:
             both = f"cannot both be {self.sep!r}."
-            said = Sentence(f"sep and decimal {both}", f"--sep and --decimal {both}")
+            said = f"sep and decimal {both}"
             raise InvalidParameterError(said)
         if self.encoding is not None:
             try:
                 "".encode(self.encoding)  # an encoding of texts: others are known as well
             except (LookupError, ValueError) as error:
                 none = f"there is no encoding {self.encoding}."
-                raise InvalidParameterError(Sentence(none, f"--encoding: {none}")) from error
+                raise InvalidParameterError(none) from error
 
     def of(self, path: Path) -> Dialect:
         """Return the dialect of one file: what is not given, as its first lines look."""
@@ -167,13 +138,11 @@ def check_unpacked(path: Path, most: float = math.inf) -> None:
         while block := file.read(_BLOCK):
             n_bytes += len(block)
             line = line + len(block) if b"\n" not in block else len(block) - block.rindex(b"\n") - 1
-            if line > _LONGEST_LINE:
-                too_long = f"it unpacks to a line of over {_LONGEST_LINE >> 20} MiB"
+            if line > _MAX_LINE_LENGTH:
+                too_long = f"it unpacks to a line of over {_MAX_LINE_LENGTH >> 20} MiB"
                 raise ValueError(f"{too_long}; write each row as a line.")
             if n_bytes > most:
-                raise ValueError(
-                    f"it unpacks to over {_MOST_PACKED >> 20:,} MiB; unpack it before."
-                )
+                raise ValueError(f"it unpacks to over {_MAX_PACKED >> 20:,} MiB; unpack it before.")
 
 
 def _encoding_of(head: bytes) -> str:
@@ -194,7 +163,7 @@ def _encoding_of(head: bytes) -> str:
 
 def _rows(lines: list[str], sep: str) -> list[list[str]]:
     try:
-        return [row for row in islice(csv.reader(lines, delimiter=sep), _MOST_LINES) if row]
+        return [row for row in islice(csv.reader(lines, delimiter=sep), _MAX_LINES) if row]
     except csv.Error:
         return []
 
@@ -284,8 +253,8 @@ _OWN = {
     **dict.fromkeys(_ARROW, b"ARROW1"),
     **dict.fromkeys(WORKBOOKS, b"PK\x03\x04"),
 }
-_LONGEST_LINE = 2**24  # bytes of a line of JSON, or in a packed file
-_MOST_PACKED = 2**30  # bytes that a packed file may hold, where it is read at once
+_MAX_LINE_LENGTH = 2**24  # bytes of a line of JSON, or in a packed file
+_MAX_PACKED = 2**30  # bytes that a packed file may hold, where it is read at once
 _BLOCK = 2**20
 _CHUNK = 100_000  # rows whose text is held at a time
 
@@ -299,33 +268,7 @@ def check_exists(path: Path) -> None:
 def read_table(
     table: str | Path | Place, *, header: bool = False, dialect: Dialect = PLAIN
 ) -> pd.DataFrame:
-    """Read a table from a file or a database; columns of numbers with leading zeros stay text.
-
-    Parameters
-    ----------
-    table : path, URL or Place
-        A file ending in .csv, .tsv, .jsonl, .ndjson (also .gz, .bz2, .xz, .zip of them), .parquet,
-        .pq, .feather, .arrow, .xlsx or .xlsm; a database file of SQLite or DuckDB, or the URL of a
-        database. Behind a ``#``: the sheet, the table, or a query that begins with SELECT or WITH.
-        The only sheet or table need not be named.
-    header : bool, default=False
-        Whether the first row of a CSV file holds names even where most read as numbers or dates.
-    dialect : Dialect, default=Dialect()
-        Separator, encoding and decimal sign of CSV files; what it leaves open is found out, and a
-        warning says what was found where it is not comma, UTF-8 and point.
-
-    Returns
-    -------
-    DataFrame
-
-    Raises
-    ------
-    TableError
-        If there is no such file, it cannot be read, has a column name twice, has rows longer than
-        its header, or seems to have no header; or if it has several tables and none is named.
-    MissingDependencyError
-        If the package that reads it is not installed.
-    """
+    """Read a table from a file or a database; columns of numbers with leading zeros stay text."""
     place = Place.of(table)
     if place.path is not None:
         check_exists(place.path)
@@ -350,14 +293,7 @@ def read_table(
 
 
 def read_given(table: Any) -> pd.DataFrame | None:
-    """Return the table that a path or a URL names; None where it is neither.
-
-    Examples
-    --------
-    >>> from skeval.tables.reading import read_given
-    >>> read_given([1, 2]) is None
-    True
-    """
+    """Return the table that a path or a URL names; None where it is neither."""
     return read_table(table) if isinstance(table, str | Path | Place) else None
 
 
@@ -387,7 +323,7 @@ def _read(place: Place, kind: str, *, header: bool, dialect: Dialect) -> pd.Data
         return _read_arrow(path)
     if kind in _LINES:
         return _read_lines(path)
-    check_unpacked(path, _MOST_PACKED)
+    check_unpacked(path, _MAX_PACKED)
     return _in_its_dialect(path, dialect, header=header)
 
 
@@ -449,10 +385,10 @@ def _read_lines(path: Path) -> pd.DataFrame:
 def _objects(file: BinaryIO, *, is_packed: bool) -> Iterator[Any]:
     """Yield the names and values of each line."""
     n_bytes = number = 0
-    while line := file.readline(_LONGEST_LINE):
+    while line := file.readline(_MAX_LINE_LENGTH):
         number += 1
         n_bytes += len(line)
-        if len(line) == _LONGEST_LINE or (is_packed and n_bytes > _MOST_PACKED):
+        if len(line) == _MAX_LINE_LENGTH or (is_packed and n_bytes > _MAX_PACKED):
             raise ValueError(f"its line {number} is too long, or all of them; {_EXPORT}.")
         if not line.strip():
             continue

@@ -19,10 +19,10 @@ from skeval.tables.cells import (
     plain_values,
     read_numbers,
 )
-from skeval.tables.schema import MOST_CODES, Kind, TableSchema, n_codes, read_column
+from skeval.tables.schema import MAX_CODES, Kind, TableSchema, n_codes, read_column
 
-_FEW = 20  # different whole numbers, up to which they may be codes of categories
-_FEWEST_ROWS = 20  # below, few values say nothing
+_MAX_CODES = 20  # different whole numbers, up to which they may be codes of categories
+_MIN_ROWS = 20  # below, few values say nothing
 _LEADING_ZERO = re.compile(r"\s*0\d+\s*")
 _WITH_COMMA = r"\s*[-+]?\d+,\d+\s*"
 _NAMED_LIKE_CODE = re.compile(
@@ -48,33 +48,7 @@ class ColumnReason(NamedTuple):
 
 @singledispatch
 def column_reasons(frame: Any, schema: TableSchema) -> dict[str, ColumnReason]:
-    """Say of each column why it has its kind, and what a reader should look at.
-
-    Parameters
-    ----------
-    frame : table
-        The rows from which kinds were inferred, as they were given.
-    schema : TableSchema
-        As :meth:`TableSchema.infer` returned it.
-
-    Returns
-    -------
-    dict of str to ColumnReason
-        Numbers of values only, never a value.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval import TableSchema
-    >>> from skeval.tables.reasons import column_reasons
-    >>> codes = {"sex": [1, 2] * 20, "grade": [1, 2, 3, 4] * 10}
-    >>> table = pd.DataFrame({**codes, "record": range(40)})
-    >>> for name, reason in column_reasons(table, TableSchema.infer(table)).items():
-    ...     print(name, reason.kind, reason.doubt or "sure", sep=" - ")
-    sex - categorical - sure
-    grade - continuous - only 4 different whole numbers: codes of categories?
-    record - continuous - every whole number occurs once: a key?
-    """
+    """Say of each column why it has its kind, and what a reader should look at."""
     return reasons_of(frame, [name for name in schema.kinds if name in frame.columns], schema)
 
 
@@ -85,7 +59,7 @@ def reasons_of(frame: Any, names: Sequence[str], schema: TableSchema) -> dict[st
         values, kind = frame[name], schema.kinds[name]
         why, doubt = _reason(values, kind, schema, name)
         proposed: Kind | None = None
-        if name in schema.inferred and kind == "continuous" and n_codes(values, MOST_CODES):
+        if name in schema.inferred and kind == "continuous" and n_codes(values, MAX_CODES):
             proposed = "categorical"
         elif name in schema.inferred and (read := _mostly_numbers(values, kind)):
             proposed, doubt = "continuous", read
@@ -102,7 +76,7 @@ def _mostly_numbers(values: pd.Series, kind: Kind) -> str:
     if kind not in {"categorical", "id"} or is_plain(values.dtype):
         return ""
     present = plain_values(values.dropna())
-    if len(present) < _FEWEST_ROWS or isinstance(values.dtype, pd.CategoricalDtype):
+    if len(present) < _MIN_ROWS or isinstance(values.dtype, pd.CategoricalDtype):
         return ""
     read = read_numbers(present)
     share = read.notna().mean()
@@ -114,7 +88,7 @@ def _mostly_numbers(values: pd.Series, kind: Kind) -> str:
 def _have_decimal_comma(values: pd.Series) -> bool:
     """Return whether nearly all texts are numbers such as "12,5"."""
     present = values.dropna()
-    if len(present) < _FEWEST_ROWS or inferred_type(present) != "string":
+    if len(present) < _MIN_ROWS or inferred_type(present) != "string":
         return False
     n_like = int(present.astype(str).str.fullmatch(_WITH_COMMA).sum())
     return nearly_all(n_like, len(present) - n_like)
@@ -123,7 +97,7 @@ def _have_decimal_comma(values: pd.Series) -> bool:
 def _perhaps_dates(values: pd.Series, kind: Kind) -> str:
     """Return a doubt about cells that may be dates in another form; empty if there is none."""
     present = plain_values(values.dropna())
-    if len(present) < _FEWEST_ROWS or kind not in {"continuous", "categorical", "id"}:
+    if len(present) < _MIN_ROWS or kind not in {"continuous", "categorical", "id"}:
         return ""
     if kind == "continuous":
         compact = values.dtype.kind != "m" and are_compact_dates(present)
@@ -176,10 +150,10 @@ def _of_numbers(present: pd.Series, name: str, *, in_texts: bool) -> tuple[str, 
         return why, ""
     why = why.replace("numbers", "whole numbers")
     n_distinct = int(read.nunique())
-    if len(read) >= _FEWEST_ROWS:
+    if len(read) >= _MIN_ROWS:
         if n_distinct == len(read):
             return why, "every whole number occurs once: a key?"
-        if n_distinct <= _FEW:
+        if n_distinct <= _MAX_CODES:
             return why, f"only {n_distinct} different whole numbers: codes of categories?"
     if _NAMED_LIKE_CODE.search(name):
         return why, "named like a code: categories, perhaps with leading zeros that were lost?"
@@ -200,7 +174,7 @@ def _of_categories(distinct: Iterable[str], n_rows: int, *, in_texts: bool) -> t
     if in_texts and any(_LEADING_ZERO.fullmatch(text) for text in texts):
         return "codes with leading zeros", ""
     doubt = ""
-    if n_rows >= _FEWEST_ROWS and 2 * len(texts) > n_rows:
+    if n_rows >= _MIN_ROWS and 2 * len(texts) > n_rows:
         doubt = f"{len(texts):,} different values in {n_rows:,} rows: text or a key?"
     return f"{len(texts):,} different values", doubt
 

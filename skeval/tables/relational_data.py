@@ -324,15 +324,7 @@ def positions_along(
 
 
 def n_endless(positions: np.ndarray) -> int:
-    """Return how many rows lead into a circle, if each leads to the row at its position.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.tables.relational_data import n_endless
-    >>> n_endless(np.array([-1, 0, 3, 2, 2]))
-    3
-    """
+    """Return how many rows lead into a circle, if each leads to the row at its position."""
     ahead = np.append(np.maximum(positions, ORPHAN), ORPHAN)
     for _ in range(len(ahead).bit_length()):  # each time twice as far
         ahead = ahead[ahead]
@@ -340,16 +332,8 @@ def n_endless(positions: np.ndarray) -> int:
 
 
 def read_folder(tables: Any, schema: Any = None) -> Any:
-    """Return the tables of a folder of files, each a table; what is no such folder as it is.
-
-    A folder of Parquet files with the same columns, or of a single one, is one table.
-
-    Examples
-    --------
-    >>> from skeval.tables.relational_data import read_folder
-    >>> read_folder("people.csv")
-    'people.csv'
-    """
+    """Return the tables of a folder of files, each a table; what is no such folder as it is."""
+    # A folder of Parquet files with the same columns, or of a single one, is one table.
     if not isinstance(tables, str | Path) or not (folder := Path(tables)).is_dir():
         return tables
     files = [] if is_large(folder) else list(table_files(folder).values())
@@ -397,30 +381,7 @@ def _written(columns: Sequence[str]) -> str:
 
 
 def parent_positions(child: pd.DataFrame, parent: pd.DataFrame, key: ForeignKey) -> np.ndarray:
-    """Return of each child row the position of its parent row.
-
-    Parameters
-    ----------
-    child, parent : DataFrame
-        Rows of the two tables, as they were given.
-    key : ForeignKey
-        The columns on both sides.
-
-    Returns
-    -------
-    ndarray of shape (n_child,)
-        `ORPHAN` where no row has the key, `NULL` where one of its cells is missing, the first of
-        several rows that have it.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.relational import ForeignKey
-    >>> from skeval.tables.relational_data import parent_positions
-    >>> orders, users = pd.DataFrame({"user": [1, 1, 9, None]}), pd.DataFrame({"id": [2, 1]})
-    >>> parent_positions(orders, users, ForeignKey("orders", "user", "users", "id")).tolist()
-    [1, 1, -1, -2]
-    """
+    """Return of each child row the position of its parent row."""
     codes, named = key_codes(child[list(key.columns)], parent[list(key.parent_columns)])
     first = np.full(max(codes.max(initial=0), named.max(initial=0)) + 1, ORPHAN, dtype=np.int64)
     places = np.flatnonzero(named >= 0)[::-1]

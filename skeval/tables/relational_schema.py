@@ -24,7 +24,7 @@ from skeval.tables.relational_sources import (
     parts_of_sqlalchemy,
     read_json,
 )
-from skeval.tables.schema import Kind, TableSchema, of_schema
+from skeval.tables.schema import Kind, TableSchema
 
 Role = Literal["subject", "dependent", "reference"]
 # what contents of another form raise
@@ -108,7 +108,7 @@ class RelationalSchema:
             object.__setattr__(self, name, MappingProxyType(dict(value)))
         object.__setattr__(self, "foreign_keys", tuple(dict.fromkeys(self.foreign_keys)))
         if faults := list(self._unlike() or self._faults()):
-            raise InvalidParameterError(of_schema("RelationalSchema", f": {'; '.join(faults)}."))
+            raise InvalidParameterError(f"RelationalSchema: {'; '.join(faults)}.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         # a mappingproxy can be neither pickled nor deep-copied
@@ -135,11 +135,8 @@ class RelationalSchema:
             if isinstance(error, SkevalError):
                 raise
             raise InvalidParameterError(
-                of_schema(
-                    "RelationalSchema",
-                    ": the metadata is not of the form that it seems to have "
-                    f"({type(error).__name__}: {error}).",
-                )
+                "RelationalSchema: the metadata is not of the form that it seems to have "
+                f"({type(error).__name__}: {error})."
             ) from error
 
     @classmethod

@@ -17,7 +17,7 @@ from pandas.api.types import is_scalar
 
 from skeval.exceptions import InvalidParameterError, TableError, needed
 from skeval.tables.keys import included
-from skeval.tables.schema import Kind, TableSchema, of_schema
+from skeval.tables.schema import Kind, TableSchema
 from skeval.utils.files import foreign_json
 
 Parts = dict[str, Any]  # arguments of a RelationalSchema; of a ForeignKey, tuples
@@ -114,7 +114,7 @@ def parts_of_sdv(metadata: Any) -> Parts:
             # a text would be taken for the path of a file
             schema = TableSchema.from_sdv(_mapping(own, of, f"as table {name}"))
         except InvalidParameterError as error:
-            raise InvalidParameterError(error.sentence.after(f"{of}: {name}: ")) from error
+            raise InvalidParameterError(f"{of}: {name}: {error}") from error
         refers = {c for child, columns, *_ in keys if child == name for c in _listed(columns)}
         kinds = {c: k for c, k in schema.kinds.items() if k != "id" or c not in refers}
         schemas[str(name)] = TableSchema(
@@ -146,9 +146,7 @@ def parts_of_datapackage(package: Any) -> Parts:
         folder, package = Path(package).parent, read_json(package)
     resources = _mapping(package, of).get("resources")
     if not isinstance(resources, list) or not resources:
-        raise InvalidParameterError(
-            of_schema(of, " expected `resources`, a list with at least one.")
-        )
+        raise InvalidParameterError(f"{of} expected `resources`, a list with at least one.")
     parts: Parts = {"tables": {}, "primary_keys": {}, "foreign_keys": []}
     for resource in resources:
         name = str(_mapping(resource, of, "as resource").get("name", ""))
@@ -236,11 +234,9 @@ def _kind_of_type(of: Any) -> Kind | None:
 
 
 def parts_of_aindo(schema: Any) -> Parts:
-    """Read an object of the shape of Aindo's: tables by name, whose columns say what they are.
-
-    Columns are objects of a class named PrimaryKey, of one named ForeignKey with a `parent`, or
-    members of an enumeration whose names are kinds.
-    """
+    """Read an object of the shape of Aindo's: tables by name, whose columns say what they are."""
+    # Columns are objects of a class named PrimaryKey, of one named ForeignKey with a
+    # `parent`, or members of an enumeration whose names are kinds.
     of = "RelationalSchema.from_aindo"
     schema = getattr(schema, "schema", schema)
     tables = {
@@ -258,9 +254,7 @@ def parts_of_aindo(schema: Any) -> Parts:
                 parent = str(getattr(kind, "parent", ""))
                 if not primary.get(parent):
                     raise InvalidParameterError(
-                        of_schema(
-                            of, f": {name}.{column} refers to {parent}, which has no primary key."
-                        )
+                        f"{of}: {name}.{column} refers to {parent}, which has no primary key."
                     )
                 keys.append((name, str(column), parent, primary[parent]))
     named = {
@@ -279,9 +273,7 @@ def parts_of_aindo(schema: Any) -> Parts:
 def _mapping(value: Any, of: str, what: str = "") -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise InvalidParameterError(
-            of_schema(
-                of, f" expected a mapping{f' {what}' if what else ''}, got {type(value).__name__}."
-            )
+            f"{of} expected a mapping{f' {what}' if what else ''}, got {type(value).__name__}."
         )
     return value
 

@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from skeval.exceptions import InvalidParameterError, SchemaMismatchError, Sentence, TableError
+from skeval.exceptions import InvalidParameterError, SchemaMismatchError, TableError
 from skeval.tables.cells import (
     COMPACT,
     MIN_CELLS,
@@ -40,10 +40,10 @@ _LAST_YEAR = 290_000  # that a number of microseconds reaches, before and after 
 _MICROSECONDS = np.dtype("datetime64[us]")
 _HEAD = 100  # cells that show whether objects are periods
 Accept = Literal["accept"]  # in a schema's place: whole numbers of few values are categories
-_FEWEST_ROWS = 20  # below, few values say nothing
+_MIN_ROWS = 20  # below, few values say nothing
 _SEEN = 1000  # rows that show of nearly every column that it takes many values
-MOST_CODES = 12  # different whole numbers, up to which categories are proposed
-_LONGEST_FORMAT = 100  # characters of a format of dates
+MAX_CODES = 12  # different whole numbers, up to which categories are proposed
+_MAX_FORMAT_LENGTH = 100  # characters of a format of dates
 _NAMED_LIKE_KEY = re.compile(r"(^|[_\W])(?i:id|ids|key|uuid|guid)$|[a-z]Id$")
 _SDV_KINDS: Mapping[str, Kind] = {
     "numerical": "continuous",
@@ -124,21 +124,17 @@ class TableSchema:
         formats = {name_of(name): form for name, form in self.datetime_formats.items()}
         if faults := [f"{n!r} is {k!r}" for n, k in self.kinds.items() if k not in get_args(Kind)]:
             raise InvalidParameterError(
-                of_schema(
-                    "TableSchema",
-                    f": kinds must be among {', '.join(get_args(Kind))}; {', '.join(faults)}.",
-                )
+                f"TableSchema: kinds must be among {', '.join(get_args(Kind))}; "
+                f"{', '.join(faults)}."
             )
         if unread := [name for name, form in formats.items() if not _is_date_format(form)]:
             raise InvalidParameterError(
-                of_schema(
-                    "TableSchema",
-                    f": datetime_formats are none of pandas.to_datetime: {', '.join(unread)}.",
-                )
+                "TableSchema: datetime_formats are none of pandas.to_datetime: "
+                f"{', '.join(unread)}."
             )
         if unknown := [name for name in self.primary_key if name_of(name) not in kinds]:
             fault = f": primary_key names no column: {unknown}."
-            raise InvalidParameterError(of_schema("TableSchema", fault))
+            raise InvalidParameterError(f"TableSchema{fault}")
         object.__setattr__(self, "kinds", MappingProxyType(kinds))
         object.__setattr__(self, "primary_key", key)
         object.__setattr__(self, "datetime_formats", MappingProxyType(formats))
@@ -200,7 +196,7 @@ class TableSchema:
             values = dates_of_periods(given) if may_be_periods else given
             kind = schema.kinds[name] if name in schema.kinds else _infer_kind(values)
             if name not in schema.kinds and kind == "continuous":
-                most = MOST_CODES if schema.accept else 2
+                most = MAX_CODES if schema.accept else 2
                 kind = "categorical" if n_codes(values, most) else kind
             complete[name] = kind
             in_strings = kind == "datetime" and values.dtype.kind != "M"
@@ -228,10 +224,7 @@ class TableSchema:
             schema = cls.from_sdv(kinds)
         else:
             raise InvalidParameterError(
-                Sentence(
-                    f"schema must be a TableSchema or {_MAPS}, got {type(kinds).__name__}.",
-                    f"--schema FILE must {_MAPS}, got {type(kinds).__name__}.",
-                )
+                f"schema must be a TableSchema or {_MAPS}, got {type(kinds).__name__}."
             )
         if names is not None and (unknown := sorted(set(schema.kinds) - set(names))):
             raise SchemaMismatchError(
@@ -279,11 +272,8 @@ class TableSchema:
         key = content.get("primary_key") or ()
         if not isinstance(key, str | list | tuple):
             raise InvalidParameterError(
-                of_schema(
-                    _FROM_SDV,
-                    " expected a name or a list of names as primary_key, "
-                    f"got {type(key).__name__}.",
-                )
+                f"{_FROM_SDV} expected a name or a list of names as primary_key, "
+                f"got {type(key).__name__}."
             )
         return cls(
             {
@@ -297,11 +287,6 @@ class TableSchema:
                 if about.get("sdtype") == "datetime" and about.get("datetime_format")
             },
         )
-
-
-def of_schema(of: str, said: str) -> Sentence:
-    """Return a sentence on a schema, which is a file in the shell."""
-    return Sentence(f"{of}{said}", f"--schema FILE{said}")
 
 
 def is_metadata(schema: object) -> bool:
@@ -318,7 +303,7 @@ def name_of(column: object) -> str:
 
 
 def _is_date_format(form: object) -> bool:
-    if not isinstance(form, str) or len(form) > _LONGEST_FORMAT:
+    if not isinstance(form, str) or len(form) > _MAX_FORMAT_LENGTH:
         return False
     try:
         pd.to_datetime(pd.Series(["2020-01-01"]), format=form, errors="coerce", utc=True)
@@ -332,18 +317,13 @@ def _one_table(content: Any, table: str | None) -> Any:
     if isinstance(content, Mapping):
         tables = content.get("tables", {table: content} if "columns" in content else {})
     if not tables or not isinstance(tables, Mapping):
-        raise InvalidParameterError(
-            of_schema(_FROM_SDV, " expected `tables` or `columns` in the metadata.")
-        )
+        raise InvalidParameterError(f"{_FROM_SDV} expected `tables` or `columns` in the metadata.")
     if table is None and len(tables) == 1:
         return next(iter(tables.values()))
     if table not in tables:
         raise InvalidParameterError(
-            of_schema(
-                _FROM_SDV,
-                f": the metadata describes {', '.join(map(str, tables))}; "
-                f"table={table!r} names none of them. Pass table=<name>.",
-            )
+            f"{_FROM_SDV}: the metadata describes {', '.join(map(str, tables))}; "
+            f"table={table!r} names none of them. Pass table=<name>."
         )
     return tables[table]
 
@@ -351,29 +331,17 @@ def _one_table(content: Any, table: str | None) -> Any:
 def _sdv_columns(content: Any) -> Mapping[str, Mapping[str, Any]]:
     columns = content.get("columns") if isinstance(content, Mapping) else None
     if not isinstance(columns, Mapping):
-        raise InvalidParameterError(of_schema(_FROM_SDV, " expected `columns`, a mapping by name."))
+        raise InvalidParameterError(f"{_FROM_SDV} expected `columns`, a mapping by name.")
     if faults := [str(name) for name, about in columns.items() if not isinstance(about, Mapping)]:
         raise InvalidParameterError(
-            of_schema(
-                _FROM_SDV,
-                ' expected a mapping such as {"sdtype": "numerical"} for each '
-                f"column; {', '.join(faults)} has none.",
-            )
+            f'{_FROM_SDV} expected a mapping such as {{"sdtype": "numerical"}} for each '
+            f"column; {', '.join(faults)} has none."
         )
     return columns
 
 
 def dates_of_periods(values: pd.Series) -> pd.Series:
-    """Return months, quarters and other periods as the dates they begin with; others as they are.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.tables.schema import dates_of_periods
-    >>> quarters = pd.Series(pd.period_range("2001Q1", periods=2, freq="Q"))
-    >>> dates_of_periods(quarters).dt.month.tolist()
-    [1, 4]
-    """
+    """Get months, quarters and other periods as the dates they begin with; others as they are."""
     is_object = values.dtype == object and any(isinstance(c, pd.Period) for c in values.head(_HEAD))
     if not is_object and not isinstance(values.dtype, pd.PeriodDtype):
         return values
@@ -423,19 +391,11 @@ def _type_of_most(present: pd.Series) -> str:
 
 
 def n_codes(values: pd.Series, most: int) -> int:
-    """Return how many whole numbers a column takes, if few enough to be codes; 0 otherwise.
-
-    Parameters
-    ----------
-    values : Series
-        A column of numbers.
-    most : int
-        Different values, from two on, up to which they may be codes.
-    """
+    """Return how many whole numbers a column takes, if few enough to be codes; 0 otherwise."""
     if storage_dtype(values).kind == "m":
         return 0
     present = plain_values(values.dropna() if values.hasnans else values)
-    if len(present) < _FEWEST_ROWS or isinstance(present.iloc[0], dt.timedelta):
+    if len(present) < _MIN_ROWS or isinstance(present.iloc[0], dt.timedelta):
         return 0
     if read_numbers(present.iloc[:_SEEN]).nunique() > most:  # as of nearly every column of numbers
         return 0
@@ -450,14 +410,7 @@ def _stated(kind: Any) -> Any:
 
 
 def is_column_entry(given: Any) -> bool:
-    """Return whether what a file says of a column is its kind with more, as proposals.
-
-    Examples
-    --------
-    >>> from skeval.tables.schema import is_column_entry
-    >>> is_column_entry({"kind": "continuous", "proposed": "categorical"}), is_column_entry("id")
-    (True, False)
-    """
+    """Return whether what a file says of a column is its kind with more, as proposals."""
     return isinstance(given, Mapping) and isinstance(given.get("kind"), str)
 
 

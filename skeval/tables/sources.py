@@ -26,22 +26,7 @@ def batch_rows(n_columns: int) -> int:
 
 
 class TableSource:
-    """A table whose rows are read when asked for, some columns at a time.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Its columns.
-    role : str
-        How messages call the table.
-
-    Attributes
-    ----------
-    n_rows : int
-        Counted once.
-    on_disk : bool
-        Whether others than this process can read it: what it is made of are paths.
-    """
+    """A table whose rows are read when asked for, some columns at a time."""
 
     on_disk = False
 
@@ -97,21 +82,7 @@ class TableSource:
     def frames(
         self, columns: Sequence[str], rows: np.ndarray | None = None, size: int | None = None
     ) -> Iterator[pd.DataFrame]:
-        """Yield pandas frames of `size` rows each, the last of what is left; None for all in one.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            What is read; the other columns are not.
-        rows : ndarray of int, optional
-            Positions of the rows, ascending; all by default.
-        size : int or None
-            Rows of a frame. Their ends do not depend on how the table is stored.
-
-        Yields
-        ------
-        DataFrame
-        """
+        """Get pandas frames of `size` rows each, the last of what is left; None for all in one."""
         import pyarrow as pa
 
         held: list[Any] = []
@@ -296,33 +267,7 @@ class FrameSource(TableSource):
 
 
 def source_of(table: Any, role: str) -> TableSource | None:
-    """Return a table that need not fit in memory as a source; None if it is none of these.
-
-    Parameters
-    ----------
-    table : object
-        A source already; the path of a Parquet file or of a folder of them, a
-        `pyarrow.dataset.Dataset`, a lazy frame of polars or a Dask frame.
-    role : str
-        How messages call the table.
-
-    Returns
-    -------
-    TableSource or None
-        It has read names and types only.
-
-    Raises
-    ------
-    TableError
-        If there is no such file, a folder has no Parquet file, or its files differ in their
-        columns; or if the table has a column name twice, no row or no column.
-
-    Examples
-    --------
-    >>> from skeval.tables.sources import source_of
-    >>> source_of([1, 2], "train") is None
-    True
-    """
+    """Return a table that need not fit in memory as a source; None if it is none of these."""
     if isinstance(table, TableSource):
         return table
     source: TableSource | None = None
@@ -348,18 +293,10 @@ def source_of(table: Any, role: str) -> TableSource | None:
 
 
 def is_large(path: Path) -> bool:
-    """Return whether a path is a table in parts, or a Parquet file too large to read at once.
-
-    A file is too large from half a gigabyte, or beyond 262,144 rows. A folder holds parts if all
-    its files are Parquet with the same columns, two at least or one whose name begins with "part".
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from skeval.tables.sources import is_large
-    >>> is_large(Path("train.csv"))
-    False
-    """
+    """Return whether a path is a table in parts, or a Parquet file too large to read at once."""
+    # A file is too large from half a gigabyte, or beyond 262,144 rows. A folder holds parts
+    # if all its files are Parquet with the same columns, two at least or one whose name
+    # begins with "part".
     if path.is_file():
         if path.suffix.lower() not in PARQUET:
             return False

@@ -24,8 +24,8 @@ from skeval.tables.schema import TableSchema
 from skeval.tables.transformers import with_fitted
 from skeval.utils.parameters import check_parameters, legal_sets
 
-MOST_FEATURES = 4096  # that categories have in all, missing and unseen ones aside
-MOST_LEVELS = 256  # of a category that are kept apart
+MAX_FEATURES = 4096  # that categories have in all, missing and unseen ones aside
+MAX_LEVELS = 256  # of a category that are kept apart
 _SHARED = 4  # one feature in this number is shared by the rarer levels of a larger category
 
 
@@ -157,19 +157,9 @@ class TablePreprocessor(ColumnTransformer):
 
 
 def level_cells(frame: pd.DataFrame, levels: Levels) -> dict[str, np.ndarray]:
-    """Return the feature of each level of canonical categories, few enough to be dense.
-
-    The least frequent levels of a column with many share features by a hash of their labels.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.tables.spaces import level_cells
-    >>> labels = [str(number) for number in range(9_000)]
-    >>> frame = pd.DataFrame({"title": pd.Categorical(labels, labels)})
-    >>> int(level_cells(frame, {"title": labels})["title"].max())
-    255
-    """
+    """Return the feature of each level of canonical categories, few enough to be dense."""
+    # The least frequent levels of a column with many share features by a hash of their
+    # labels.
     most = most_features([len(levels[name]) for name in frame])
     return {
         name: np.arange(len(levels[name]))
@@ -180,16 +170,9 @@ def level_cells(frame: pd.DataFrame, levels: Levels) -> dict[str, np.ndarray]:
 
 
 def most_features(n_levels: Sequence[int]) -> int:
-    """Return how many features a category may have, by the numbers of levels of all of them.
-
-    Examples
-    --------
-    >>> from skeval.tables.spaces import most_features
-    >>> most_features([3, 29_394]), most_features([200] * 100)
-    (256, 32)
-    """
-    most, sizes = MOST_LEVELS, np.asarray(n_levels)
-    while most > 2 * _SHARED and np.minimum(sizes, most).sum() > MOST_FEATURES:
+    """Return how many features a category may have, by the numbers of levels of all of them."""
+    most, sizes = MAX_LEVELS, np.asarray(n_levels)
+    while most > 2 * _SHARED and np.minimum(sizes, most).sum() > MAX_FEATURES:
         most //= 2
     return most
 

@@ -20,7 +20,7 @@ _FIELDS = "fields"
 _CONSTRAINTS = ("minimum", "maximum", "enum", "pattern", "required", "unique")
 _SAID = ("kind", "proposed", "doubt", "format")  # besides constraints, in our own form
 _ENDS = ("minimum", "maximum")
-MOST = 1e200  # beyond, numbers count as this
+MAX_VALUE = 1e200  # beyond, numbers count as this
 _TRUE_OR_FALSE = ("required", "unique")
 _MADE_FOR: dict[str, tuple[Kind, ...]] = {  # others hold for any kind
     **dict.fromkeys(_ENDS, ("continuous", "datetime")),
@@ -37,28 +37,7 @@ _KINDS: dict[str, Kind] = {
 
 @dataclass(frozen=True)
 class StatedTable:
-    """A table as a schema states it.
-
-    Attributes
-    ----------
-    schema : TableSchema
-        The kinds of the columns, and the primary key.
-    constraints : dict of str to dict
-        By column, of `minimum`, `maximum`, `enum`, `pattern`, `required`, `unique` and `format`
-        what is stated of it.
-    rules : tuple of str
-        Conditions on columns, as :class:`~skeval.diagnostic.RuleAdherence` takes them.
-    not_held : tuple of str
-        What a Table Schema states besides, which nothing is held against: "minLength of name".
-
-    Examples
-    --------
-    >>> from skeval.tables.stated import StatedTable
-    >>> age = {"kind": "continuous", "minimum": 0, "maximum": 120}
-    >>> stated = StatedTable.of({"age": age, "sex": "categorical", "rules": ["age >= 16"]})
-    >>> stated.of_all("minimum"), list(stated.schema.kinds), stated.rules
-    ({'age': 0}, ['age', 'sex'], ('age >= 16',))
-    """
+    """A table as a schema states it."""
 
     schema: TableSchema
     constraints: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -67,23 +46,7 @@ class StatedTable:
 
     @classmethod
     def of(cls, content: Any) -> StatedTable:
-        """Read what a schema states.
-
-        Parameters
-        ----------
-        content : StatedTable, TableSchema or mapping
-            Kinds by column, each with its constraints or without; or a Table Schema. Either may
-            have `rules`, a list of conditions, and `primaryKey`.
-
-        Returns
-        -------
-        StatedTable
-
-        Raises
-        ------
-        InvalidParameterError
-            If it is neither, or states what is unknown.
-        """
+        """Read what a schema states."""
         if isinstance(content, StatedTable):
             return content
         if isinstance(content, TableSchema):
@@ -217,4 +180,4 @@ def _check_known(name: str, said: Any, further: tuple[str, ...]) -> None:
 def _is_end(value: Any) -> bool:
     """Return whether a value can be a minimum or a maximum."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    return isinstance(value, str | dt.date) or (is_number and -MOST <= value <= MOST)
+    return isinstance(value, str | dt.date) or (is_number and -MAX_VALUE <= value <= MAX_VALUE)

@@ -12,22 +12,7 @@ Cloned = TypeVar("Cloned", bound=BaseEstimator)
 
 
 def is_fitted(transformer: Any) -> bool:
-    """Return whether a transformer has learned; a pipeline, in all its steps.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is a :class:`~sklearn.frozen.FrozenEstimator` of one that has not: it cannot learn.
-
-    Examples
-    --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import FunctionTransformer, StandardScaler
-    >>> from skeval.tables.transformers import is_fitted
-    >>> pipeline = make_pipeline(StandardScaler(), FunctionTransformer())
-    >>> is_fitted(pipeline), is_fitted(pipeline.fit([[1.0], [2.0]]))
-    (False, True)
-    """
+    """Return whether a transformer has learned; a pipeline, in all its steps."""
     from sklearn.frozen import FrozenEstimator  # whoever has a transformer has waited for these
     from sklearn.pipeline import Pipeline
 

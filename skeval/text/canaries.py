@@ -25,7 +25,7 @@ from skeval.text.spans import gram_hashes
 from skeval.utils.formatting import as_float, number, percent
 from skeval.utils.parameters import AnyColumns, Count, Legal, Seed, check_parameters, legal_sets
 
-_LONGEST_GRAM = 8  # words
+_MAX_GRAM_LENGTH = 8  # words
 _WHAT = "pairs of a planted and a reference canary in which the release is more like the planted"
 
 
@@ -315,15 +315,7 @@ class TextCanaryExposure(Metric):
 
 
 def exposures(planted: np.ndarray, references: np.ndarray) -> np.ndarray:
-    """Return the exposure of each planted canary in bits; ties with references count half.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.text.canaries import exposures
-    >>> exposures(np.array([5.0, 0.0]), np.array([1.0, 2.0, 3.0]))
-    array([2., 0.])
-    """
+    """Return the exposure of each planted canary in bits; ties with references count half."""
     above = (references[None, :] > planted[:, None]).sum(axis=1)
     tied = (references[None, :] == planted[:, None]).sum(axis=1)
     return np.asarray(np.log2(references.size + 1) - np.log2(1.0 + above + tied / 2.0))
@@ -332,22 +324,10 @@ def exposures(planted: np.ndarray, references: np.ndarray) -> np.ndarray:
 def traces(
     canaries: Sequence[str], hashes: np.ndarray, starts: np.ndarray, trace: str
 ) -> np.ndarray:
-    """Return how much of each canary the release has.
-
-    Parameters
-    ----------
-    canaries : sequence of str
-        Texts.
-    hashes : ndarray of uint64 of shape (n_words,)
-        The words of the release, text by text.
-    starts : ndarray of shape (n_texts + 1,)
-        The starts of its texts.
-    trace : {"coverage", "span"}
-        Bits of information in the runs of up to 8 words that the release has, or the longest run.
-    """
+    """Return how much of each canary the release has."""
     lengths, own = word_hashes(list(canaries))
     own_starts = np.concatenate([[0], np.cumsum(lengths)])
-    longest = int(lengths.max(initial=0)) if trace == "span" else _LONGEST_GRAM
+    longest = int(lengths.max(initial=0)) if trace == "span" else _MAX_GRAM_LENGTH
     amounts = np.zeros(len(canaries))
     for n in range(1, longest + 1):
         grams, owners = gram_hashes(own, own_starts, n, whole=False)

@@ -17,7 +17,7 @@ from skeval.core.context import Context
 from skeval.steps.entities import Mentions, Reading, mentions
 from skeval.steps.texts import units_of
 
-_FEW_ROWS = 8  # synthetic rows of one entity that are looked at
+_MAX_FEW_ROWS = 8  # synthetic rows of one entity that are looked at
 _PLACED = 1000  # texts among which the place of a likeness is sought
 _NUMBERS = ("EMAIL", "URL", "IBAN", "CARD", "IP", "PHONE")  # that nobody else has
 _AT_ONCE = 2**12  # pairs of rows
@@ -32,24 +32,7 @@ _SINGLE = 3e-4  # of a word by itself, which is a name of thousands, or of a pla
 
 @dataclass(frozen=True)
 class Coincidence:
-    """What is known of entities that real and synthetic texts have in common.
-
-    Parameters
-    ----------
-    nearness : ndarray
-        Geometric mean of two shares: of synthetic texts that are as like the real one, and of real
-        texts that are as like the synthetic one. Near 0 where a common subject explains the entity.
-    others : ndarray of bool
-        Whether the two texts have further entities in common.
-    rarest, commonest : ndarray of float
-        In how many other texts the rarest, and the most common, word of the entity stands.
-    named : ndarray of float
-        In how many other texts the word stands that is most often a part of an entity, as such.
-    small : ndarray of float
-        In how many other texts each word of the entity stands by itself, at least.
-    single : ndarray of bool
-        Whether it is one word, and no address or number.
-    """
+    """What is known of entities that real and synthetic texts have in common."""
 
     nearness: np.ndarray
     others: np.ndarray
@@ -60,21 +43,11 @@ class Coincidence:
     single: np.ndarray
 
     def weightings(self) -> np.ndarray:
-        """Return weights of shape (4, n_entities), each against another kind of leaked name.
-
-        Any name; one with a word that no other text has; one of such words only; one of words that
-        other texts have, but not in names. A weight is the logarithm of how much likelier the
-        entity is if some leaked: sums of these are the most powerful test of each alternative.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from skeval.text.coincidences import Coincidence
-        >>> one = np.ones(2)
-        >>> far = Coincidence(np.array([0.5, 0.01]), one < 0, 0 * one, one, one, 0 * one, one < 0)
-        >>> far.weightings().round(2).tolist()
-        [[0.44, 0.01], [1.84, 0.1], [0.0, 0.0], [0.13, 0.0]]
-        """
+        """Return weights of shape (4, n_entities), each against another kind of leaked name."""
+        # Any name; one with a word that no other text has; one of such words only; one of
+        # words that other texts have, but not in names. A weight is the logarithm of how
+        # much likelier the entity is if some leaked: sums of these are the most powerful
+        # test of each alternative.
         alike = self.nearness * np.where(self.others, _OTHERS, 1.0)
         alike = alike * np.where(self.single, _SINGLE, 1.0)
         new = self.rarest == 0
@@ -92,19 +65,7 @@ class Coincidence:
 def coincidence(
     context: Context, reading: Reading, hashes: np.ndarray, types: np.ndarray
 ) -> Coincidence:
-    """Return what is known of entities that synthetic texts have, and one real text or few.
-
-    Parameters
-    ----------
-    context : Context
-        With all three roles.
-    reading : Reading
-        How texts are read.
-    hashes : ndarray of uint64
-        The entities, ascending.
-    types : ndarray
-        Their types.
-    """
+    """Return what is known of entities that synthetic texts have, and one real text or few."""
     found = [mentions(context, reading, role) for role in (*_REAL, "synthetic")]
     sizes = [context.n_rows(role) for role in (*_REAL, "synthetic")]
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -310,7 +271,7 @@ def _pairs(
         sides.append(np.unique(pairs, axis=0))
     (key, left), (others, right) = (side.T for side in sides)
     first, end = (np.searchsorted(others, key, side) for side in ("left", "right"))
-    n_each = np.minimum(end - first, _FEW_ROWS)
+    n_each = np.minimum(end - first, _MAX_FEW_ROWS)
     turn = np.arange(n_each.sum()) - np.repeat(n_each.cumsum() - n_each, n_each)
     return np.repeat(key, n_each), np.repeat(left, n_each), right[np.repeat(first, n_each) + turn]
 

@@ -39,24 +39,7 @@ NO_TEXT = "no text of the {role} table has anything but white space."
 
 @dataclass(frozen=True)
 class Corpus:
-    """The distinct texts of the tables, each once, whoever holds it how often.
-
-    Attributes
-    ----------
-    texts : ndarray of shape (n_texts,)
-        Sorted, so that their numbers depend on the texts and not on the order of rows.
-    held : dict of str to ndarray of bool of shape (n_texts,)
-        By role, which of them the table has.
-    holders : csr_array of shape (n_texts, n_units)
-        Which real documents, or authors, hold a text. Those of train come first. Authors that are
-        in train and in the holdout cannot change places, and are no units.
-    cells : dict of (str, str) to ndarray of shape (n_rows,)
-        By role and column, the number of each row's text; -1 for none.
-    n_train, n_holdout : int
-        Number of units of each.
-    n_in_both : int
-        Number of authors in both tables.
-    """
+    """The distinct texts of the tables, each once, whoever holds it how often."""
 
     texts: np.ndarray
     held: Mapping[str, np.ndarray]
@@ -77,13 +60,7 @@ class Corpus:
 
 
 def chosen_texts(schema: TableSchema, columns: ColumnChoice, group: str | None) -> tuple[str, ...]:
-    """Return the text columns that are looked at; the column of the groups is none of them.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a name is not one of a text column, or the column of the groups is none of the table.
-    """
+    """Return the text columns that are looked at; the column of the groups is none of them."""
     if group is not None and group not in schema.kinds:
         raise InvalidParameterError(
             f"group names {group}, which is no column. Columns: {', '.join(schema.kinds)}."
@@ -125,18 +102,7 @@ class CorpusMetric(Metric):
 
 @shared
 def corpus(context: Context, columns: tuple[str, ...], group: str | None = None) -> Corpus:
-    """Return the distinct texts of all tables; what is missing or blank is no text.
-
-    Parameters
-    ----------
-    context : Context
-        The tables.
-    columns : tuple of str
-        The columns of texts; each text of a row counts.
-    group : str, optional
-        The column that names the author; rows that name none are authors of their own. Without it,
-        each row is a document of its own.
-    """
+    """Return the distinct texts of all tables; what is missing or blank is no text."""
     places = [(role, column) for role in ROLES if role in context for column in columns]
     values = [plain_texts(context, role, column) for role, column in places]
     pooled = np.concatenate([np.empty(0, dtype=object), *values])
@@ -185,17 +151,7 @@ def _units(context: Context, group: str | None) -> tuple[np.ndarray, int, int, i
 
 @dataclass(frozen=True)
 class Words:
-    """The words of distinct texts, one after the other.
-
-    Attributes
-    ----------
-    ids : ndarray of int32 of shape (n_words,)
-        Which of the different words each is.
-    starts : ndarray of shape (n_texts + 1,)
-        Text `i` is the slice ``starts[i]:starts[i + 1]``.
-    keys : ndarray of uint64 of shape (n_distinct,)
-        Hashes of the different words, ascending.
-    """
+    """The words of distinct texts, one after the other."""
 
     ids: np.ndarray
     starts: np.ndarray
@@ -254,20 +210,7 @@ Vectors = Any  # csr_array or ndarray of shape (n_texts, n_features), each row o
 def text_vectors(
     context: Context, columns: tuple[str, ...], group: str | None = None, vectorizer: Any = "tfidf"
 ) -> Vectors:
-    """Return a vector for each distinct text of all tables; what is learned is of the real ones.
-
-    Parameters
-    ----------
-    context : Context
-        The tables.
-    columns : tuple of str
-        The columns of texts.
-    group : str, optional
-        The column of authors.
-    vectorizer : "tfidf", transformer or object with encode, default="tfidf"
-        Words weighted by how rare they are among the real texts; a transformer of scikit-learn,
-        sparse or dense, which learns from these unless it is fitted; or a sentence embedder.
-    """
+    """Return a vector for each distinct text of all tables; what is learned is of the real ones."""
     texts = corpus(context, columns, group)
     real = texts.numbers("train", "holdout")
     if isinstance(vectorizer, str):
@@ -309,17 +252,8 @@ def unit_rows(vectors: Vectors) -> Vectors:
 
 
 def mean_cosine_distance(vectors: Vectors) -> np.ndarray:
-    """Return the mean cosine distance of each vector of length 1 to all others.
-
-    The mean of scalar products is the product with the mean: no pair is looked at.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.text.corpus import mean_cosine_distance
-    >>> mean_cosine_distance(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
-    array([0.5, 0.5, 1. ])
-    """
+    """Return the mean cosine distance of each vector of length 1 to all others."""
+    # The mean of scalar products is the product with the mean: no pair is looked at.
     n = vectors.shape[0]
     own = np.asarray((vectors * vectors).sum(axis=1)).reshape(-1)
     totals = np.asarray(vectors @ np.asarray(vectors.sum(axis=0)).reshape(-1))
@@ -329,25 +263,7 @@ def mean_cosine_distance(vectors: Vectors) -> np.ndarray:
 def nearest_similarity(
     vectors: Vectors, queries: np.ndarray, others: np.ndarray, n_kept: int = 1, *, itself: bool
 ) -> np.ndarray:
-    """Return the largest scalar products of each query with any of the others.
-
-    Parameters
-    ----------
-    vectors : csr_array or ndarray
-        Vectors of all texts; no number of a sparse one is negative.
-    queries, others : ndarray of int
-        Numbers of texts. The others ascend.
-    n_kept : int, default=1
-        How many.
-    itself : bool
-        Whether a query that is one of the others counts.
-
-    Returns
-    -------
-    ndarray of shape (n_queries, n_kept)
-        Descending, rounded to 9 decimals, so that equal ones are equal; -inf where there are no
-        more.
-    """
+    """Return the largest scalar products of each query with any of the others."""
     own = np.full(queries.size, -1) if itself else places_among(queries, others)
     if issparse(vectors) and (vectors.nnz == 0 or vectors.data.min() >= 0):
         mine, theirs = vectors[queries], vectors[others].tocsc()
@@ -387,19 +303,7 @@ def largest_in_blocks(
     n_others: int,
     n_kept: int,
 ) -> np.ndarray:
-    """Return the largest values of each query, descending; -inf where there are no more.
-
-    Parameters
-    ----------
-    nearness : callable
-        Returns the values of some queries with all others, shape (n, n_others).
-    queries : ndarray of int
-        Numbers of texts.
-    own : ndarray of int of shape (n_queries,)
-        Which of the others does not count; -1 for none.
-    n_others, n_kept : int
-        How many there are, and how many are kept.
-    """
+    """Return the largest values of each query, descending; -inf where there are no more."""
     largest = np.full((queries.size, n_kept), -np.inf)
     k = min(n_kept, n_others)
     n_blocks = max(1, -(-queries.size * n_others // _BLOCK))
@@ -421,25 +325,7 @@ def copied_or_nearest(vectors: Vectors, queries: np.ndarray, others: np.ndarray)
 def exchanged(
     texts: Corpus, chosen: np.ndarray, scores: np.ndarray, *, n_permutations: int, seed: int
 ) -> float:
-    """Return how often texts of train score as far above those of the holdout by chance.
-
-    Parameters
-    ----------
-    texts : Corpus
-        Who holds which text.
-    chosen : ndarray of int
-        Numbers of the texts that are scored; the choice and the scores depend on no label.
-    scores : ndarray of shape (n_chosen,)
-        In [0, 1].
-    n_permutations, seed : int
-        Number and seed of the relabellings of documents, or authors.
-
-    Returns
-    -------
-    float
-        One-sided p-value of the mean over the texts that train has, less that over those that the
-        holdout has; exact where each unit has one text, scored 0 or 1. nan if a table has none.
-    """
+    """Return how often texts of train score as far above those of the holdout by chance."""
     holders = texts.holders[chosen]
     units = np.unique(holders.indices)
     n_train = int((units < texts.n_train).sum())

@@ -16,11 +16,12 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.stats import hypergeom
 
+from skeval.core.base import Unmet
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import ClaimTested
 from skeval.core.tags import SCREEN_TAGS
-from skeval.exceptions import DegenerateInputWarning, MetricWarning, Sentence
+from skeval.exceptions import DegenerateInputWarning, MetricWarning
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats.intervals import wilson
@@ -38,30 +39,12 @@ from skeval.utils.parameters import Count, Interval, Legal, has_methods
 
 REAL = ("train", "holdout")
 _SCALE = 8  # of the least weight: weights are rounded to whole numbers
-_MOST_TIMES = 1000  # the greatest weight is of the least, where there is one weighting
+_MAX_TIMES = 1000  # the greatest weight is of the least, where there is one weighting
 
 
 @dataclass(frozen=True)
 class RareKeys:
-    """Rare entities, or phrases, of the real texts that the synthetic texts repeat.
-
-    Parameters
-    ----------
-    units : ndarray
-        Numbers of the documents, or groups, that mention them, one entity after the other.
-    starts : ndarray of shape (n_repeated + 1,)
-        Entity `i` has the slice ``starts[i]:starts[i + 1]``.
-    train_only, holdout_only : ndarray of bool of shape (n_repeated,)
-        The places of these.
-    types : ndarray of str of shape (n_repeated,)
-        Empty strings for phrases.
-    weights : ndarray of shape (n_weightings, n_repeated)
-        What each counts, by one weighting or several, of which the strongest decides.
-    n_synthetic : int
-        Number of distinct entities of the synthetic texts.
-    n_rare : tuple of (int, int)
-        Number of rare entities that train alone has, and the holdout alone.
-    """
+    """Rare entities, or phrases, of the real texts that the synthetic texts repeat."""
 
     units: np.ndarray
     starts: np.ndarray
@@ -103,7 +86,7 @@ class RareKeys:
 
     def lists(self, weights: np.ndarray, chosen: np.ndarray) -> MatchLists:
         """Return the documents of some of the entities, with whole numbers as their weights."""
-        least = max(weights[chosen].min(), weights[chosen].max() / _MOST_TIMES)
+        least = max(weights[chosen].min(), weights[chosen].max() / _MAX_TIMES)
         whole = np.rint(_SCALE * np.maximum(weights / least, 1.0)).astype(np.int64)
         every = MatchLists(self.starts, self.units, whole, int(whole[chosen].sum()))
         return every.some(chosen)
@@ -128,19 +111,7 @@ class RareKeys:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Rare entities and the phrases around them, and which documents were train.
-
-    Parameters
-    ----------
-    windows : tuple of RareKeys
-        Entities, then phrases of 1, 2, ... words on both sides.
-    in_train, in_holdout : ndarray of int of shape (n_units,)
-        1 where the table has a document, or group. Groups of both tables are in neither.
-    n_real : int
-        Number of distinct entities of the real texts.
-    n_in_both : int
-        Number of groups that both tables have.
-    """
+    """Rare entities and the phrases around them, and which documents were train."""
 
     windows: tuple[RareKeys, ...]
     in_train: np.ndarray
@@ -252,23 +223,7 @@ def rare_keys(
     max_documents: int,
     known: Callable[[np.ndarray, np.ndarray], Coincidence] | None = None,
 ) -> RareKeys:
-    """Return what at most `max_documents` real documents mention, and synthetic texts too.
-
-    Parameters
-    ----------
-    hashes, unit : ndarray of shape (n_mentions,)
-        What each mention in a real text is (0 counts nothing), and in which document.
-    types : ndarray of str of shape (n_mentions,) or None
-        Its type; the most frequent one is that of the entity.
-    synthetic : ndarray
-        The hashes in synthetic texts.
-    sides : tuple of (ndarray, ndarray)
-        1 where a document is of train alone, and of the holdout alone.
-    max_documents : int
-        How many documents mention what is rare.
-    known : callable, optional
-        What is known of each that is repeated, from its hash and type; all weigh alike without.
-    """
+    """Return what at most `max_documents` real documents mention, and synthetic texts too."""
     present = hashes != 0
     distinct, key = np.unique(hashes[present], return_inverse=True)
     pairs = np.unique(np.column_stack([key, unit[present]]), axis=0)
@@ -303,17 +258,9 @@ def rare_keys(
 
 
 def spread_out(weights: np.ndarray, units: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return weights by the root of how many of the greatest in the same document they make up.
-
-    A document that lists twenty towns would else decide alone: labels change document by document.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.text.entities import spread_out
-    >>> spread_out(np.ones(5), np.array([0, 0, 0, 0, 1]), np.arange(6)).tolist()
-    [0.5, 0.5, 0.5, 0.5, 1.0]
-    """
+    """Return weights by the root of how many of the greatest in the same document they make up."""
+    # A document that lists twenty towns would else decide alone: labels change document by
+    # document.
     if not weights.size:
         return weights
     repeated = np.repeat(weights, np.diff(starts))
@@ -325,15 +272,7 @@ def spread_out(weights: np.ndarray, units: np.ndarray, starts: np.ndarray) -> np
 
 
 def most_frequent(key: np.ndarray, types: np.ndarray, n_keys: int) -> np.ndarray:
-    """Return the type that each key has most often, of equals the first in the alphabet.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.text.entities import most_frequent
-    >>> most_frequent(np.array([0, 0, 0, 1]), np.array(["ORG", "GPE", "ORG", "GPE"]), 2).tolist()
-    ['ORG', 'GPE']
-    """
+    """Return the type that each key has most often, of equals the first in the alphabet."""
     kinds, kind = np.unique(types, return_inverse=True)
     counts = np.zeros((n_keys, kinds.size), dtype=np.int64)
     np.add.at(counts, (key, kind), 1)
@@ -377,10 +316,7 @@ Keep = Annotated[Any, has_methods(("keeps",), values=(None,))]
 Folder = Annotated[
     Any,
     Legal(
-        "a path or None",
-        lambda v: v is None or isinstance(v, str) or hasattr(v, "__fspath__"),
-        1,
-        in_files=lambda v: v is None,
+        "a path or None", lambda v: v is None or isinstance(v, str) or hasattr(v, "__fspath__"), 1
     ),
 ]
 
@@ -516,12 +452,12 @@ class EntityLeakage(CorpusMetric, ClaimTested):
     _level = (0.8, 0.2)  # of the level: of entities, and of phrases around them
     _printed = ("total_entities", "avg_entity_density"), 0.1  # by SynEval, and its bound
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Return what the metric lacks, its recognizer's package or model included, or None."""
         if unmet := super().unmet_need(context):
             return unmet
         missing = getattr(self._recognizer(), "missing", lambda: None)()
-        return Sentence(f"needs its recognizer. {missing}") if missing else None
+        return Unmet(f"needs its recognizer. {missing}") if missing else None
 
     def _prepare(self, context: Context) -> None:
         mentions(context, self._reading(context), "train")

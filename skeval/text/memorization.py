@@ -54,8 +54,8 @@ from skeval.text.corpus import (
 from skeval.utils.formatting import counted, percent
 from skeval.utils.parameters import AnyColumns, Interval, OpenFraction
 
-MOST_CANDIDATES = 10**8  # of a join; by words up to a minute
-_HASHES, _RECALL, _MOST_ROWS = 256, 0.99, 64
+MAX_CANDIDATES = 10**8  # of a join; by words up to a minute
+_HASHES, _RECALL, _MAX_ROWS = 256, 0.99, 64
 _AT_ONCE = 2**17  # pairs looked at at once
 _EDGE = "\0"  # before and behind a short text
 _EXACT = {"by": "exact", "recall": 1.0, "n_skipped": 0}
@@ -71,22 +71,14 @@ class Banding:
     n_bands: int
 
     def recall(self, similarity: float) -> float:
-        r"""Return the chance that sets of a Jaccard similarity are candidates.
-
-        With similarity s, r rows and b bands this is :math:`1 - (1 - s^r)^b`.
-
-        Examples
-        --------
-        >>> from skeval.text.memorization import Banding
-        >>> round(Banding(8, 25).recall(0.8), 3), round(Banding(8, 25).recall(0.3), 3)
-        (0.99, 0.002)
-        """
+        """Return the chance that sets of a Jaccard similarity are candidates."""
+        # With similarity s, r rows and b bands this is 1 - (1 - s^r)^b.
         return float(1.0 - (1.0 - similarity**self.n_rows) ** self.n_bands)
 
     @classmethod
     def of(cls, similarity: float) -> Banding:
         """Return the strictest banding that finds 99% of the sets of a similarity, if one does."""
-        for n_rows in range(_MOST_ROWS, 0, -1):
+        for n_rows in range(_MAX_ROWS, 0, -1):
             missed = 1.0 - similarity**n_rows
             n_bands = np.ceil(np.log(1.0 - _RECALL) / np.log(missed)) if missed < 1.0 else np.inf
             if n_bands <= _HASHES // n_rows:
@@ -101,32 +93,12 @@ class Banding:
 
 
 class MinHashJoin:
-    """The pairs of sets that agree in a band.
+    """The pairs of sets that agree in a band."""
 
-    Parameters
-    ----------
-    sets : csr_array
-        A set is a row: the columns that are stored. None is empty.
-    left, right : ndarray of int
-        Rows of `sets`.
-    similarity : float
-        The Jaccard similarity of what is looked for.
-    seed : int
-        Seed of the random orders.
-
-    Attributes
-    ----------
-    about : dict
-        The `recall`, the chance that a pair of this similarity is among the candidates, and
-        `n_skipped`, the number of those beyond the bound, which are not looked at.
-
-    Notes
-    -----
-    Bands get more rows, and the recall falls, until there are no more than 100 million candidates.
-    If sets that agree in most of their tokens are still more, each row on the left looks at the
-    same number of each band, from a random place on. Left and right alone decide: which texts are
-    of train and which of the holdout is not known here.
-    """
+    # Bands get more rows, and the recall falls, until there are no more than 100 million
+    # candidates. If sets that agree in most of their tokens are still more, each row on the
+    # left looks at the same number of each band, from a random place on. Left and right alone
+    # decide: which texts are of train and which of the holdout is not known here.
 
     def __init__(
         self, sets: csr_array, left: np.ndarray, right: np.ndarray, similarity: float, seed: int
@@ -136,13 +108,13 @@ class MinHashJoin:
             keys = band_keys(lowest, banding)
             self._bands = [_Band.of(of_sets[left], of_sets[right]) for of_sets in keys]
             n_found = int(sum(band.counts.sum() for band in self._bands))
-            if n_found <= MOST_CANDIDATES or banding.stricter.n_rows > _MOST_ROWS:
+            if n_found <= MAX_CANDIDATES or banding.stricter.n_rows > _MAX_ROWS:
                 break
             banding = banding.stricter
         self.left, self.right, self._keys = left, right, keys
         self._most = right.size
-        if n_found > MOST_CANDIDATES:
-            self._most = max(1, MOST_CANDIDATES // (len(self._bands) * left.size))
+        if n_found > MAX_CANDIDATES:
+            self._most = max(1, MAX_CANDIDATES // (len(self._bands) * left.size))
         looked_at = sum(np.minimum(band.counts, self._most).sum() for band in self._bands)
         self.about = {
             "by": "minhash",
@@ -154,11 +126,9 @@ class MinHashJoin:
     def pairs(
         self, done: np.ndarray, near: Callable[[np.ndarray, np.ndarray], np.ndarray]
     ) -> Pairs:
-        """Yield blocks of positions in `left` and in `right` of the candidates that are near.
-
-        Each pair comes once; if candidates are skipped, perhaps again. `done` says whether a
-        position on the left needs no more; it may change between blocks.
-        """
+        """Yield blocks of positions in `left` and in `right` of the candidates that are near."""
+        # Each pair comes once; if candidates are skipped, perhaps again. `done` says
+        # whether a position on the left needs no more; it may change between blocks.
         for number, band in enumerate(self._bands):
             for part in _parts(np.minimum(band.counts, self._most)):
                 i, j = self._candidates(band, part[~done[part]])
@@ -231,31 +201,7 @@ def joined(
     join: str,
     seed: int,
 ) -> tuple[dict[str, dict[str, Any]], Pairs]:
-    """Return how texts of one column are joined, and the pairs that are similar.
-
-    Parameters
-    ----------
-    sets : TokenSets
-        The words and letters of one column.
-    left, right : ndarray of int
-        Texts.
-    threshold : float
-        The least similarity.
-    done : ndarray of bool of shape (n_left,)
-        Whose pairs are not looked for any more; it may change between blocks.
-    join : {"auto", "exact", "minhash"}
-        By words and by letters. "auto": exact up to 100 million candidates.
-    seed : int
-        Seed of MinHash.
-
-    Returns
-    -------
-    how : dict
-        For "words" and for "letters" the join, `by`, its `recall` of pairs at the threshold and the
-        number of candidates that were skipped, `n_skipped`.
-    pairs : iterator
-        As of :func:`~skeval.privacy.near_texts.similar_pairs`.
-    """
+    """Return how texts of one column are joined, and the pairs that are similar."""
     how: dict[str, dict[str, Any]] = {side: dict(_EXACT) for side in ("words", "letters")}
     hashed_sides = _hashed_sides(sets, left, right, threshold, join)
     by_word = similar_by_words(sets, left, right, threshold, done)
@@ -288,21 +234,13 @@ def _hashed_sides(
         numbers = n_candidates(sets, left, right, threshold)
     any_short = (sets.letters[0][0][left] >= 0).any() and (sets.letters[0][0][right] >= 0).any()
     sides = zip(("words", "letters"), numbers, (True, any_short), strict=True)
-    return {side for side, n, present in sides if present and n > MOST_CANDIDATES}
+    return {side for side, n, present in sides if present and n > MAX_CANDIDATES}
 
 
 def runs_in_common(threshold: float) -> float:
-    r"""Return the least Jaccard similarity of the pairs of letters of two texts with few edits.
-
-    An edit changes at most two of the L + 1 pairs of a text, its edges being letters too; with up
-    to :math:`(1 - t) L` edits this leaves :math:`(2 t - 1) / (3 - 2 t)`.
-
-    Examples
-    --------
-    >>> from skeval.text.memorization import runs_in_common
-    >>> round(runs_in_common(0.8), 3), runs_in_common(0.4)
-    (0.429, 0.0)
-    """
+    """Return the least Jaccard similarity of the pairs of letters of two texts with few edits."""
+    # An edit changes at most two of the L + 1 pairs of a text, its edges being letters too;
+    # with up to (1 - t) L edits this leaves (2 t - 1) / (3 - 2 t).
     return max(0.0, (2.0 * threshold - 1.0) / (3.0 - 2.0 * threshold))
 
 
@@ -668,14 +606,7 @@ def units_alone(lists: MatchLists, texts: Corpus) -> Matched:
 
 
 def copies_in_words(k: int, n: int, alone: int, verb: str) -> str:
-    """Return how many texts are copies; empty if none is.
-
-    Examples
-    --------
-    >>> from skeval.text.memorization import copies_in_words
-    >>> copies_in_words(2, 9, 1, "equal")
-    '2 of 9 distinct synthetic texts equal a train text, 1 of them one that is unique there.'
-    """
+    """Return how many texts are copies; empty if none is."""
     if not k:
         return ""
     unique = {0: "", k: ", all of them one that is unique there"}.get(

@@ -241,16 +241,7 @@ class LongestCommonSubstring(TextScreen):
 
 
 def length_summary(lengths: np.ndarray) -> dict[str, object]:
-    """Return quantiles of lengths, and the shares of those that are long.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.text.passages import length_summary
-    >>> shown = length_summary(np.array([3, 4, 40]))
-    >>> shown["median"], shown["longest"], round(shown["at_least"]["32"], 2)
-    (4.0, 40, 0.33)
-    """
+    """Return quantiles of lengths, and the shares of those that are long."""
     quantiles = {name: float(np.quantile(lengths, q)) for name, q in _QUANTILES.items()}
     shares = {str(length): float((lengths >= length).mean()) for length in _LENGTHS}
     return {**quantiles, "longest": int(lengths.max()), "at_least": shares}
@@ -266,14 +257,7 @@ def mean_interval(values: np.ndarray) -> tuple[float, float] | None:
 
 
 def passages_in_words(k: int, n: int, max_words: int) -> str:
-    """Return how many texts have a long passage of train; empty if none has.
-
-    Examples
-    --------
-    >>> from skeval.text.passages import passages_in_words
-    >>> passages_in_words(2, 50, 25)
-    '2 of 50 distinct synthetic texts repeat 25 words or more of a train text, none of the holdout.'
-    """
+    """Return how many texts have a long passage of train; empty if none has."""
     if not k:
         return ""
     verb = "repeats" if k == 1 else "repeat"

@@ -23,7 +23,7 @@ from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import beside, percent
 from skeval.utils.parameters import AnyColumns, Count
 
-_LEAST = 10  # real rows a bar
+_MIN_BAR_ROWS = 10  # real rows a bar
 Unit = Literal["words", "characters"]
 
 
@@ -88,7 +88,7 @@ class TextLengthSimilarity(KSComplement):
         lengths = self._lengths(context)
         result = super()._in_relation(lengths, result)
         names = lengths.schema.columns("continuous")
-        marginals = {name: marginal(lengths, name, min_count=_LEAST) for name in names}
+        marginals = {name: marginal(lengths, name, min_count=_MIN_BAR_ROWS) for name in names}
         return replace(result, details={**result.details, "marginals": marginals})
 
     def _summary(self, result: Result) -> str:
@@ -268,11 +268,12 @@ class NGramSimilarity(RunSimilarity):
 
 
 class Counted(NamedTuple):
-    """How often runs occur in train and in synthetic texts, and how many distinct ones there are.
+    """How often runs occur in train and in synthetic texts."""
 
-    The cells are the runs that both have, then all others of train, then all others of synthetic
-    texts: total variation and Jensen-Shannon divergence are those of all runs.
-    """
+    # And how many distinct ones there are.
+    #
+    # The cells are the runs that both have, then all others of train, then all others of
+    # synthetic texts: total variation and Jensen-Shannon divergence are those of all runs.
 
     train: np.ndarray
     synthetic: np.ndarray

@@ -17,17 +17,7 @@ N_LISTED = 16  # texts with the longest runs: that all are of one label is rare 
 
 @dataclass(frozen=True)
 class Suffixes:
-    """The suffixes of all texts, each up to the end of its text, in order.
-
-    Attributes
-    ----------
-    order : ndarray of shape (n_words,)
-        Their starts.
-    shared : ndarray of shape (n_words,)
-        How many words each has in common with the one before.
-    text_of, ends : ndarray of shape (n_words,)
-        The text of each word, and where that ends.
-    """
+    """The suffixes of all texts, each up to the end of its text, in order."""
 
     order: np.ndarray
     shared: np.ndarray
@@ -49,33 +39,12 @@ def suffixes(context: Context, columns: tuple[str, ...], group: str | None = Non
 
 
 def suffix_order(ids: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the order of all suffixes, each up to the end of its text; of equal ones, the place.
-
-    Parameters
-    ----------
-    ids : ndarray of int of shape (n,)
-        Words of all texts.
-    ends : ndarray of shape (n,)
-        The end of the text of each word.
-
-    Notes
-    -----
-    Ranks by the first k words give ranks by the first 2 k, for those that are not yet apart [1]_:
-    of ordinary texts few are left after eight words.
-
-    References
-    ----------
-    .. [1] N. J. Larsson, K. Sadakane, "Faster suffix sorting", Theoretical Computer Science 387
-       (2007) 258-272, doi:10.1016/j.tcs.2007.07.017.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.text.spans import suffix_order
-    >>> ids = np.array([1, 0, 2, 0, 2])  # b a c | a c
-    >>> suffix_order(ids, np.array([3, 3, 3, 5, 5])).tolist()
-    [1, 3, 0, 2, 4]
-    """
+    """Get the order of all suffixes, each up to the end of its text; of equal ones, the place."""
+    # Ranks by the first k words give ranks by the first 2 k, for those that are not yet apart
+    # [1]_: of ordinary texts few are left after eight words.
+    #
+    # Source: .. [1] N. J. Larsson, K. Sadakane, "Faster suffix sorting", Theoretical Computer
+    # Science 387 (2007) 258-272, doi:10.1016/j.tcs.2007.07.017.
     order = np.argsort(ids, kind="stable").astype(np.int32)
     ranks = np.empty(ids.size, dtype=np.int32)  # 1 + how many suffixes come before all equal ones
     heads = np.flatnonzero(np.diff(ids[order], prepend=-1))
@@ -122,13 +91,12 @@ def longest_shared(
 def run_lists(
     context: Context, columns: tuple[str, ...], group: str | None, max_words: int
 ) -> MatchLists:
-    """Return lists of texts whose weights add up to the longest run with any text of a label.
-
-    A synthetic text with runs of 9, 7 and 4 words has one list of the first text, of weight 2, one
-    of the first two, of weight 3, and one of all, of weight 4: the weights of the lists with a
-    train text make the longest run with train. The 16 texts with the longest runs are looked at;
-    what all others share at most adds nothing to a difference. Longer runs count as `max_words`.
-    """
+    """Return lists of texts whose weights add up to the longest run with any text of a label."""
+    # A synthetic text with runs of 9, 7 and 4 words has one list of the first text, of weight
+    # 2, one of the first two, of weight 3, and one of all, of weight 4: the weights of the
+    # lists with a train text make the longest run with train. The 16 texts with the longest
+    # runs are looked at; what all others share at most adds nothing to a difference. Longer
+    # runs count as `max_words`.
     texts, of_texts = corpus(context, columns, group), words(context, columns, group)
     ordered = suffixes(context, columns, group)
     queries = np.flatnonzero(texts.held["synthetic"])
@@ -150,16 +118,7 @@ def run_lists(
 
 
 def prefix_lists(listed: np.ndarray, runs: np.ndarray) -> MatchLists:
-    """Return the lists of the first values of each row, weighted by how far the runs drop.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.text.spans import prefix_lists
-    >>> lists = prefix_lists(np.array([[5, 3, 8, -1]]), np.array([[9, 7, 4, 0]]))
-    >>> lists.weights, lists.values
-    (array([2, 3, 4]), array([5, 3, 5, 3, 5, 8]))
-    """
+    """Return the lists of the first values of each row, weighted by how far the runs drop."""
     # beyond a full row there may be texts with runs as long as its last one
     after = np.where(listed[:, -1] >= 0, runs[:, -1], 0)
     drops = runs - np.column_stack([runs[:, 1:], after])
@@ -175,11 +134,9 @@ def prefix_lists(listed: np.ndarray, runs: np.ndarray) -> MatchLists:
 def gram_numbers(
     context: Context, n: int, columns: tuple[str, ...], group: str | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return which runs of n words the distinct texts have: the text and the run of each pair.
-
-    A text of fewer words has one run, of all of them. Runs are numbered among those that synthetic
-    texts have; others are left out.
-    """
+    """Return which runs of n words the distinct texts have: the text and the run of each pair."""
+    # A text of fewer words has one run, of all of them. Runs are numbered among those that
+    # synthetic texts have; others are left out.
     texts, of_texts = corpus(context, columns, group), words(context, columns, group)
     hashed, text_of = gram_hashes(of_texts.keys[of_texts.ids], of_texts.starts, n)
     mine = texts.held["synthetic"][text_of]
@@ -193,28 +150,7 @@ def gram_numbers(
 def gram_hashes(
     hashes: np.ndarray, starts: np.ndarray, n: int, *, whole: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return 64 bits for each run of n words, and its text.
-
-    Parameters
-    ----------
-    hashes : ndarray of uint64 of shape (n_words,)
-        Numbers of the words, text by text.
-    starts : ndarray of shape (n_texts + 1,)
-        The starts of the texts.
-    n : int
-        Number of words.
-    whole : bool, default=True
-        Whether a text of fewer words is one run; if False, it has none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.text.spans import gram_hashes
-    >>> hashes = np.array([7, 8, 9, 7, 8], dtype=np.uint64)
-    >>> grams, texts = gram_hashes(hashes, np.array([0, 3, 5]), 2)
-    >>> texts, int(grams[0] == grams[2])
-    (array([0, 0, 1]), 1)
-    """
+    """Return 64 bits for each run of n words, and its text."""
     lengths = np.diff(starts)
     n_grams = np.maximum(lengths - n + 1, np.minimum(lengths, 1) if whole else 0)
     texts = np.repeat(np.arange(lengths.size), n_grams)

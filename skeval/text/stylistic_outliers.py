@@ -37,10 +37,10 @@ from skeval.text.corpus import (
 from skeval.utils.formatting import percent, risk_level
 from skeval.utils.parameters import Count, Legal, OpenFraction
 
-_MOST = 2000  # outliers, for each of which all texts are looked at
+_MAX_COMPARED = 2000  # outliers, for each of which all texts are looked at
 _FREQUENT = 30  # words, taken for the function words of any language
-_FEWEST_OCCURRENCES = 5  # of a word that Word2Vec learns
-_FAR, _MOST_OUTLIERS = 2.0, 0.1  # SynEval's standard deviations and share of high risk
+_MIN_OCCURRENCES = 5  # of a word that Word2Vec learns
+_FAR, _MAX_OUTLIERS = 2.0, 0.1  # SynEval's standard deviations and share of high risk
 _FARTHEST = 10.0  # standard deviations: one odd feature is not to hide all others
 _AT_ONCE = 2**21  # characters
 _BLOCK = 2**24  # distances held at once
@@ -236,14 +236,14 @@ class StylisticOutliers(CorpusMetric):
             counted[name] = {
                 "num_outliers": n_outliers,
                 "outlier_percentage": 100.0 * share,
-                "risk_level": risk_level(share, _MOST_OUTLIERS),
+                "risk_level": risk_level(share, _MAX_OUTLIERS),
             }
         some, others = (counted[name] for name in ("synthetic", "original"))
         ratio = some["num_outliers"] / max(1, others["num_outliers"])
         gap = abs(some["outlier_percentage"] - others["outlier_percentage"]) / 100.0
         compared = {
             "outlier_ratio": ratio if others["num_outliers"] else float("inf"),
-            "risk_level": risk_level(gap, _MOST_OUTLIERS),
+            "risk_level": risk_level(gap, _MAX_OUTLIERS),
         }
         return {**counted, "comparison": compared}
 
@@ -270,30 +270,14 @@ class StylisticOutliers(CorpusMetric):
 
 
 def mean_squared_distance(vectors: np.ndarray) -> np.ndarray:
-    """Return the mean squared distance of each vector to all others.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.text.stylistic_outliers import mean_squared_distance
-    >>> mean_squared_distance(np.array([[0.0], [0.0], [2.0]]))
-    array([2., 2., 4.])
-    """
+    """Return the mean squared distance of each vector to all others."""
     n, norms = len(vectors), (vectors**2).sum(axis=1)
     total = norms.sum() - 2.0 * vectors @ vectors.sum(axis=0) + n * norms
     return np.asarray(total / max(n - 1, 1))
 
 
 def far_ones(apart: np.ndarray) -> int:
-    """Return how many of the mean distances are more than two standard deviations above the mean.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.text.stylistic_outliers import far_ones
-    >>> far_ones(np.array([1.0] * 9 + [5.0]))
-    1
-    """
+    """Get how many of the mean distances are more than two standard deviations above the mean."""
     apart = np.round(apart, 9)
     return int((apart - apart.mean() > _FAR * apart.std()).sum()) if apart.size else 0
 
@@ -319,7 +303,7 @@ def repeated_outliers(
         vectors = other_vectors(context, columns, group, features, seed)
         apart = mean_cosine_distance(vectors[real])
     apart = np.round(apart, 9)
-    n_outliers = min(_MOST, math.ceil(share * real.size))
+    n_outliers = min(_MAX_COMPARED, math.ceil(share * real.size))
     order = np.argsort(-apart, kind="stable")[:n_outliers]
     outliers = np.sort(real[order])
     nearest = nearest_negative_distance if by_style else nearest_similarity
@@ -330,25 +314,7 @@ def repeated_outliers(
 
 
 def share_of_nearest(mine: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return which share of the nearest of two kinds is of the first; ties go to the others.
-
-    Parameters
-    ----------
-    mine, others : ndarray of shape (n, k)
-        How near the k nearest of each kind are, descending; -inf for none.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The share among the k nearest of both kinds; 0 where there are none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.text.stylistic_outliers import share_of_nearest
-    >>> share_of_nearest(np.array([[0.9, 0.5], [0.5, 0.1]]), np.array([[0.7, 0.6], [0.5, 0.4]]))
-    array([0.5, 0.5])
-    """
+    """Return which share of the nearest of two kinds is of the first; ties go to the others."""
     k = mine.shape[1]
     both = np.column_stack([others, mine])
     order = np.argsort(-both, axis=1, kind="stable")[:, :k]
@@ -382,11 +348,9 @@ def nearest_negative_distance(
 
 @shared
 def style_vectors(context: Context, columns: tuple[str, ...], group: str | None) -> np.ndarray:
-    """Return how each distinct text is written, standardised over the real ones.
-
-    Shape (n_texts, n_features): kinds of characters, numbers of words and how long and varied they
-    are, rates of frequent words.
-    """
+    """Return how each distinct text is written, standardised over the real ones."""
+    # Shape (n_texts, n_features): kinds of characters, numbers of words and how long and
+    # varied they are, rates of frequent words.
     texts, of_texts = corpus(context, columns, group), words(context, columns, group)
     real, n_words = texts.numbers("train", "holdout"), np.maximum(of_texts.lengths, 1)
     characters = kinds_of_characters(texts.texts.tolist())
@@ -412,16 +376,7 @@ def style_vectors(context: Context, columns: tuple[str, ...], group: str | None)
 
 
 def standardized(features: np.ndarray, real: np.ndarray) -> np.ndarray:
-    """Return features of mean 0 over the real texts whose variances add up to 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.text.stylistic_outliers import standardized
-    >>> features = np.array([[1.0, 5.0, 3.0], [3.0, 5.0, 7.0], [2.0, 5.0, 90.0]])
-    >>> standardized(features, np.array([0, 1])).round(2).tolist()
-    [[-0.71, -0.71], [0.71, 0.71], [0.0, 7.07]]
-    """
+    """Return features of mean 0 over the real texts whose variances add up to 1."""
     centre, scale = features[real].mean(axis=0), features[real].std(axis=0)
     varies = scale > 1e-9
     standard = (features[:, varies] - centre[varies]) / scale[varies]
@@ -429,14 +384,7 @@ def standardized(features: np.ndarray, real: np.ndarray) -> np.ndarray:
 
 
 def kinds_of_characters(texts: list[str]) -> np.ndarray:
-    """Return how many characters of each kind texts have, shape (n_texts, n_kinds).
-
-    Examples
-    --------
-    >>> from skeval.text.stylistic_outliers import kinds_of_characters
-    >>> kinds_of_characters(["Ab, 12!"]).tolist()
-    [[1, 1, 0, 0, 2, 1, 1, 1, 0, 0]]
-    """
+    """Return how many characters of each kind texts have, shape (n_texts, n_kinds)."""
     table, n_kinds = _kinds(), len(_KINDS)
     lengths = np.array([len(text) for text in texts], dtype=np.int64)
     counts = np.zeros((len(texts), n_kinds), dtype=np.int64)
@@ -485,10 +433,10 @@ def word2vec_vectors(
     parts = np.split(of_texts.ids, of_texts.starts[1:-1])
     sentences = [names[parts[i]].tolist() for i in real]
     occurrences = np.bincount(np.concatenate([parts[i] for i in real]))
-    if occurrences.max(initial=0) < _FEWEST_OCCURRENCES:
+    if occurrences.max(initial=0) < _MIN_OCCURRENCES:
         return np.zeros((len(parts), 1))
     # one worker: two would not give equal bits
-    model = word2vec_class()(sentences, workers=1, seed=seed, min_count=_FEWEST_OCCURRENCES)
+    model = word2vec_class()(sentences, workers=1, seed=seed, min_count=_MIN_OCCURRENCES)
     known = model.wv.key_to_index
     place = np.array([known.get(name, -1) for name in names], dtype=np.int64)
     weights = csr_array(

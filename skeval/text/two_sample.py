@@ -278,11 +278,9 @@ def text_vectors(
     n_rows: int,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return vectors of `n_rows` texts of train and of the synthetic table.
-
-    Texts are taken in the order of their numbers, so that no order of rows decides where sums are
-    rounded.
-    """
+    """Return vectors of `n_rows` texts of train and of the synthetic table."""
+    # Texts are taken in the order of their numbers, so that no order of rows decides where
+    # sums are rounded.
     drawn = []
     for role in ("train", "synthetic"):
         numbers = text_numbers(context, role, columns)
@@ -307,31 +305,9 @@ def _projected(features: Any, n_components: int, seed: int) -> np.ndarray:
 
 
 def frontier_area(real: np.ndarray, synthetic: np.ndarray) -> float:
-    """Return the area under the frontier of divergences of two histograms.
-
-    Parameters
-    ----------
-    real, synthetic : ndarray of shape (n_cells,)
-        Shares, summing to 1.
-
-    Returns
-    -------
-    float
-        1 if they are equal, 0 if no cell is shared.
-
-    Notes
-    -----
-    Both ends of the curve, at the axes, are added to its 25 points, and the trapezoid rule is
-    taken.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.text.two_sample import frontier_area
-    >>> same, other = np.array([0.5, 0.5, 0.0]), np.array([0.0, 0.0, 1.0])
-    >>> frontier_area(same, same), round(frontier_area(same, other), 3)
-    (1.0, 0.004)
-    """
+    """Return the area under the frontier of divergences of two histograms."""
+    # Both ends of the curve, at the axes, are added to its 25 points, and the trapezoid rule
+    # is taken.
     weights = np.linspace(1e-6, 1.0 - 1e-6, _N_MIXTURES)[:, None]
     mixtures = weights * real + (1.0 - weights) * synthetic
     x, y = (

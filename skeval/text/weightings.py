@@ -21,49 +21,11 @@ def weightings_contrast(
     n_permutations: int,
     seed: int,
 ) -> Relabelled:
-    """Hold the most significant of several weighted contrasts against relabelled rows.
-
-    Parameters
-    ----------
-    lists : MatchLists
-        Real rows; each counts once, and weights of the lists play no part.
-    weightings : ndarray of shape (n_weightings, n_lists)
-        What each list counts, not below 0.
-    train, holdout : ndarray of shape (n_values,)
-        1 where a real row is in a table. A listed one is in one of both.
-    n_permutations : int
-        Number of random relabellings at most.
-    seed : int
-        The seed of the relabellings.
-
-    Returns
-    -------
-    Relabelled
-        Observed value, mean and spread are of the weighting that is farthest above its mean, as a
-        share of all its weight; the p-value is that of the greatest, over all weightings.
-
-    Notes
-    -----
-    A weighting counts its lists of train rows alone, less those of holdout rows alone, from its
-    mean in units of the root of the sum of the squares of what each row counts. The greatest over
-    all weightings is compared with the greatest under the same labels: there is nothing to correct.
-
-    Examples
-    --------
-    Half of the weightings look at the five rows of train alone.
-
-    >>> import numpy as np
-    >>> from skeval.stats.matches import MatchLists
-    >>> from skeval.text.weightings import weightings_contrast
-    >>> lists = MatchLists(np.arange(11), np.arange(10), np.ones(10, dtype=int), n_rows=10)
-    >>> is_train = np.arange(20) % 10 < 5
-    >>> test = weightings_contrast(
-    ...     lists, np.array([is_train[:10], np.ones(10)]).astype(float), is_train.astype(int),
-    ...     (~is_train).astype(int), n_permutations=999, seed=0,
-    ... )
-    >>> test.observed, test.p_value < 0.1
-    (1.0, True)
-    """
+    """Hold the most significant of several weighted contrasts against relabelled rows."""
+    # A weighting counts its lists of train rows alone, less those of holdout rows alone, from
+    # its mean in units of the root of the sum of the squares of what each row counts. The
+    # greatest over all weightings is compared with the greatest under the same labels: there
+    # is nothing to correct.
     listed, values = np.unique(lists.values, return_inverse=True)
     n_train, n_real = int(train.sum()), int(train.sum() + holdout.sum())
     weights = weightings[weightings.sum(axis=1) > 0]

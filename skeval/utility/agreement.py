@@ -33,39 +33,11 @@ _EXACT = 8  # models up to which all orders are tried
 
 
 def agreement(real: np.ndarray, synthetic: np.ndarray, statistic: str = "sra") -> np.ndarray:
-    """Return how far two scorings agree on the order of models; 1 if they are in the same order.
-
-    Parameters
-    ----------
-    real, synthetic : ndarray of shape (n_models, n_replicates)
-        Scores of the same models, at least two; one replicate of either meets all of the other.
-    statistic : {"sra", "kendall", "spearman"}, default="sra"
-        "sra" is the share of pairs of models that are in the same order, in [0, 1]: a pair that is
-        tied in one of them counts a half, a pair tied in both counts 1. The others are Kendall's
-        tau-b and Spearman's rho, in [-1, 1], nan where all models are tied.
-
-    Returns
-    -------
-    ndarray of shape (n_replicates,)
-        nan where a score is.
-
-    Notes
-    -----
-    Without ties SRA is ``(1 + tau) / 2``.
-
-    References
-    ----------
-    J. Jordon, J. Yoon, M. van der Schaar, "Measuring the quality of synthetic data for use in
-    competitions", 2018, arXiv:1806.11345.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.agreement import agreement
-    >>> real, synthetic = np.array([[0.9, 0.8, 0.7, 0.6], [0.85, 0.87, 0.6, 0.65]])[:, :, None]
-    >>> [round(float(agreement(real, synthetic, s)[0]), 4) for s in ("sra", "kendall", "spearman")]
-    [0.6667, 0.3333, 0.6]
-    """
+    """Return how far two scorings agree on the order of models; 1 if they are in the same order."""
+    # Without ties SRA is `(1 + tau) / 2`.
+    #
+    # Source: J. Jordon, J. Yoon, M. van der Schaar, "Measuring the quality of synthetic data
+    # for use in competitions", 2018, arXiv:1806.11345.
     first, second = _signs(real), _signs(synthetic)
     if statistic == "sra":
         return np.asarray(1.0 - 0.5 * np.abs(first - second).mean(axis=0))
@@ -96,13 +68,7 @@ def _to_ranks(n_models: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Decided:
-    """What the replicates leave open of the order of each pair of models.
-
-    Attributes
-    ----------
-    least, greatest : ndarray of shape (n_pairs,)
-        The signs that the difference can have: -1, 0 or 1. They are equal where it is decided.
-    """
+    """What the replicates leave open of the order of each pair of models."""
 
     least: np.ndarray
     greatest: np.ndarray
@@ -114,20 +80,7 @@ class Decided:
 
 
 def decided_pairs(scores: np.ndarray, confidence: float = 0.95) -> Decided | None:
-    """Return which pairs of models the replicates put in an order.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_models, 1 + n_replicates)
-        The scores, then those of replicates.
-    confidence : float, default=0.95
-        Level of the interval of each difference. The order is open if the interval holds 0.
-
-    Returns
-    -------
-    Decided or None
-        None where fewer than half the replicates are defined.
-    """
+    """Return which pairs of models the replicates put in an order."""
     known = scores[:, 1:][:, ~np.isnan(scores[:, 1:]).any(axis=0)]
     n_replicates = scores.shape[1] - 1
     if known.shape[1] == 0 or 2 * known.shape[1] < n_replicates:
@@ -143,23 +96,7 @@ def decided_pairs(scores: np.ndarray, confidence: float = 0.95) -> Decided | Non
 def agreement_interval(
     value: float, real: Decided, synthetic: Decided, statistic: str = "sra"
 ) -> tuple[float, float]:
-    """Return what the agreement can be if undecided pairs may have either order.
-
-    Parameters
-    ----------
-    value : float
-        The agreement; the interval holds it.
-    real, synthetic : Decided
-        The decided pairs of both scorings.
-    statistic : {"sra", "kendall", "spearman"}, default="sra"
-        The statistic that `value` is.
-
-    Returns
-    -------
-    tuple of float
-        Wide where scores are close. Quantiles of bootstrap replicates would not do: replicates
-        order close scores at random, so that they agree less than the scores do.
-    """
+    """Return what the agreement can be if undecided pairs may have either order."""
     low_1, high_1 = real.least, real.greatest
     low_2, high_2 = synthetic.least, synthetic.greatest
     if statistic == "spearman":
@@ -196,32 +133,7 @@ def permutation_p_value(
     n_permutations: int = 9_999,
     seed: int = 0,
 ) -> float:
-    """Return the share of orders of models that agree with the real one as well as the synthetic.
-
-    Parameters
-    ----------
-    real, synthetic : ndarray of shape (n_models,)
-        Scores of the same models.
-    statistic : {"sra", "kendall", "spearman"}, default="sra"
-        The measure of agreement.
-    n_permutations : int, default=9_999
-        Number of random orders where there are more than eight models; up to that all are tried.
-    seed : int, default=0
-        Seed of the random orders.
-
-    Returns
-    -------
-    float
-        One-sided: small if the scorings agree better than by chance. With n models it is at least
-        1 / n!.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.agreement import permutation_p_value
-    >>> round(permutation_p_value(np.arange(4.0), np.arange(4.0)), 6)  # one order of 24
-    0.041667
-    """
+    """Get the share of orders of models that agree with the real one as well as the synthetic."""
     n_models, n_more = len(real), 0
     if n_models <= _EXACT:
         orders = np.array(list(permutations(range(n_models))))
@@ -252,33 +164,7 @@ def tied_with(scores: np.ndarray, model: int) -> list[int]:
 def regret(
     real: np.ndarray, chosen: int, *, greater_is_better: bool = True, relative: bool = False
 ) -> np.ndarray:
-    """Return by how much the best model's real score exceeds that of the chosen one.
-
-    Parameters
-    ----------
-    real : ndarray of shape (n_models, n_replicates)
-        Scores of models on real rows.
-    chosen : int
-        Which model was chosen.
-    greater_is_better : bool, default=True
-        Which way is good; if not, the best is the lowest.
-    relative : bool, default=False
-        As a share of the best score; nan where that is not positive.
-
-    Returns
-    -------
-    ndarray of shape (n_replicates,)
-        At least 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.agreement import first_best, regret
-    >>> real, synthetic = np.array([[0.9, 0.8, 0.7, 0.6], [0.85, 0.87, 0.6, 0.65]])
-    >>> chosen = first_best(synthetic)
-    >>> chosen, [round(float(regret(real[:, None], chosen, relative=r)[0]), 4) for r in (0, 1)]
-    (1, [0.1, 0.1111])
-    """
+    """Return by how much the best model's real score exceeds that of the chosen one."""
     return _shortfalls(real, chosen, greater_is_better, relative).max(axis=0)
 
 
@@ -304,36 +190,13 @@ def regret_interval(
     relative: bool = False,
     confidence: float = 0.95,
 ) -> tuple[float, float] | None:
-    """Return the interval of the regret, whichever model is truly the best.
-
-    Parameters
-    ----------
-    real : ndarray of shape (n_models, 1 + n_replicates)
-        Scores on real rows, then those of replicates.
-    chosen : int
-        Which model was chosen.
-    greater_is_better, relative : bool
-        As in :func:`regret`.
-    confidence : float, default=0.95
-        Share of such intervals that hold the regret, at least.
-
-    Returns
-    -------
-    tuple of float or None
-        It holds the regret, and 0 unless another model is better beyond chance. None where
-        fewer than half the replicates are defined.
-
-    Notes
-    -----
-    The intervals of all models' differences to the chosen one hold together: their width is the
-    quantile of the greatest standardised deviation over replicates. The regret is the greatest of
-    the differences, and at least 0, so its ends are the greatest of theirs.
-
-    References
-    ----------
-    J. C. Hsu, "Constrained simultaneous confidence intervals for multiple comparisons with the
-    best", Annals of Statistics 12 (1984), doi:10.1214/aos/1176346732.
-    """
+    """Return the interval of the regret, whichever model is truly the best."""
+    # The intervals of all models' differences to the chosen one hold together: their width is
+    # the quantile of the greatest standardised deviation over replicates. The regret is the
+    # greatest of the differences, and at least 0, so its ends are the greatest of theirs.
+    #
+    # Source: J. C. Hsu, "Constrained simultaneous confidence intervals for multiple
+    # comparisons with the best", Annals of Statistics 12 (1984), doi:10.1214/aos/1176346732.
     gaps = _shortfalls(real, chosen, greater_is_better, relative)
     value, others = gaps[:, 0], gaps[:, 1:]
     known = others[:, ~np.isnan(others).any(axis=0)]
@@ -653,19 +516,7 @@ def train_in_place(context: Context) -> Context:
 def rank_evidence(
     real: np.ndarray, synthetic: np.ndarray, of_train: np.ndarray | None, statistic: str, seed: int
 ) -> dict[str, Any]:
-    """Return what scores and their replicates say of the agreement, as fields of a result.
-
-    Parameters
-    ----------
-    real, synthetic : ndarray of shape (n_models, 1 + n_replicates)
-        Scores of the same models.
-    of_train : ndarray of shape (n_models, 1) or None
-        Scores with train in the synthetic place, for the baseline.
-    statistic : {"sra", "kendall", "spearman"}
-        The one that is the value.
-    seed : int
-        Seed of the orders that are tried if there are too many to try all.
-    """
+    """Return what scores and their replicates say of the agreement, as fields of a result."""
     first, second = real[:, :1], synthetic[:, :1]
     statistics = {n: float(agreement(first, second, n)[0]) for n in STATISTICS}
     decided, decided_too = decided_pairs(real), decided_pairs(synthetic)

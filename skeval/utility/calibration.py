@@ -22,7 +22,7 @@ from skeval.utility.model_metric import TRAININGS, SeveralModels, stated, stated
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import N_SEEDS, Count
 
-_FEWEST = 5  # rows of a bin that a curve shows
+_MIN_BIN_ROWS = 5  # rows of a bin that a curve shows
 
 
 @declared
@@ -163,12 +163,10 @@ class CalibrationPreservation(SeveralModels):
 def confidences(
     context: Context, training: Training, model: Any, question: Question, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return how sure a model is of each holdout row, and whether it is right to be.
-
-    With two labels that is the probability of the positive one; with more, that of the label to
-    which it gives the highest. What it gives to labels that no real row has counts as one label,
-    which is always wrong.
-    """
+    """Return how sure a model is of each holdout row, and whether it is right to be."""
+    # With two labels that is the probability of the positive one; with more, that of the
+    # label to which it gives the highest. What it gives to labels that no real row has counts
+    # as one label, which is always wrong.
     truth = rows_of_role(context, "holdout", question).target
     predictions = predicted(context, training, HOLDOUT, model, question, seed)
     return confidences_in(predictions, truth, problem_of(context, question).positive)
@@ -198,7 +196,7 @@ def curves_of(
     for kind, training in TRAININGS.items():
         pairs = {n: confidences(context, training, m, question, seed) for n, m in models.items()}
         for name, (sure, hits) in pairs.items():
-            curves[name][kind] = reliability_curve(sure, hits, n_bins, _FEWEST)
+            curves[name][kind] = reliability_curve(sure, hits, n_bins, _MIN_BIN_ROWS)
         errors = [expected_if_calibrated(sure, n_bins) for sure, _ in pairs.values()]
         expected[kind] = float(np.mean(errors))
     return {"expected_if_calibrated": expected, "curves": curves}
@@ -264,21 +262,7 @@ def preserved(first: np.ndarray, second: np.ndarray) -> tuple[float, tuple[float
 
 
 def equal_mass_bins(confidences: np.ndarray, n_bins: int = 10) -> np.ndarray:
-    """Put rows into bins of equal numbers by their confidence.
-
-    Parameters
-    ----------
-    confidences : ndarray of shape (n_rows,)
-        What the model says that the event's probability is.
-    n_bins : int, default=10
-        Number of bins.
-
-    Returns
-    -------
-    ndarray of int of shape (n_rows,)
-        Ascending. Rows of one confidence are in one bin, that of the middle one of them; some bins
-        may then be empty.
-    """
+    """Put rows into bins of equal numbers by their confidence."""
     _, which, counts = np.unique(confidences, return_inverse=True, return_counts=True)
     middles = np.cumsum(counts) - 0.5 * counts
     bins: np.ndarray = np.floor(n_bins * middles / max(confidences.size, 1)).astype(np.int64)
@@ -288,24 +272,7 @@ def equal_mass_bins(confidences: np.ndarray, n_bins: int = 10) -> np.ndarray:
 def calibration_error(
     confidences: np.ndarray, hits: np.ndarray, weights: np.ndarray, n_bins: int = 10
 ) -> np.ndarray:
-    """Return the expected calibration error, one a weighting.
-
-    Parameters
-    ----------
-    confidences : ndarray of shape (n_rows,)
-        What the model says that the event's probability is.
-    hits : ndarray of bool of shape (n_rows,)
-        Whether the event happened.
-    weights : ndarray of shape (n_replicates, n_rows)
-        How often each row counts.
-    n_bins : int, default=10
-        Number of bins of equal numbers of rows; they are the same for all weightings.
-
-    Returns
-    -------
-    ndarray of shape (n_replicates,)
-        The mean over bins, by their weights, of the distance of mean confidence and share of hits.
-    """
+    """Return the expected calibration error, one a weighting."""
     bins = equal_mass_bins(confidences, n_bins)
     excess = csr_matrix(
         (confidences - hits, (bins, np.arange(bins.size))), shape=(n_bins, bins.size)
@@ -314,11 +281,9 @@ def calibration_error(
 
 
 def expected_if_calibrated(confidences: np.ndarray, n_bins: int = 10) -> float:
-    """Return the calibration error that chance gives where every confidence is the true one.
-
-    The hits of a bin then vary around the sum of its confidences with variance sum of p (1 - p);
-    the mean distance is that of a normal distribution.
-    """
+    """Return the calibration error that chance gives where every confidence is the true one."""
+    # The hits of a bin then vary around the sum of its confidences with variance sum of p (1
+    # - p); the mean distance is that of a normal distribution.
     bins = equal_mass_bins(confidences, n_bins)
     variances = np.bincount(bins, confidences * (1.0 - confidences), minlength=n_bins)
     return float(np.sqrt(2.0 / np.pi * np.maximum(variances, 0.0)).sum() / confidences.size)
@@ -327,22 +292,7 @@ def expected_if_calibrated(confidences: np.ndarray, n_bins: int = 10) -> float:
 def reliability_curve(
     confidences: np.ndarray, hits: np.ndarray, n_bins: int = 10, min_rows: int = 1
 ) -> dict[str, np.ndarray]:
-    """Return mean confidence and share of hits of each bin that has rows.
-
-    Parameters
-    ----------
-    confidences, hits : ndarray of shape (n_rows,)
-        As of :func:`calibration_error`.
-    n_bins : int, default=10
-        Number of bins of equal numbers of rows.
-    min_rows : int, default=1
-        Bins of fewer rows have nan.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n_bins_with_rows,)
-        "predicted", "observed" and "n_rows".
-    """
+    """Return mean confidence and share of hits of each bin that has rows."""
     bins = equal_mass_bins(confidences, n_bins)
     sizes = np.bincount(bins, minlength=n_bins)
     sums = [np.bincount(bins, part, minlength=n_bins) for part in (confidences, hits)]

@@ -30,7 +30,7 @@ from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.steps.samples import Pairs, finite_pairs, infinite_columns, mean_of_defined
 from skeval.utility.model_metric import TargetMetric
 from skeval.utility.regressions import (
-    FEWEST,
+    MIN_LEVEL_ROWS,
     Design,
     FormulaText,
     Regression,
@@ -150,15 +150,7 @@ def _means(x: np.ndarray, y: np.ndarray, z: float) -> dict[str, dict[str, float]
 
 
 def stated_mean(values: np.ndarray, z: float) -> dict[str, float]:
-    """Return a mean with its standard error and interval; these are nan of fewer than two values.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.coefficients import stated_mean
-    >>> stated_mean(np.array([1.0, 3.0]), 2.0)
-    {'estimate': 2.0, 'error': 1.0, 'low': 0.0, 'high': 4.0}
-    """
+    """Get a mean with its standard error and interval; these are nan of fewer than two values."""
     mean = float(values.mean()) if values.size else float("nan")
     error = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else float("nan")
     return {"estimate": mean, "error": error, "low": mean - z * error, "high": mean + z * error}
@@ -393,17 +385,15 @@ def regressed(
 
 @shared
 def rests_on_few(context: Context, question: Question, formula: str | None) -> np.ndarray:
-    """Return which coefficients in train would show what single rows hold.
-
-    They are those of combinations of levels that few rows have, and those that one or two rows far
-    out decide.
-    """
+    """Return which coefficients in train would show what single rows hold."""
+    # They are those of combinations of levels that few rows have, and those that one or two
+    # rows far out decide.
     design = design_of(context, question, formula)
     columns, _ = design.matrices(rows_of_role(context, "train", question))
     decided: np.ndarray = n_rows_behind(columns) < _DECIDING
     for j, column in enumerate(columns.T):
         counts = np.unique(column, return_counts=True)[1]
-        decided[j] |= counts.size == 2 and counts.min() < FEWEST
+        decided[j] |= counts.size == 2 and counts.min() < MIN_LEVEL_ROWS
     return decided
 
 

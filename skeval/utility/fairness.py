@@ -26,8 +26,8 @@ from skeval.utility.model_metric import TRAININGS, SeveralModels, shown_differen
 from skeval.utils.formatting import as_float, number
 from skeval.utils.parameters import N_SEEDS, BinCount, ColumnName, Count
 
-_FEWEST = 10  # train and holdout rows of a group with a name of its own
-_FEW_VALUES = 10  # numbers of no more values have a group a value
+_MIN_GROUP_ROWS = 10  # train and holdout rows of a group with a name of its own
+_MAX_FEW_VALUES = 10  # numbers of no more values have a group a value
 _MISSING, _RARE = "(missing)", "(rare groups)"
 # which rates must be equal
 CRITERIA: dict[str, tuple[str, ...]] = {
@@ -39,17 +39,7 @@ Rates = Mapping[str, np.ndarray]
 
 
 class Grouping(NamedTuple):
-    """What is predicted, and the column whose values are the groups.
-
-    Attributes
-    ----------
-    question : Question
-        What is predicted from what.
-    sensitive : str
-        The column that divides the rows into groups; it need not be among the features.
-    n_bins : int
-        Number of groups of a column of numbers.
-    """
+    """What is predicted, and the column whose values are the groups."""
 
     question: Question
     sensitive: str
@@ -58,19 +48,7 @@ class Grouping(NamedTuple):
 
 @dataclass(frozen=True)
 class Groups:
-    """The groups that holdout rows fall into.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Levels, or ranges of a column of numbers; then missing values, and last those groups
-        together that have too few train or holdout rows for a name of their own.
-    edges : ndarray or None
-        The cuts of numbers; None for categories.
-    places : ndarray of int
-        The group of each level or range, of missing values and of levels that no real row has; -1
-        for none.
-    """
+    """The groups that holdout rows fall into."""
 
     names: tuple[str, ...]
     edges: np.ndarray | None
@@ -104,7 +82,7 @@ def groups_of(context: Context, grouping: Grouping) -> Groups:
         for r in ("train", "holdout")
     ]
     sizes = counts[1]
-    kept = np.flatnonzero(np.min(counts, axis=0) >= _FEWEST)
+    kept = np.flatnonzero(np.min(counts, axis=0) >= _MIN_GROUP_ROWS)
     names = [every.names[cell] for cell in kept]
     places = np.full(len(every), -1, dtype=np.int64)
     places[kept] = np.arange(kept.size)
@@ -122,7 +100,7 @@ def _ranges(context: Context, grouping: Grouping) -> tuple[list[str], np.ndarray
     values = numbers(context.train[[grouping.sensitive]])[:, 0]
     values = values[~np.isnan(values)]
     distinct, counts = np.unique(values, return_counts=True)
-    if distinct.size > _FEW_VALUES:
+    if distinct.size > _MAX_FEW_VALUES:
         at = np.arange(1, grouping.n_bins) / grouping.n_bins
         edges = np.unique(np.quantile(values, at, method="lower"))
         edges = edges[edges < distinct[-1]]
@@ -130,7 +108,7 @@ def _ranges(context: Context, grouping: Grouping) -> tuple[list[str], np.ndarray
         edges = 0.5 * (distinct[:-1] + distinct[1:])
     names = [f"range {k + 1} of {edges.size + 1}" for k in range(edges.size + 1)]
     if distinct.size == len(names) and grouping.sensitive in context.schema.columns("continuous"):
-        for k in np.flatnonzero(counts >= _FEWEST):
+        for k in np.flatnonzero(counts >= _MIN_GROUP_ROWS):
             names[k] = f"{distinct[k]:g}"
     return names, edges
 
@@ -200,23 +178,7 @@ def tested_counts(
 def group_counts(
     groups: np.ndarray, truth: np.ndarray, called: np.ndarray, weights: np.ndarray, n_groups: int
 ) -> np.ndarray:
-    """Count rows by group, truth and call.
-
-    Parameters
-    ----------
-    groups : ndarray of int of shape (n_rows,)
-        Codes below `n_groups`.
-    truth, called : ndarray of bool of shape (n_rows,)
-        Whether a row is positive, and whether it is called so.
-    weights : ndarray of shape (n_replicates, n_rows)
-        How often each row counts.
-    n_groups : int
-        Number of groups.
-
-    Returns
-    -------
-    ndarray of shape (n_replicates, n_groups, 2, 2)
-    """
+    """Count rows by group, truth and call."""
     cells = 4 * groups + 2 * truth + called
     members = csr_matrix(
         (np.ones(cells.size), (cells, np.arange(cells.size))), shape=(4 * n_groups, cells.size)
@@ -225,21 +187,7 @@ def group_counts(
 
 
 def group_rates(counts: np.ndarray, min_cell: int = 1) -> dict[str, np.ndarray]:
-    """Return the rates by which fairness is judged.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (n_replicates, n_groups, 2, 2)
-        As of :func:`group_counts`.
-    min_cell : int, default=1
-        A rate of fewer rows than that, in the first replicate, is nan in all.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n_replicates, n_groups)
-        "selection", the share called positive; "tpr" and "fpr", that share of the positive and of
-        the negative rows.
-    """
+    """Return the rates by which fairness is judged."""
     called, actual = counts[..., 1], counts.sum(axis=-1)
     parts = {"selection": called.sum(axis=-1), "tpr": called[..., 1], "fpr": called[..., 0]}
     wholes = {"selection": actual.sum(axis=-1), "tpr": actual[..., 1], "fpr": actual[..., 0]}
@@ -265,22 +213,7 @@ def _ends(rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def gap(rates: Rates, criterion: str, aggregate: str = "max") -> np.ndarray:
-    """Return how far the groups are from equal rates.
-
-    Parameters
-    ----------
-    rates : mapping of str to ndarray of shape (..., n_groups)
-        As of :func:`group_rates`.
-    criterion : {"demographic_parity", "equalized_odds", "equal_opportunity"}
-        Equal "selection", equal "tpr" and "fpr", or equal "tpr".
-    aggregate : {"max", "mean"}, default="max"
-        What is taken of the spreads of the two rates of equalized odds.
-
-    Returns
-    -------
-    ndarray of shape (...)
-        In [0, 1]; nan where a rate is known of fewer than two groups.
-    """
+    """Return how far the groups are from equal rates."""
     spreads = np.stack([spread(rates[name]) for name in CRITERIA[criterion]])
     return np.asarray(spreads.max(axis=0) if aggregate == "max" else spreads.mean(axis=0))
 
@@ -322,29 +255,12 @@ def preservation(rates: Rates, others: Rates, criterion: str) -> np.ndarray:
 def gap_interval(
     rates: Rates, criterion: str, aggregate: str = "max", confidence: float = 0.95
 ) -> tuple[float, float] | None:
-    """Return an interval of the gap, from replicates of the rates.
-
-    Parameters
-    ----------
-    rates : mapping of str to ndarray of shape (..., 1 + n_replicates, n_groups)
-        The rates, then their bootstrap replicates. Leading axes are models, whose mean gap it is.
-    criterion, aggregate : str
-        As of :func:`gap`.
-    confidence : float, default=0.95
-        In (0, 1).
-
-    Returns
-    -------
-    tuple of float or None
-        None where the gap, or too many replicates, are not defined.
-
-    Notes
-    -----
-    Noise spreads equal rates apart, so that a gap, and each bootstrap gap still more, is too large:
-    quantiles of bootstrap gaps never reach 0. But no gap differs from the true one by more than
-    the errors of the rates are spread. The interval is the gap plus and minus a quantile of the
-    spread of (replicate - rate): exact for two groups, conservative for more.
-    """
+    """Return an interval of the gap, from replicates of the rates."""
+    # Noise spreads equal rates apart, so that a gap, and each bootstrap gap still more, is
+    # too large: quantiles of bootstrap gaps never reach 0. But no gap differs from the true
+    # one by more than the errors of the rates are spread. The interval is the gap plus and
+    # minus a quantile of the spread of (replicate - rate): exact for two groups, conservative
+    # for more.
     value = _over_models(gap(rates, criterion, aggregate))[0]
     errors = {name: part[..., 1:, :] - part[..., :1, :] for name, part in rates.items()}
     reach = _over_models(gap(errors, criterion, aggregate))

@@ -253,18 +253,8 @@ def n_labels(context: Context, question: Question) -> int:
 
 
 def margin_of_sample(values: np.ndarray, n_drawn: int, n_all: int) -> float:
-    """Return how far a mean of values that were drawn may be from that of all, at 95%.
-
-    By Student's t and the variance of a sample without replacement; infinite of one value.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.global_utility import margin_of_sample
-    >>> values = np.repeat([0.5, 1.0], 25)
-    >>> round(margin_of_sample(values, 50, 300), 3), margin_of_sample(values, 50, 50)
-    (0.066, 0.0)
-    """
+    """Return how far a mean of values that were drawn may be from that of all, at 95%."""
+    # By Student's t and the variance of a sample without replacement; infinite of one value.
     if values.size < 2:
         return np.inf
     error = values.std(ddof=1) * np.sqrt((1.0 - n_drawn / n_all) / values.size)
@@ -272,16 +262,7 @@ def margin_of_sample(values: np.ndarray, n_drawn: int, n_all: int) -> float:
 
 
 def kept(pair: Mapping[str, Any]) -> np.ndarray:
-    """Return the fraction of a score that synthetic rows keep: 1 is all, for losses the inverse.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.global_utility import kept
-    >>> pair = {"tstr": np.array([0.4, 0.0]), "trtr": np.array([0.8, 0.0])}
-    >>> kept({"scoring": "balanced_accuracy", **pair}), kept({"scoring": "rmse", **pair})
-    (array([0.5, 1. ]), array([2., 1.]))
-    """
+    """Return the fraction of a score that synthetic rows keep: 1 is all, for losses the inverse."""
     part, whole = pair["tstr"], pair["trtr"]
     if pair["scoring"] == _NUMBERS:
         part, whole = whole, part

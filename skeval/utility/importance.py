@@ -384,13 +384,7 @@ def _owners(model: models.Model) -> np.ndarray:
 
 
 def native_importances(model: models.Model) -> np.ndarray:
-    """Return the importances that an estimator has of its own, by feature.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it has none.
-    """
+    """Return the importances that an estimator has of its own, by feature."""
     owners, n_features = _owners(model), len(model.problem.features)
     if model.estimator is None:
         return np.zeros(n_features)
@@ -406,30 +400,14 @@ def native_importances(model: models.Model) -> np.ndarray:
 
 
 def as_shares(importances: np.ndarray) -> np.ndarray:
-    """Return importances as shares of their sum, negative ones being 0; all 0 if none is positive.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.importance import as_shares
-    >>> as_shares(np.array([[3.0, 1.0, -2.0]])).tolist()
-    [[0.75, 0.25, 0.0]]
-    """
+    """Get importances as shares of their sum, negative ones being 0; all 0 if none is positive."""
     positive = np.where(importances > _ROUNDING, importances, 0.0)
     total = positive.sum(axis=1, keepdims=True)
     return np.divide(positive, total, out=np.zeros_like(positive), where=total > 0.0)
 
 
 def rank_correlation(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return Spearman's correlation of each pair of rows; nan where one of them does not vary.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.importance import rank_correlation
-    >>> rank_correlation(np.array([[0.5, 0.3, 0.2]]), np.array([[0.3, 0.5, 0.2]])).tolist()
-    [0.5]
-    """
+    """Return Spearman's correlation of each pair of rows; nan where one of them does not vary."""
     ranks = (rankdata(part, axis=1) for part in (first, second))
     a, b = (part - part.mean(axis=1, keepdims=True) for part in ranks)
     sizes = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
@@ -438,18 +416,8 @@ def rank_correlation(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def top_overlap(first: np.ndarray, second: np.ndarray, k: int) -> np.ndarray:
-    """Return the share of the k largest entries of each row that two tables have in common.
-
-    Entries that tie for the last places share them equally.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.importance import top_overlap
-    >>> first, second = np.array([[0.5, 0.3, 0.2]]), np.array([[0.4, 0.4, 0.2]])
-    >>> [top_overlap(first, second, k).tolist() for k in (1, 2)]
-    [[0.5], [1.0]]
-    """
+    """Return the share of the k largest entries of each row that two tables have in common."""
+    # Entries that tie for the last places share them equally.
     places = (_places(part, k) for part in (first, second))
     return np.asarray(np.minimum(*places).sum(axis=1) / k)
 
@@ -463,35 +431,12 @@ def _places(values: np.ndarray, k: int) -> np.ndarray:
 
 
 def mass_overlap(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return the share of importance that lies on the same entries: 1 minus half the L1 distance.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.importance import mass_overlap
-    >>> mass_overlap(np.array([[0.5, 0.3, 0.2]]), np.array([[0.4, 0.4, 0.2]])).round(6).tolist()
-    [0.9]
-    """
+    """Get the share of importance that lies on the same entries: 1 minus half the L1 distance."""
     return np.asarray(1.0 - 0.5 * np.abs(first - second).sum(axis=1))
 
 
 def agreement(first: np.ndarray, second: np.ndarray, statistic: str, k: int) -> np.ndarray:
-    """Return the agreement of the importances of two models, those of the first being the measure.
-
-    Parameters
-    ----------
-    first, second : ndarray of shape (n_replicates, n_features)
-        Shares, as :func:`as_shares` gives them.
-    statistic : {"spearman", "topk", "l1"}
-        Which.
-    k : int
-        For "topk"; less than the number of features.
-
-    Returns
-    -------
-    ndarray of shape (n_replicates,)
-        nan where the first goes by nothing, or ranks all features alike; 0 where the second does.
-    """
+    """Get the agreement of the importances of two models, those of the first being the measure."""
     if statistic == "spearman":
         agreed = rank_correlation(first, second)
         measurable, agrees = ((part != part[:, :1]).any(axis=1) for part in (first, second))

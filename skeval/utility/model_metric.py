@@ -8,10 +8,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from skeval.core.base import Metric
+from skeval.core.base import Metric, Unmet
 from skeval.core.context import Context
 from skeval.core.declared import declared
-from skeval.exceptions import Sentence
 from skeval.results.result import Result, undefined
 from skeval.stats.intervals import percentile_interval
 from skeval.steps.classifiers import named
@@ -70,7 +69,7 @@ class TargetMetric(Metric):
     pos_label: Label | None = None
     features: Columns = None
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Return which need the real tables leave unmet, a target of the right kind among them."""
         if (unmet := super().unmet_need(context)) or len(self._tasks) == 3:
             return unmet
@@ -78,8 +77,8 @@ class TargetMetric(Metric):
         if problem.task in self._tasks:
             return None
         if "multiclass" in self._tasks:
-            return Sentence(f"needs a target of labels, and {problem.target} is one of numbers.")
-        return Sentence(
+            return Unmet(f"needs a target of labels, and {problem.target} is one of numbers.")
+        return Unmet(
             f"needs a target of two labels, and {problem.target} makes a task of kind "
             f"{problem.task}. Set task='binary' and pos_label for one label against all others."
         )

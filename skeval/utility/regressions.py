@@ -34,24 +34,12 @@ _EXACT = 1e-12  # residuals below this share of the target are rounding
 _FLAT = 1e-12  # a likelihood that bends less than this has no maximum there
 _SURE = 1e-8  # probabilities so near the label say nothing of the coefficients
 _STEP = 1e-9
-_MOST_STEPS = 100
+_MAX_STEPS = 100
 
 
 @dataclass(frozen=True)
 class Regression:
-    """Coefficients of one regression, with their intervals.
-
-    Attributes
-    ----------
-    estimates, errors, low, high : ndarray of shape (n_columns,)
-        Coefficients, standard errors and ends of intervals; nan where the rows do not determine
-        them, or leave no degree of freedom to the errors.
-    n_rows : int
-        Number of rows.
-    separated : bool
-        Whether a combination of columns determines some labels, so that coefficients of a
-        logistic regression are infinite; these are nan here.
-    """
+    """Coefficients of one regression, with their intervals."""
 
     estimates: np.ndarray
     errors: np.ndarray
@@ -80,11 +68,10 @@ def with_intervals(
 
 
 def basis_of(design: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return an orthonormal basis of the columns of a design of at least one row and column.
-
-    It is of shape (n_rows, rank). With it comes the matrix from coordinates in it to coefficients,
-    of shape (n_columns, rank), and which coefficients the rows do not determine.
-    """
+    """Return an orthonormal basis of the columns of a design of at least one row and column."""
+    # It is of shape (n_rows, rank). With it comes the matrix from coordinates in it to
+    # coefficients, of shape (n_columns, rank), and which coefficients the rows do not
+    # determine.
     scales = np.linalg.norm(design, axis=0)
     scales = np.where(scales > 0.0, scales, 1.0)
     rows, triangle = np.linalg.qr(design / scales)
@@ -97,31 +84,7 @@ def basis_of(design: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def least_squares(design: np.ndarray, target: np.ndarray, confidence: float = 0.95) -> Regression:
-    """Regress numbers by least squares, with intervals of Student's t.
-
-    Parameters
-    ----------
-    design : ndarray of shape (n_rows, n_columns)
-        Finite; with a column of ones, if there is to be an intercept.
-    target : ndarray of shape (n_rows,)
-        Finite.
-    confidence : float, default=0.95
-        Level of the intervals, in (0, 1).
-
-    Returns
-    -------
-    Regression
-        Standard errors are 0 where the target is met exactly.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.regressions import least_squares
-    >>> design = np.column_stack([np.ones(4), [0.0, 1.0, 2.0, 3.0]])
-    >>> fit = least_squares(design, np.array([0.0, 1.0, 1.0, 2.0]))
-    >>> fit.estimates.round(3).tolist(), fit.low.round(3).tolist()
-    ([0.1, 0.6], [-1.038, -0.008])
-    """
+    """Regress numbers by least squares, with intervals of Student's t."""
     n_rows, n_columns = design.shape
     if n_rows == 0 or n_columns == 0:
         nothing = np.full(n_columns, np.nan)
@@ -141,26 +104,7 @@ def least_squares(design: np.ndarray, target: np.ndarray, confidence: float = 0.
 
 
 def n_rows_behind(design: np.ndarray) -> np.ndarray:
-    """Return how many rows each coefficient of least squares rests on.
-
-    Parameters
-    ----------
-    design : ndarray of shape (n_rows, n_columns)
-        Finite.
-
-    Returns
-    -------
-    ndarray of shape (n_columns,)
-        A coefficient is a weighted sum of the target; this is the inverse participation ratio of
-        the squared weights: k for a mean of k rows, 1 where one row decides.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.regressions import n_rows_behind
-    >>> n_rows_behind(np.eye(2)[[0] * 7 + [1] * 3]).round(6).tolist()
-    [7.0, 3.0]
-    """
+    """Return how many rows each coefficient of least squares rests on."""
     if 0 in design.shape:
         return np.zeros(design.shape[1])
     vectors, back, _ = basis_of(design)
@@ -171,41 +115,13 @@ def n_rows_behind(design: np.ndarray) -> np.ndarray:
 
 
 def logistic(design: np.ndarray, target: np.ndarray, confidence: float = 0.95) -> Regression:
-    """Regress labels by maximum likelihood, without penalty, with Wald's intervals.
-
-    Parameters
-    ----------
-    design : ndarray of shape (n_rows, n_columns)
-        Finite; with a column of ones, if there is to be an intercept.
-    target : ndarray of shape (n_rows,)
-        0 or 1.
-    confidence : float, default=0.95
-        Level of the intervals, in (0, 1).
-
-    Returns
-    -------
-    Regression
-
-    Notes
-    -----
-    The likelihood grows for ever if a combination of columns puts some rows on the right side for
-    sure; some coefficients are then infinite. Their rows say nothing of the other coefficients,
-    which are estimated from the rows that are left; there may be none.
-
-    References
-    ----------
-    C. J. Geyer, "Likelihood inference in exponential families and directions of recession",
-    Electronic Journal of Statistics 3 (2009) 259-289, doi:10.1214/08-EJS349.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.regressions import logistic
-    >>> design = np.column_stack([np.ones(10), np.repeat([0.0, 1.0], 5)])
-    >>> fit = logistic(design, np.array([1, 0, 0, 0, 0, 1, 1, 1, 1, 0]))
-    >>> fit.estimates.round(3).tolist(), fit.errors.round(3).tolist()
-    ([-1.386, 2.773], [1.118, 1.581])
-    """
+    """Regress labels by maximum likelihood, without penalty, with Wald's intervals."""
+    # The likelihood grows for ever if a combination of columns puts some rows on the right
+    # side for sure; some coefficients are then infinite. Their rows say nothing of the other
+    # coefficients, which are estimated from the rows that are left; there may be none.
+    #
+    # Source: C. J. Geyer, "Likelihood inference in exponential families and directions of
+    # recession", Electronic Journal of Statistics 3 (2009) 259-289, doi:10.1214/08-EJS349.
     n_rows, n_columns = design.shape
     left, rank = np.arange(n_rows), 0
     while left.size and n_columns:
@@ -232,14 +148,13 @@ def logistic(design: np.ndarray, target: np.ndarray, confidence: float = 0.95) -
 def _climb(
     vectors: np.ndarray, target: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Maximise the likelihood over coordinates; stop where it bends no more.
-
-    Returns coordinates, probabilities, and a root of the coordinates' covariance: its product with
-    its transpose is the covariance. There is none where the likelihood has no maximum.
-    """
+    """Maximise the likelihood over coordinates; stop where it bends no more."""
+    # Returns coordinates, probabilities, and a root of the coordinates' covariance: its
+    # product with its transpose is the covariance. There is none where the likelihood has no
+    # maximum.
     places = np.zeros(vectors.shape[1])
     signs = 2.0 * target - 1.0
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         logits = vectors @ places
         p = expit(logits)
         weights = p * expit(-logits)
@@ -273,10 +188,10 @@ FUNCTIONS = (
     *("log", "log2", "log10", "exp", "exp2", "exp10", "I", "C", "Q"),
     *("center", "scale", "standardize", "poly", "bs", "cr", "cs", "cc", "lag"),
 )
-_LONGEST = 2_000  # characters of a formula
-_MOST_POWERS = 3
-_MOST_TERMS = 2_000
-_MOST_COUNTED = 100  # degrees, knots to be placed, rows to lag
+_MAX_LENGTH = 2_000  # characters of a formula
+_MAX_POWERS = 3
+_MAX_TERMS = 2_000
+_MAX_COUNTED = 100  # degrees, knots to be placed, rows to lag
 _COUNTING = ("poly", "bs", "cr", "cs", "cc", "lag")
 _PLACES = ("knots", "lower_bound", "upper_bound")  # arguments that are numbers of the column
 _OPERANDS = ("odd", "number", "name", "text")
@@ -293,15 +208,8 @@ _TOKEN = re.compile(
 
 
 def is_formula(text: object) -> bool:
-    """Return whether a formula has only names, numbers, signs and the functions above.
-
-    Examples
-    --------
-    >>> from skeval.utility.regressions import is_formula
-    >>> is_formula("income ~ log(age) + city * plan"), is_formula("y ~ a.to_csv('x')")
-    (True, False)
-    """
-    if not isinstance(text, str) or len(text) > _LONGEST:
+    """Return whether a formula has only names, numbers, signs and the functions above."""
+    if not isinstance(text, str) or len(text) > _MAX_LENGTH:
         return False
     at = n_powers = 0
     tokens = list[re.Match[str]]()
@@ -321,7 +229,7 @@ def is_formula(text: object) -> bool:
         n_powers += token["power"] is not None
         tokens += [token] if token.lastgroup is not None else []
         at = token.end()
-    return n_powers <= _MOST_POWERS and _is_small(tokens)
+    return n_powers <= _MAX_POWERS and _is_small(tokens)
 
 
 def _is_small(tokens: Sequence[re.Match[str]]) -> bool:
@@ -337,7 +245,7 @@ def _is_small(tokens: Sequence[re.Match[str]]) -> bool:
     try:
         trees = [ast.parse(side.strip(), mode="eval").body for side in sides if side.strip()]
         calls = [one for tree in trees for one in ast.walk(tree) if isinstance(one, ast.Call)]
-        few = all(_n_terms(tree) <= _MOST_TERMS for tree in trees)
+        few = all(_n_terms(tree) <= _MAX_TERMS for tree in trees)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return few and not any(map(_counts_far, calls))
@@ -355,7 +263,7 @@ def _n_terms(node: ast.AST) -> float:
     left, right = _n_terms(node.left), _n_terms(node.right)
     if isinstance(node.op, ast.Pow | ast.BitXor):
         power = node.right.value if isinstance(node.right, ast.Constant) else math.inf
-        return min(left, _MOST_TERMS + 1.0) ** float(power)  # type: ignore[arg-type]
+        return min(left, _MAX_TERMS + 1.0) ** float(power)  # type: ignore[arg-type]
     both = left * right
     if isinstance(node.op, ast.MatMult):
         return both
@@ -376,7 +284,7 @@ def _counts_far(call: ast.Call) -> bool:
 
 
 def _is_large(value: object) -> bool:
-    return isinstance(value, int | float) and value > _MOST_COUNTED
+    return isinstance(value, int | float) and value > _MAX_COUNTED
 
 
 FormulaText = Annotated[
@@ -384,16 +292,16 @@ FormulaText = Annotated[
     Legal(
         "a formula such as 'income ~ log(age) + city * plan', of names of columns (`odd names` in "
         f"backticks), numbers, + - * / : ^ ~ and {', '.join(FUNCTIONS)}, of at most "
-        f"{_MOST_TERMS:,} terms, with at most {_MOST_COUNTED} knots or powers each",
+        f"{_MAX_TERMS:,} terms, with at most {_MAX_COUNTED} knots or powers each",
         is_formula,
         -1,
     ),
 ]
 
 
-FEWEST = 10  # rows of train that a level with a coefficient of its own has
-_MOST_LEVELS = 30
-_MOST_COLUMNS = 300
+MIN_LEVEL_ROWS = 10  # rows of train that a level with a coefficient of its own has
+_MAX_LEVELS = 30
+_MAX_COLUMNS = 300
 _POOLED = "other levels"
 _A_DAY = 86_400.0
 _OF_A_FUNCTION = re.compile(r"\[(?!NameError)(\w+): .*\]")  # but which name is not defined is told
@@ -402,30 +310,20 @@ _NAMES = re.compile(r"`([^`]+)`|([^\W\d]\w*)")
 
 @dataclass(frozen=True)
 class Levels:
-    """How a category is coded: its cells in order, the reference first, the pooled one last.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Names of the cells.
-    cell_of : dict of int to int
-        The cell of each code that has one of its own.
-    pooled : int
-        The cell of all other codes; -1 if there is none, and rows with them are left out.
-    """
+    """How a category is coded: its cells in order, the reference first, the pooled one last."""
 
     names: tuple[str, ...]
     cell_of: dict[int, int]
     pooled: int
 
     @classmethod
-    def of(cls, codes: np.ndarray, labels: tuple[str, ...], most: int = _MOST_LEVELS) -> Levels:
+    def of(cls, codes: np.ndarray, labels: tuple[str, ...], most: int = _MAX_LEVELS) -> Levels:
         """Learn the cells of train's codes: the most frequent first, then by name."""
         counts = np.bincount(codes.astype(np.int64), minlength=len(labels))
         by_count = sorted(np.flatnonzero(counts), key=lambda code: (-counts[code], labels[code]))
-        kept = [int(code) for code in by_count[:most] if counts[code] >= FEWEST]
+        kept = [int(code) for code in by_count[:most] if counts[code] >= MIN_LEVEL_ROWS]
         kept = kept[:1] + sorted(kept[1:], key=lambda code: labels[code])
-        is_pooled = bool(counts.sum() - counts[kept].sum() >= FEWEST)
+        is_pooled = bool(counts.sum() - counts[kept].sum() >= MIN_LEVEL_ROWS)
         names = tuple(labels[code] for code in kept) + (_POOLED,) * is_pooled
         cells = {code: cell for cell, code in enumerate(kept)}
         return cls(names, cells, len(kept) if is_pooled else -1)
@@ -440,27 +338,7 @@ class Levels:
 
 @dataclass(frozen=True)
 class Design:
-    """The columns of a regression.
-
-    Attributes
-    ----------
-    problem : Problem
-        What is regressed on what.
-    used : tuple of int
-        Places of the features that have coefficients.
-    dates : frozenset of str
-        Features that count in days.
-    levels : dict of int to Levels
-        The coding of those features that are categories.
-    left_out : dict of str to str
-        Features without coefficients, and why.
-    spec : object or None
-        What formulaic learned from train, where a formula makes the columns.
-    columns : tuple of str
-        The names of the columns that a formula makes.
-    reason : str
-        Why there is nothing to regress; empty if there is.
-    """
+    """The columns of a regression."""
 
     problem: Problem
     used: tuple[int, ...]
@@ -549,18 +427,9 @@ class Design:
 
 @shared
 def design_of(context: Context, question: Question, formula: str | None = None) -> Design:
-    """Return the design that train gives: a column for each feature, or those of a formula.
-
-    A feature that does not vary in train has no coefficient, nor one with less than two levels of
-    enough rows. Rows count that have a value of every feature used.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the formula cannot be read or evaluated.
-    MissingDependencyError
-        If there is a formula, and formulaic is not installed.
-    """
+    """Return the design that train gives: a column for each feature, or those of a formula."""
+    # A feature that does not vary in train has no coefficient, nor one with less than two
+    # levels of enough rows. Rows count that have a value of every feature used.
     problem, train = problem_of(context, question), rows_of_role(context, "train", question)
     dates = frozenset(context.schema.columns("datetime"))
     left_out: dict[str, str] = {}
@@ -593,7 +462,7 @@ def _with_levels(design: Design, train: Rows) -> tuple[Design, dict[str, str]]:
     if not complete.any():
         return replace(design, reason="no row of train has a value of every feature."), {}
     codes = [j for j in used if design.problem.nominal[j]]
-    most = max(2, min(_MOST_LEVELS, _MOST_COLUMNS // max(1, len(codes))))
+    most = max(2, min(_MAX_LEVELS, _MAX_COLUMNS // max(1, len(codes))))
     while True:
         rows = train.features[complete]
         levels = {j: Levels.of(rows[:, j], train.levels[j], most) for j in codes}
@@ -608,34 +477,19 @@ def _with_levels(design: Design, train: Rows) -> tuple[Design, dict[str, str]]:
 def _unfit(values: np.ndarray, levels: Levels | None) -> str:
     """Return why a feature has no coefficient; empty if it has."""
     if levels is not None:
-        return "" if len(levels.names) > 1 else f"not two levels of {FEWEST} rows"
+        return "" if len(levels.names) > 1 else f"not two levels of {MIN_LEVEL_ROWS} rows"
     return "" if values.size and (values != values[0]).any() else "one value only"
 
 
 def columns_in(formula: str, columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that a formula mentions.
-
-    Examples
-    --------
-    >>> from skeval.utility.regressions import columns_in
-    >>> columns_in("y ~ poly(age, 2) + `body mass`", ["age", "body mass", "city", "y"])
-    ('age', 'body mass', 'y')
-    """
+    """Return the columns that a formula mentions."""
     # formulaic's own list of variables lacks the arguments of poly and bs
     names = {quoted or plain for quoted, plain in _NAMES.findall(formula)}
     return tuple(name for name in columns if name in names)
 
 
 def check_formula(formula: str, target: str, has_labels: bool) -> None:
-    """Refuse a formula that cannot be read, or whose left side is of another target.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is so.
-    MissingDependencyError
-        If formulaic is not installed.
-    """
+    """Refuse a formula that cannot be read, or whose left side is of another target."""
     terms = _read(formula)
     right, left = getattr(terms, "rhs", terms), [str(term) for term in getattr(terms, "lhs", [])]
     if len(left) > 1 or not all(hasattr(term, "factors") for term in right):

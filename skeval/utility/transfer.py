@@ -250,27 +250,8 @@ class RecallEfficacy(_Efficacy):
 
 
 def threshold_at(is_positive: np.ndarray, scores: np.ndarray, level: float, of: str) -> float:
-    """Return the threshold at which precision or recall is least, but no less than a level.
-
-    Rows are called positive if their score is at least the threshold.
-
-    Parameters
-    ----------
-    is_positive : ndarray of bool, shape (n_rows,)
-        The truth.
-    scores : ndarray of shape (n_rows,)
-        The higher, the more positive.
-    level : float
-        In [0, 1].
-    of : {"precision", "recall"}
-        What is to reach the level. Among thresholds that do equally well, the one at which the
-        other is highest is returned.
-
-    Returns
-    -------
-    float
-        1.0 if no threshold reaches the level, as where no row is positive.
-    """
+    """Return the threshold at which precision or recall is least, but no less than a level."""
+    # Rows are called positive if their score is at least the threshold.
     distinct, place = np.unique(scores, return_inverse=True)
     hits, called = (
         np.cumsum(np.bincount(place, weights, distinct.size)[::-1])[::-1]
@@ -289,20 +270,7 @@ def threshold_at(is_positive: np.ndarray, scores: np.ndarray, level: float, of: 
 
 
 def called_shares(is_positive: np.ndarray, called: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return precision and recall of calls for each weighting of the rows; 0 where none is called.
-
-    Parameters
-    ----------
-    is_positive, called : ndarray of bool, shape (n_rows,)
-        The truth, and what was called positive.
-    weights : ndarray of shape (n_replicates, n_rows)
-        How often each row counts.
-
-    Returns
-    -------
-    ndarray of shape (n_replicates, 2)
-        Precision, and recall, which is nan where no row is positive.
-    """
+    """Get precision and recall of calls for each weighting of the rows; 0 where none is called."""
     hits, n_called, n_positive = (
         weights @ part.astype(np.float64) for part in (is_positive & called, called, is_positive)
     )
@@ -316,11 +284,9 @@ SURE = 0.99  # of balanced accuracy or R2 on holdout rows, from which on a colum
 
 @shared
 def giveaway(context: Context, question: Question) -> str:
-    """Return the column that alone predicts the target all but surely; empty if none does.
-
-    A tree of each column is grown on train and scored on the holdout; it is the best that counts.
-    The synthetic rows are not looked at.
-    """
+    """Return the column that alone predicts the target all but surely; empty if none does."""
+    # A tree of each column is grown on train and scored on the holdout; it is the best that
+    # counts. The synthetic rows are not looked at.
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     problem = problem_of(context, question)
@@ -354,7 +320,7 @@ def unknown_labels(context: Context, question: Question) -> tuple[MetricWarning,
     return (MetricWarning(said),) if unknown.size else ()
 
 
-_FEWEST_DRAWN, _N_DRAWN = 10, 41  # rows of a label, and points, of a curve that is drawn
+_MIN_DRAWN, _N_DRAWN = 10, 41  # rows of a label, and points, of a curve that is drawn
 
 
 _UNKNOWN_LABELS = (
@@ -723,17 +689,15 @@ def ratio(on_synthetic: float, on_real: float, scoring: str) -> float:
 def roc_on_holdout(
     context: Context, model: Any, question: Question, seed: int
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Return ROC curves on holdout rows of a model of synthetic and one of real rows.
-
-    On a grid of false positive rates, so that no step is one person's; empty where there are not
-    two labels, or fewer than ten rows of one.
-    """
+    """Return ROC curves on holdout rows of a model of synthetic and one of real rows."""
+    # On a grid of false positive rates, so that no step is one person's; empty where there
+    # are not two labels, or fewer than ten rows of one.
     problem = problem_of(context, question)
     truth = rows_of_role(context, "holdout", question).target
     if problem.positive is None:
         return {}
     is_positive = truth == problem.positive
-    if min(is_positive.sum(), (~is_positive).sum()) < _FEWEST_DRAWN:
+    if min(is_positive.sum(), (~is_positive).sum()) < _MIN_DRAWN:
         return {}
     grid, curves = np.linspace(0.0, 1.0, _N_DRAWN), {}
     for kind, training in TRAININGS.items():

@@ -38,13 +38,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class LocalEngine:
-    """The machine itself: single tasks run at once in this process, many in processes of joblib.
-
-    Attributes
-    ----------
-    n_jobs : int or None
-        Processes of `map`, as in joblib.
-    """
+    """The machine itself: single tasks run at once in this process, many in processes of joblib."""
 
     n_jobs: int | None = None
 
@@ -78,8 +72,6 @@ class LocalEngine:
 
 
 _CHOSEN: ContextVar[Engine | None] = ContextVar("engine", default=None)
-# engines that are active though none was chosen; set in skeval/__init__.py
-FINDERS: list[Callable[[], Engine | None]] = []
 
 
 @contextmanager
@@ -93,27 +85,13 @@ def running_on(chosen: Engine | None) -> Iterator[None]:
 
 
 def current_engine(n_jobs: int | None = None) -> Engine:
-    """Return the engine of the block, else the active one, else this machine.
-
-    Parameters
-    ----------
-    n_jobs : int or None, default=None
-        Processes on this machine; another engine has as many as it has.
-
-    Returns
-    -------
-    Engine
-
-    Examples
-    --------
-    >>> from skeval.utils.engines import LocalEngine, current_engine, running_on
-    >>> with running_on(LocalEngine()):
-    ...     current_engine(2)
-    LocalEngine(n_jobs=2)
-    """
+    """Return the engine of the block, else the active one, else this machine."""
     chosen = _CHOSEN.get()
     if chosen is None:
-        chosen = next((found for find in FINDERS if (found := find()) is not None), None)
+        # built on this module; it does not import Dask to find out whether a client is active
+        from skeval.scale.engines import active_engine
+
+        chosen = active_engine()
     return LocalEngine(n_jobs) if chosen is None or isinstance(chosen, LocalEngine) else chosen
 
 

@@ -25,31 +25,19 @@ from contextvars import ContextVar, copy_context
 from pathlib import Path
 from typing import Generic, Literal, TypeVar, cast
 
-from skeval.exceptions import LimitError, Sentence
+from skeval.exceptions import LimitError
 from skeval.utils.engines import carried
 
 Progress = Callable[[str, int, int], None]
 Shown = bool | Literal["lines"]
 _FIRST = 2.0  # seconds before work is long
-_LONGEST_WAIT = 60.0  # seconds between lines
+_MAX_WAIT = 60.0  # seconds between lines
 _SHORTEST = 1.0  # seconds that are worth a word
 
 
 @contextmanager
 def shown(wanted: Shown) -> Iterator[Callable[[str], Progress | None]]:
-    """Give what makes a callback of a verb, such as "measured": it shows how far the work is.
-
-    Parameters
-    ----------
-    wanted : bool or "lines"
-        Whether bars are shown in a terminal or notebook. With "lines", work of more than two
-        seconds writes lines to standard error elsewhere, as in the log of a pipeline.
-
-    Yields
-    ------
-    callable
-        A function of a verb that returns the callback, or None if nothing is shown.
-    """
+    """Give what makes a callback of a verb, such as "measured": it shows how far the work is."""
     from rich.console import Console
 
     console = Console(stderr=True)
@@ -118,35 +106,11 @@ class _Lines:
             seconds = time.perf_counter() - self._start
             if total or seconds >= _SHORTEST:  # a piece of work that has just begun says nothing
                 self._write(said(verb, total, seconds, list(ends)))
-            wait = min(2 * wait, _LONGEST_WAIT)
+            wait = min(2 * wait, _MAX_WAIT)
 
 
 def said(verb: str, total: int, seconds: float, ends: Sequence[float] = ()) -> str:
-    """Return a line on how far work is.
-
-    Parameters
-    ----------
-    verb : str
-        What is done, such as "measured".
-    total : int
-        How many pieces there are.
-    seconds : float
-        Since the start.
-    ends : sequence of float, default=()
-        When each of the pieces that are done was, in seconds since the start.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from skeval.utils.execution import said
-    >>> said("drawn", 12, 10.0, [2.0, 5.0, 7.0, 9.5])
-    'skeval: 4 of 12 drawn after 10 s'
-    >>> said("measured", 20, 122.0, [1.0, 2.0, 3.0, 4.0, 10.0])
-    'skeval: 5 of 20 measured after 122 s, the next one at work for 112 s'
-    """
+    """Return a line on how far work is."""
     if not total:
         return f"skeval: at work for {seconds:.0f} s"
     text = f"skeval: {len(ends)} of {total} {verb} after {seconds:.0f} s"
@@ -179,34 +143,7 @@ class Stopped(BaseException):
 
 
 def within_limits(work: Callable[[], T], seconds: float | None, n_bytes: int | None) -> T:
-    """Do work in a thread that is told to stop when it takes too long or too much.
-
-    Parameters
-    ----------
-    work : callable
-        Without arguments.
-    seconds : float or None
-        Seconds of wall time; no limit if None.
-    n_bytes : int or None
-        By which the memory of the whole process may grow meanwhile; no limit if None.
-
-    Returns
-    -------
-    object
-        What `work` returns.
-
-    Raises
-    ------
-    LimitError
-        If it went beyond a limit, or the system has no more memory. A call of compiled code ends
-        before its thread does: it may run on for a while, unheard.
-
-    Examples
-    --------
-    >>> from skeval.utils.execution import within_limits
-    >>> within_limits(lambda: 1 + 1, 60.0, None)
-    2
-    """
+    """Do work in a thread that is told to stop when it takes too long or too much."""
     if seconds is None and n_bytes is None:
         try:
             return work()
@@ -243,17 +180,11 @@ def within_limits(work: Callable[[], T], seconds: float | None, n_bytes: int | N
     raise LimitError(exceeded)
 
 
-def _told(said: str, python: str, shell: str) -> Sentence:
-    return Sentence(said.format(python), said.format(shell))
-
-
-def _exceeded(
-    elapsed: float, grown: int, seconds: float | None, n_bytes: int | None
-) -> Sentence | None:
+def _exceeded(elapsed: float, grown: int, seconds: float | None, n_bytes: int | None) -> str | None:
     if seconds is not None and elapsed > seconds:
-        return _told(_TOO_LONG, f"timeout={seconds:g}", f"--timeout {seconds:g}")
+        return _TOO_LONG.format(f"timeout={seconds:g}")
     if n_bytes is not None and grown > n_bytes:
-        return _told(_TOO_MUCH, f"max_memory={n_bytes:,}", f"--max-memory, {n_bytes:,}")
+        return _TOO_MUCH.format(f"max_memory={n_bytes:,}")
     return None
 
 
@@ -288,26 +219,7 @@ _FILES = {
 
 
 def free_memory(root: Path = Path("/")) -> int | None:
-    """Return the bytes that the process can still take; None where the system does not say.
-
-    Parameters
-    ----------
-    root : Path, default=Path("/")
-        The folder of `proc` and `sys`.
-
-    Returns
-    -------
-    int or None
-        The least of what the machine has available, and of what each control group that the process
-        is in, such as a container, leaves of its limit.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from skeval.utils.execution import free_memory
-    >>> free_memory(Path("no such folder")) is None
-    True
-    """
+    """Return the bytes that the process can still take; None where the system does not say."""
     free = [*_of_machine(root), *_of_groups(root)]
     return max(0, min(free)) if free else None
 
@@ -391,20 +303,7 @@ Outcome = TypeVar("Outcome")
 
 
 class Cores:
-    """A number of threads that may compute at a time.
-
-    Parameters
-    ----------
-    n : int
-        How many.
-
-    Examples
-    --------
-    >>> from skeval.utils.execution import Cores, using
-    >>> with using(Cores(2)) as cores:
-    ...     cores.map(abs, [-1, 2, -3])
-    [1, 2, 3]
-    """
+    """A number of threads that may compute at a time."""
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -479,14 +378,7 @@ def waiting() -> Iterator[None]:
 
 @contextmanager
 def sharing(n_jobs: int | None) -> Iterator[Cores]:
-    """Hold one of the cores that are shared already, or of as many as are asked for.
-
-    Parameters
-    ----------
-    n_jobs : int or None
-        As in joblib: None is 1 unless a :class:`joblib.parallel_config` says otherwise, -1 all. It
-        says nothing where several cores are shared already, as in a suite.
-    """
+    """Hold one of the cores that are shared already, or of as many as are asked for."""
     cores = _IN_USE.get()
     if cores is None or (cores.n == 1 and n_jobs is not None):
         from joblib import effective_n_jobs

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from skeval import exceptions
-from skeval.exceptions import InvalidParameterError, MetricWarning, Sentence, SkevalError
+from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError
 from skeval.utils.formatting import as_float, printable
 
 if TYPE_CHECKING:
@@ -46,16 +46,8 @@ T = TypeVar("T")
 
 
 def mapped(shape: Shape, dtype: Any) -> np.ndarray:
-    """Return an array, column by column, in a temporary file: it may be larger than memory.
-
-    The file ends with the array; the system keeps in memory what of it is in use.
-
-    Examples
-    --------
-    >>> from skeval.utils.files import mapped
-    >>> mapped((2, 3), "int8").shape
-    (2, 3)
-    """
+    """Return an array, column by column, in a temporary file: it may be larger than memory."""
+    # The file ends with the array; the system keeps in memory what of it is in use.
     import numpy as np
 
     with tempfile.TemporaryFile(prefix="skeval-") as file:
@@ -67,23 +59,7 @@ def mapped(shape: Shape, dtype: Any) -> np.ndarray:
 def foreign_text(
     path: str | Path, *, error: type[SkevalError] = InvalidParameterError, most: int = LARGEST
 ) -> str:
-    """Return the text of a file that somebody else may have written.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    error : type, default=InvalidParameterError
-        What is raised.
-    most : int, default=LARGEST
-        Its greatest number of bytes.
-
-    Raises
-    ------
-    SkevalError
-        An error of the class `error`: there is no such file, it is a pipe or a device, it cannot be
-        read, is too large or no text.
-    """
+    """Return the text of a file that somebody else may have written."""
     try:
         if _is_endless(Path(path)):
             raise error(f"{path} is not a regular file.")
@@ -108,14 +84,7 @@ def _is_endless(path: Path) -> bool:
 
 
 def foreign_json(path: str | Path, *, error: type[SkevalError] = InvalidParameterError) -> Any:
-    """Return the content of a JSON file that somebody else may have written.
-
-    Raises
-    ------
-    SkevalError
-        An error of the class `error`: as :func:`foreign_text`, or it is no JSON, or nested too
-        deeply.
-    """
+    """Return the content of a JSON file that somebody else may have written."""
     text = foreign_text(path, error=error)
     try:
         return json.loads(text)
@@ -125,13 +94,7 @@ def foreign_json(path: str | Path, *, error: type[SkevalError] = InvalidParamete
 
 
 def foreign_toml(path: str | Path, make: Callable[[dict[str, Any]], T], *, most: int) -> T:
-    """Return what is made of the content of a TOML file that somebody else may have written.
-
-    Raises
-    ------
-    InvalidParameterError
-        As :func:`foreign_text`, it is no TOML, or `make` refuses it; the path is named.
-    """
+    """Return what is made of the content of a TOML file that somebody else may have written."""
     text = foreign_text(path, error=InvalidParameterError, most=most)
     if _LONG_KEY.search(text):
         raise InvalidParameterError(
@@ -149,28 +112,7 @@ def foreign_toml(path: str | Path, make: Callable[[dict[str, Any]], T], *, most:
 
 
 def check_output(path: str | Path, endings: Collection[str], *, owner: str) -> Path:
-    """Refuse a path that nothing can be written to, before the work whose result it is for.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file to write.
-    endings : collection of str
-        The legal endings, in lower case, such as ``.pdf``.
-    owner : str
-        Who writes, for the messages.
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    InvalidParameterError
-        If the ending is another, or the path is a folder or in one that is not there.
-    OSError
-        If the file cannot be written.
-    """
+    """Refuse a path that nothing can be written to, before the work whose result it is for."""
     path = Path(path)
     if path.is_dir():
         example = path / f"{owner}{next(iter(endings))}"
@@ -179,7 +121,7 @@ def check_output(path: str | Path, endings: Collection[str], *, owner: str) -> P
         *others, last = endings
         known = f"{', '.join(others)} or {last}" if others else last
         said = f"{path} must end in {known}."
-        raise InvalidParameterError(Sentence(f"{owner}: {said}", f"--output {said}"))
+        raise InvalidParameterError(f"{owner}: {said}")
     if not path.parent.is_dir():
         raise InvalidParameterError(f"{owner}: there is no folder {path.parent}; make it first.")
     with _named(path):
@@ -192,19 +134,12 @@ def check_output(path: str | Path, endings: Collection[str], *, owner: str) -> P
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Give a temporary file in the folder of `path` to write to, and rename it on success.
-
-    A failed run leaves an existing file as it was, and nothing else behind; nor does one that the
-    system asks to end. What a run left that was killed is removed by the next one, if that knows
-    that it is over: on the same machine, in the same space of process numbers (containers have
-    their own), or after a week. The mode of an existing file is kept, and a link stays
-    one: the file that it points to is replaced.
-
-    Raises
-    ------
-    OSError
-        It names `path`, not the temporary file.
-    """
+    """Give a temporary file in the folder of `path` to write to, and rename it on success."""
+    # A failed run leaves an existing file as it was, and nothing else behind; nor does one
+    # that the system asks to end. What a run left that was killed is removed by the next one,
+    # if that knows that it is over: on the same machine, in the same space of process numbers
+    # (containers have their own), or after a week. The mode of an existing file is kept, and
+    # a link stays one: the file that it points to is replaced.
     path = Path(path)
     target = _target(path)
     with _named(path):
@@ -349,13 +284,7 @@ def details_of(source: object) -> Iterator[None]:
 
 
 def check_details(details: Mapping[str, Any]) -> None:
-    """Refuse scores by column that are neither numbers nor mappings.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If one is none.
-    """
+    """Refuse scores by column that are neither numbers nor mappings."""
     for name in _SCORES:
         if isinstance(scores := details.get(name), Mapping):
             for score in scores.values():
@@ -402,15 +331,7 @@ def no_formula(name: str) -> str:
 
 
 def csv_of(frame: pd.DataFrame) -> str:
-    """Return a table as CSV in which no text and no name of a column is a formula.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.utils.files import csv_of
-    >>> csv_of(pd.DataFrame({"metric": ["=1+1", "dcr"], "value": [-1.0, 0.5]})).splitlines()
-    ['metric,value', "'=1+1,-1.0", 'dcr,0.5']
-    """
+    """Return a table as CSV in which no text and no name of a column is a formula."""
     plain = frame.map(lambda cell: no_formula(cell) if isinstance(cell, str) else cell)
     return plain.rename(columns=lambda name: no_formula(str(name))).to_csv(index=False)
 
@@ -445,13 +366,7 @@ def _rebuilt_warning(
 def read_versioned(
     path: str | Path, version: int, make: Callable[[dict[str, Any]], T], *, what: str
 ) -> T:
-    """Return what `make` rebuilds of a JSON file that may be another's.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the file holds no `what`, or in another version of the schema.
-    """
+    """Return what `make` rebuilds of a JSON file that may be another's."""
     text = foreign_text(path)
     try:
         content = without_controls(json.loads(text))

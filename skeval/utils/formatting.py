@@ -10,7 +10,7 @@ from typing import Any
 
 NOTHING = "\N{EN DASH}"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_MOST_DIGITS = 6  # tried before two numbers are called equal
+_MAX_DIGITS = 6  # tried before two numbers are called equal
 _SCORE_NAMES = {
     "roc_auc": "ROC-AUC",
     "average_precision": "average precision",
@@ -53,14 +53,7 @@ _LETTER = re.compile(r"\b([A-Z]) (?=[a-z])")
 
 
 def number(value: float | str | None, digits: int = 3) -> str:
-    r"""Return three significant digits, or another number of them; a dash for nan and None.
-
-    Examples
-    --------
-    >>> from skeval.utils.formatting import number
-    >>> number(0.97985), number(1234.5), number(float("nan"))
-    ('0.980', '1,234', '\u2013')
-    """
+    """Return three significant digits, or another number of them; a dash for nan and None."""
     value = as_float(value)
     if math.isnan(value):
         return NOTHING
@@ -73,14 +66,7 @@ def number(value: float | str | None, digits: int = 3) -> str:
 
 
 def percent(share: float | None, digits: int = 1) -> str:
-    """Return a share as a percentage; tiny ones are not rounded to nothing.
-
-    Examples
-    --------
-    >>> from skeval.utils.formatting import percent
-    >>> percent(0.0905), percent(0.0), percent(0.00001), percent(0.654)
-    ('9.1%', '0%', '<0.1%', '65.4%')
-    """
+    """Return a share as a percentage; tiny ones are not rounded to nothing."""
     value = round(100.0 * as_float(share), 9)  # 0.0905 is 9.05%, not 9.0499...%
     if math.isnan(value):
         return NOTHING
@@ -91,15 +77,8 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 
 def pair(first: float, second: float, *, share: bool) -> tuple[str, str]:
-    """Return two numbers or shares with as many digits as show which is the larger.
-
-    Examples
-    --------
-    >>> from skeval.utils.formatting import pair
-    >>> pair(0.5, 0.5, share=True), pair(0.12341, 0.12349, share=False)
-    (('50.0%', '50.0%'), ('0.1234', '0.1235'))
-    """
-    for more in range(_MOST_DIGITS if first != second else 0):
+    """Return two numbers or shares with as many digits as show which is the larger."""
+    for more in range(_MAX_DIGITS if first != second else 0):
         if share:
             texts = percent(first, 1 + more), percent(second, 1 + more)
         else:
@@ -110,26 +89,12 @@ def pair(first: float, second: float, *, share: bool) -> tuple[str, str]:
 
 
 def snake_case(metric: str) -> str:
-    """Return the name of a class as results are named: words in lower case.
-
-    Examples
-    --------
-    >>> from skeval.utils.formatting import snake_case
-    >>> snake_case("KSComplement"), snake_case("DCRShare"), snake_case("TSTR")
-    ('ks_complement', 'dcr_share', 'tstr')
-    """
+    """Return the name of a class as results are named: words in lower case."""
     return _CAPITAL.sub("_", metric).lower()
 
 
 def title_of(metric: str) -> str:
-    """Return the name of a class of metrics as people write it.
-
-    Examples
-    --------
-    >>> from skeval.utils.formatting import title_of
-    >>> title_of("KSComplement"), title_of("DCRShare"), title_of("ExactMatchShare")
-    ('Kolmogorov-Smirnov complement', 'DCR share', 'Exact match share')
-    """
+    """Return the name of a class of metrics as people write it."""
     words = [
         _ABBREVIATED.get(word, word if len(word) == 1 or not word[1:].islower() else word.lower())
         for word in _WORD.findall(metric)
@@ -139,26 +104,12 @@ def title_of(metric: str) -> str:
 
 
 def scoring_in_words(scoring: str) -> str:
-    """Return the name of a score of models as sentences have it.
-
-    Examples
-    --------
-    >>> from skeval.utils.formatting import scoring_in_words
-    >>> scoring_in_words("roc_auc"), scoring_in_words("accuracy")
-    ('ROC-AUC', 'accuracy')
-    """
+    """Return the name of a score of models as sentences have it."""
     return _SCORE_NAMES.get(scoring, scoring)
 
 
 def shown_interval(interval: tuple[float, float] | None) -> str:
-    """Return an interval in words; nothing without one.
-
-    Examples
-    --------
-    >>> from skeval.utils.formatting import shown_interval
-    >>> [shown_interval(one) for one in ((0.25, 0.5), (1.5, float("inf")), (0.0, float("inf")))]
-    ['0.250 to 0.500', 'at least 1.50', 'no bound']
-    """
+    """Return an interval in words; nothing without one."""
     if interval is None:
         return ""
     low, high = interval
@@ -168,80 +119,38 @@ def shown_interval(interval: tuple[float, float] | None) -> str:
 
 
 def names_in_words(names: Sequence[str], most: int = 3) -> str:
-    """Return names as a sentence has them; of more than `most`, the last are counted.
-
-    Examples
-    --------
-    >>> from skeval.utils.formatting import names_in_words
-    >>> names_in_words(["a", "b", "c"]), names_in_words(["a", "b", "c"], 2)
-    ('a, b and c', 'a and 2 others')
-    """
+    """Return names as a sentence has them; of more than `most`, the last are counted."""
     if len(names) <= most:
         return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
     return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} others"
 
 
 def whole(n: float) -> str:
-    """Return a count of persons or rows in words that stay true where it is a mean of counts.
-
-    Examples
-    --------
-    >>> from skeval.utils.formatting import whole
-    >>> [whole(n) for n in (0, 0.4, 1.2, 1200)]
-    ['0', 'fewer than 1', 'about 1', '1,200']
-    """
+    """Return a count of persons or rows in words that stay true where it is a mean of counts."""
     if n == round(n):
         return f"{n:,.0f}"
     return f"about {n:,.0f}" if n > 1.0 else "fewer than 1"
 
 
 def counted(n: int, what: str) -> str:
-    """Return a number of things in words.
-
-    Examples
-    --------
-    >>> from skeval.utils.formatting import counted
-    >>> counted(1, "holdout row"), counted(1200, "holdout row")
-    ('1 holdout row', '1,200 holdout rows')
-    """
+    """Return a number of things in words."""
     return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def beside(baseline: float | None, what: str) -> str:
-    """Return the end of a sentence on a share: what share fresh rows have; nothing without one.
-
-    Examples
-    --------
-    >>> from skeval.utils.formatting import beside
-    >>> beside(0.25, "of holdout rows do"), beside(None, "of holdout rows do")
-    ('; 25.0% of holdout rows do', '')
-    """
+    """Return the end of a sentence on a share: what share fresh rows have; nothing without one."""
     return "" if baseline is None else f"; {percent(baseline)} {what}"
 
 
 def did_you_mean(unknown: Iterable[str], known: Iterable[str]) -> str:
-    """Return a question for the known names that misspelt ones are near to; nothing without any.
-
-    Examples
-    --------
-    >>> from skeval.utils.formatting import did_you_mean
-    >>> did_you_mean(["recipent"], ["title", "recipient"]), did_you_mean(["x"], ["title"])
-    (' Did you mean recipient?', '')
-    """
+    """Return a question for the known names that misspelt ones are near to; nothing without any."""
     known = list(known)
     near = [one for name in unknown for one in difflib.get_close_matches(name, known, n=1)]
     return f" Did you mean {', '.join(dict.fromkeys(near))}?" if near else ""
 
 
 def printable(text: str) -> str:
-    r"""Return a text with what terminals obey and do not show replaced, and halves of surrogates.
-
-    Examples
-    --------
-    >>> from skeval.utils.formatting import printable
-    >>> printable("a\x1b[2J") == "a\N{REPLACEMENT CHARACTER}[2J"
-    True
-    """
+    """Return a text with what terminals obey and do not show replaced, and halves of surrogates."""
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
@@ -251,12 +160,5 @@ def as_float(value: Any) -> float:
 
 
 def risk_level(value: float, most: float) -> str:
-    """Return the level of risk that published rules give a number: "high" above a bound.
-
-    Examples
-    --------
-    >>> from skeval.utils.formatting import risk_level
-    >>> risk_level(0.06, 0.05), risk_level(0.05, 0.05)
-    ('high', 'low')
-    """
+    """Return the level of risk that published rules give a number: "high" above a bound."""
     return "high" if value > most else "low"

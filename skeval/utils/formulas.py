@@ -43,27 +43,13 @@ _NAMES = {
 
 
 def formulas_as_text(text: str) -> str:
-    r"""Return a docstring with its formulas, blocks and in lines, as plain text.
-
-    Examples
-    --------
-    >>> from skeval.utils.formulas import formulas_as_text
-    >>> formulas_as_text(r"It is :math:`\frac{p - c}{1 - c}`.")
-    'It is (p - c) / (1 - c).'
-    """
+    """Return a docstring with its formulas, blocks and in lines, as plain text."""
     blocks = _BLOCK.sub(lambda m: textwrap.indent(formula_as_text(m[1]), "    ") + "\n", text)
     return _INLINE.sub(lambda m: formula_as_text(m[1]), blocks).rstrip("\n")
 
 
 def formula_as_text(formula: str) -> str:
-    r"""Return one formula of LaTeX as plain text, on one line.
-
-    Examples
-    --------
-    >>> from skeval.utils.formulas import formula_as_text
-    >>> formula_as_text(r"\pi = \frac{n_T}{n_T + n_H}, \qquad \max\left(0, |A|\right)")
-    'π = n_T / (n_T + n_H),     max(0, |A|)'
-    """
+    """Return one formula of LaTeX as plain text, on one line."""
     text = " ".join(formula.replace("\\\\", "\\").split())
     for brace, kept in _BRACES.items():
         text = text.replace(brace, kept)

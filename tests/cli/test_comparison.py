@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skeval import MetricSuite
+from skeval import MetricSuite, MetricTags, Result, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.fidelity import TVComplement
 from skeval.privacy import ExactMatchShare
@@ -33,6 +33,19 @@ def test_any_number_of_scores_are_compared(run, saved):
     assert run("render", "c.json", "-o", "again.html")[0] == 0
     with open("c.html", encoding="utf-8") as page, open("again.html", encoding="utf-8") as again:
         assert page.read() == again.read()
+
+
+def test_a_fall_since_the_release_before_is_printed(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
+    for i, value in enumerate((0.9, 0.91, 0.6), start=1):
+        result = Result(value, (value - 0.02, value + 0.02), tags=tags)
+        SuiteResult({"relations": result}).to_json(f"v{i}.json")
+    code, _, err = run("compare", "v1.json", "v2.json", "v3.json")
+    assert code == 0
+    assert "relations (from 0.910 in v2 to 0.600 in v3)" in err
+    assert "v1 to" not in err
+    assert "from 0.9" not in run("compare", "v1.json", "v2.json")[2]
 
 
 def test_one_table_or_one_name_twice_is_refused(run, saved):

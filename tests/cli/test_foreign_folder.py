@@ -15,17 +15,6 @@ pytestmark = pytest.mark.slow
 TRAPS = ("numpy", "struct", "sitecustomize", "skeval", "pandas", "numba", "json", "joblib")
 THREE = ("train.csv", "holdout.csv", "synthetic.csv")
 FEW = ("--metrics", "ks_complement,dcr_share")  # the report has measured all
-TOURNAMENT = """
-metrics = "ks_complement"
-cv = 2
-by = "ks_complement"
-
-[generators.shuffled]
-class = "skeval.generators.IndependentMarginals"
-
-[generators.copies]
-class = "skeval.generators.Bootstrap"
-"""
 COMMANDS = (
     ("report", *THREE, "-o", "r.html"),  # the first, for which all is compiled
     ("evaluate", *THREE, *FEW, "-o", "scores.json"),
@@ -33,13 +22,10 @@ COMMANDS = (
     ("render", "scores.json", "-o", "r.pdf"),
     ("verify", "scores.json", *THREE),
     ("compare", "scores.json", "others.json"),
-    ("history", "scores.json", "others.json"),
-    ("releases", *THREE, "holdout.csv"),
     ("list",),
     ("explain", "dcr_share"),
     ("schema", "train.csv"),
     ("init-release", "-o", "release.toml"),
-    ("tournament", "train.csv", "--config", "t.toml", "--jobs", "2"),
     ("demo", "--rows", "100", "-o", "demo.html"),
 )
 
@@ -49,7 +35,6 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("foreign")
     for seed, name in enumerate(THREE):
         make_mixed(60, random_state=seed).to_csv(path / name, index=False)
-    (path / "t.toml").write_text(TOURNAMENT, encoding="utf-8")
     for name in TRAPS:
         text = f"open({str(path / f'{name}.imported')!r}, 'w').close()\n"
         (path / f"{name}.py").write_text(text, encoding="utf-8")

@@ -71,7 +71,7 @@ def test_long_files_give_what_short_ones_give(folder, run, monkeypatch):
     files = [f"{role}.csv" for role in ROLES]
     assert run("evaluate", *files, "--suite", "quality", "-o", "whole.json")[0] == 0
     monkeypatch.setattr(long_csv, "MANY_ROWS", 100)
-    monkeypatch.setattr(long_csv, "_LEAST_BYTES", 100)
+    monkeypatch.setattr(long_csv, "_MIN_BYTES", 100)
     monkeypatch.setattr(sources, "MANY_ROWS", 100)
     for ending in ("csv", "parquet"):
         tables = [f"{role}.{ending}" for role in ROLES]

@@ -176,10 +176,10 @@ def test_dialects_are_seen_and_said(folder, run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--sep", ";;"), "--sep must be one character"),
-        (("--decimal", ";"), "--decimal must be '.' or ','"),
-        (("--encoding", "klingon"), "--encoding: there is no encoding klingon"),
-        (("--sep", ",", "--decimal", ","), "--sep and --decimal cannot both be ','"),
+        (("--sep", ";;"), "--sep"),
+        (("--decimal", ";"), "--decimal"),
+        (("--encoding", "klingon"), "there is no encoding klingon"),
+        (("--sep", ",", "--decimal", ","), "sep and decimal"),
         (("-o", "train.csv"), "which it would destroy"),
         (("-o", "kinds.txt"), "must end in .json"),
     ],

@@ -17,7 +17,6 @@ from skeval.exceptions import InvalidParameterError
         ({"aspect": "beauty"}, "aspect must be among"),
         ({"aspect": "fidelity", "needs": {"luck"}}, "needs must be among"),
         ({"aspect": "fidelity", "risks": {"ruin"}}, "risks must be among"),
-        ({"aspect": "fidelity", "reads": "pairs"}, "reads must be among"),
         ({"aspect": "fidelity", "quoted": "luck"}, "quoted must be among"),
         *(
             ({"aspect": "fidelity", "weight": weight}, r"weight must be a float in \(0, 100\)")

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from skeval.diagnostic import RuleAdherence
-from skeval.diagnostic.expressions import GRAMMAR, LONGEST, Condition, cells_of, moment
+from skeval.diagnostic.expressions import GRAMMAR, MAX_LENGTH, Condition, cells_of, moment
 from skeval.exceptions import InvalidParameterError
 
 N = 60
@@ -277,7 +277,7 @@ class TestRefused:
             "a > " + "9" * 5000,
             "-" * 5000 + "a > 1",
             "not " * 2000 + "a",
-            "(" * 150 + "a" + ")" * 150 + " > 1" + " " * LONGEST,
+            "(" * 150 + "a" + ")" * 150 + " > 1" + " " * MAX_LENGTH,
             "(" * 3000 + "a" + ")" * 3000,
             " + ".join(["a"] * 2000) + " > 1",
             3,

@@ -448,10 +448,8 @@ def test_a_suite_sorts_and_cuts_each_column_once():
     suite = MetricSuite([(repr(metric), clone(metric)) for metric in OF_COLUMNS])
     context = suite.fit(train).context_.with_synthetic(synthetic)
     for metric in suite.metrics_.values():
-        metric.value_in(context)  # the interval sorts and cuts halves too
+        metric.evaluate_context(context)
     steps = [key[0].__name__ for key in {*context._memo, *context.real._memo}]
-    # the hashes are those of equal rows, of which fit gives notice
-    assert set(steps) == {"sorted_values", "cells", "codes", "histogram", "content_hashes"}
     assert steps.count("sorted_values") == 2 * (4 + 1)  # four numbers and dates, one boolean
 
 

@@ -179,7 +179,7 @@ def test_beta_recall_looks_at_all_rows_in_a_ball(space, k, monkeypatch):
     module = "skeval.fidelity.alpha_precision."
     for first, second in ((1, 1), (2, 7), (90, 90)):
         monkeypatch.setattr(module + "_LISTED", first)
-        monkeypatch.setattr(module + "_LONGEST", second)
+        monkeypatch.setattr(module + "_MAX_LENGTH", second)
         assert metric.score(synthetic) == listed
 
 

@@ -86,6 +86,33 @@ class TestValues:
         assert rows.dtypes.equals(train.dtypes)
         assert set(rows["city"].dropna()) <= set(train["city"].dropna())
 
+    @pytest.mark.parametrize("n_rows", [1, 3, 41, 400])
+    def test_smoothed_values_of_any_dtype_stay_in_range_and_missing_in_number(
+        self, n_rows: int
+    ) -> None:
+        rng = np.random.default_rng(0)
+        k = rng.integers(-50, 50, n_rows)
+        far = np.where(k > 0, np.int64(2**63 - 1) - k, k - np.int64(2**63 - 1) + 50)
+        dates = pd.Series(pd.Timestamp("2024-03-28", tz="Europe/Paris") + pd.to_timedelta(k, "D"))
+        holes = rng.random(n_rows) < 0.3
+        train = pd.DataFrame(
+            {
+                "whole": pd.Series(k, dtype="Int64").mask(holes),
+                "date": dates.mask(holes),
+                "duration": pd.Series(pd.to_timedelta(k, "h")),
+                "far": far,
+                "tens": 10 * k + 3,
+                "key": k.astype(str),
+            }
+        )
+        rows = sampled(train, smoothing=True)
+        assert rows.dtypes.equals(train.dtypes)
+        assert rows.isna().mean().sub(train.isna().mean()).abs().max() < 0.05
+        assert (rows["tens"] % 10 == 3).all()
+        for name in train.columns[:-1]:
+            if train[name].notna().any():
+                assert rows[name].dropna().between(train[name].min(), train[name].max()).all()
+
     def test_leaves_of_one_row_give_whole_rows(self) -> None:
         train = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 3)), columns=list("abc"))
         assert len(sampled(train, 300, min_samples_leaf=1).merge(train)) == 300

@@ -14,7 +14,7 @@ import pytest
 from skeval.datasets import load_flights, make_census, make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.generators import IndependentMarginals, RandomForestImputation
-from skeval.generators import cart as _forests
+from skeval.generators import forest as _forests
 
 
 def small(p: float = 0.5, **parameters: Any) -> RandomForestImputation:
@@ -171,7 +171,7 @@ class TestPredictions:
         self, census: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         whole = predicted(census)
-        monkeypatch.setattr(_forests, "_ROWS_AT_ONCE", 300)
+        monkeypatch.setattr(_forests, "MAX_ROWS_AT_ONCE", 300)
         pd.testing.assert_frame_equal(predicted(census), whole)
 
 

@@ -26,7 +26,7 @@ from skeval import MetricSuite
 from skeval.datasets import make_mixed
 from skeval.fidelity import KSComplement
 from skeval.generators import GeneratorAdapter
-from skeval.generators._clients import detected
+from skeval.generators.clients import detect_metadata
 from skeval.model_selection import cross_validate_generator, make_generator_scorer
 from skeval.privacy import DCRShare
 
@@ -52,7 +52,7 @@ found["ks"] = float(frame.loc["ks", "mean"])
 CTGAN = (
     START
     + """
-metadata = detected(train)
+metadata = detect_metadata(train)
 metadata.validate()
 adapter = GeneratorAdapter(CTGANSynthesizer(metadata, epochs=1))
 adapter.set_params(generator__epochs=2)

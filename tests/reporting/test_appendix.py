@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from skeval import Metric, MetricTags, Result, SuiteResult, make_suite
+from skeval import MetricTags, Result, SuiteResult, make_suite
+from skeval.core.catalogue import metric_classes
 from skeval.reporting import appendix
 from skeval.reporting.appendix import RISKS, definition_of, definitions, sign_off, three_risks
 from skeval.reporting.layout import Form, Grid
@@ -40,7 +41,7 @@ def test_limits_and_references_are_those_of_the_class(name: str) -> None:
 
 
 def test_every_metric_of_privacy_says_what_it_cannot_see() -> None:
-    kinds = {n: k for n, k in appendix._classes().items() if issubclass(k, Metric)}
+    kinds = metric_classes()
     of_privacy = [name for name, kind in kinds.items() if kind.tags.aspect == "privacy"]
     assert len(of_privacy) > 50
     lacking = [n for n in of_privacy if not any(t.startswith("Limits: ") for t in definition_of(n))]
@@ -61,7 +62,7 @@ def test_a_metric_of_ones_own_is_said_to_be() -> None:
 
 
 def test_tags_say_which_metrics_bear_on_a_risk() -> None:
-    kinds = [kind for kind in appendix._classes().values() if issubclass(kind, Metric)]
+    kinds = metric_classes().values()
     for risk in RISKS:
         assert len([kind for kind in kinds if risk in kind.tags.risks]) > 1, risk
     own = MetricTags("privacy", evidence="attack", bounds=(0, 1), risks={"linkability"})

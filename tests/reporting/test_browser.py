@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from skeval import MetricSuite, MetricTags, Result, SuiteResult, history
+from skeval import MetricSuite, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.fidelity import SimilarityScore, TVComplement
 from tests.reporting.browser import Browser, axe_core, browser_path
@@ -34,16 +34,6 @@ def path(odd: SuiteResult, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
-    values = {f"v{i}": 0.9 - 0.2 * (i > 4) for i in range(8)}
-    made = {
-        n: SuiteResult({"a": Result(x, (x - 0.02, x + 0.02), tags=tags)}) for n, x in values.items()
-    }
-    return history(made).to_html(tmp_path_factory.mktemp("html") / "followed.html")
-
-
-@pytest.fixture(scope="module")
 def compared(tables: list[pd.DataFrame], tmp_path_factory: pytest.TempPathFactory) -> Path:
     candidates = {"one": tables[2], "other": make_mixed(400, random_state=3)}
     suite = MetricSuite([("tv", TVComplement()), ("similarity", SimilarityScore())])
@@ -51,7 +41,7 @@ def compared(tables: list[pd.DataFrame], tmp_path_factory: pytest.TempPathFactor
     return comparison.to_html(tmp_path_factory.mktemp("html") / "compared.html")
 
 
-@pytest.mark.parametrize("page", ["path", "compared", "followed"])
+@pytest.mark.parametrize("page", ["path", "compared"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_nothing_is_fetched_and_nothing_overflows(
     browser: Browser, page: str, width: int, request: pytest.FixtureRequest
@@ -177,7 +167,7 @@ ISSUES = """axe.run(document).then((found) => found.violations.map((one) =>
     [one.id, one.nodes.length, one.nodes[0].target.join(" "), one.nodes[0].failureSummary]))"""
 
 
-@pytest.mark.parametrize("page", ["path", "compared", "followed"])
+@pytest.mark.parametrize("page", ["path", "compared"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_axe_finds_no_violation(

@@ -16,7 +16,6 @@ from skeval.reporting.displays.maps import has_map
 CELLS = [[0.5, 0.0], [0.1, float("nan")]]
 DETAILS = {
     "maps": {"train": CELLS, "synthetic": [[0.4, 0.2], [float("nan"), float("nan")]]},
-    "difference": [[-0.1, 0.2], [-0.1, float("nan")]],
     "edges": {"x": [0.0, 1.0, 2.0], "y": [0.0, 2.0, 4.0]},
     "axes": [{"variance": 0.4, "columns": {"age": 0.7, "pay": 0.3}}, {"variance": 0.2}],
 }
@@ -24,17 +23,16 @@ TAGS = MetricTags("fidelity", greater_is_better=False, display="DensityMapDispla
 RESULT = Result(0.2, tags=TAGS, details=DETAILS)
 
 
-def test_one_panel_a_table_and_one_of_the_difference() -> None:
+def test_one_panel_a_table() -> None:
     display = DensityMapDisplay(RESULT).plot()
-    assert display.n_panels == len(display.ax_) == 3
-    first, second, difference = (ax.images[0].get_array() for ax in display.ax_)
+    assert display.n_panels == len(display.ax_) == 2
+    first, second = (ax.images[0].get_array() for ax in display.ax_)
     assert first.max() == second.max() * np.sqrt(5 / 4) == 1.0  # of one scale, its root
-    assert difference.max() == 1.0
     assert np.ma.getmaskarray(first).tolist() == [[False, False], [False, True]]
     assert not any(ax.collections or ax.lines for ax in display.ax_)  # no points
 
 
-@pytest.mark.parametrize("name", ["train", "holdout", "x", "synthetic less train"])
+@pytest.mark.parametrize("name", ["train", "holdout", "x"])
 def test_no_synthetic_table_is_drawn_as_a_real_one(name: str) -> None:
     with pytest.raises(InvalidParameterError, match=f"the name {name} is of a real table"):
         DensityMapDisplay.from_results({name: RESULT, "b": RESULT})
@@ -42,7 +40,6 @@ def test_no_synthetic_table_is_drawn_as_a_real_one(name: str) -> None:
 
 def test_tables_keep_their_names() -> None:
     assert list(DensityMapDisplay.from_results({"a": RESULT}).maps) == ["train", "a"]
-    assert DensityMapDisplay.from_results({"a": RESULT}).difference is not None
     both: dict[Any, Result] = {1: RESULT, "b": RESULT}
     assert list(DensityMapDisplay.from_results(both).maps) == ["train", "1", "b"]
 
@@ -65,12 +62,12 @@ def test_axes_name_what_they_are_made_of() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "shape"), [(1, (1, 3)), (3, (2, 3)), (2, (1, 3)), (5, (2, 3))])
+@pytest.mark.parametrize(("n", "shape"), [(1, (1, 2)), (3, (2, 2)), (2, (1, 3)), (5, (2, 3))])
 def test_panels_stand_in_rows(n: int, shape: tuple[int, int]) -> None:
     results = {f"table {i}": RESULT for i in range(n)}
     display = DensityMapDisplay.from_results(results)
-    assert display.n_panels == (3 if n == 1 else n + 1)
-    assert display._shape() == ((2, 2) if display.n_panels == 4 else shape)
+    assert display.n_panels == n + 1
+    assert display._shape() == shape
     display.plot()
     assert isinstance(display.figure_, Figure)
 

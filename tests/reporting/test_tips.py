@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from skeval import MetricTags, Result, SuiteResult, history
+from skeval import Result, SuiteResult
 from skeval.reporting import AttacksDisplay, MarginalDisplay, PairDisplay, ParetoDisplay, display_of
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.matrices import PhikMatricesDisplay
@@ -87,17 +87,6 @@ def test_columns_matrices_and_releases_say_their_numbers(suite_result: SuiteResu
     )
     matrix = [text for *_, text in boxes(display_of(suite_result["similarity"]))]
     assert len(matrix) == 49
-    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
-    releases = {
-        name: SuiteResult({"a": Result(x, (x - 0.01, x + 0.01), baseline=0.9, tags=tags)})
-        for name, x in {"v1": 0.9, "v2": 0.5}.items()
-    }
-    drawn = history(releases).plot()
-    assert isinstance(drawn, Display)
-    assert [tip.text for tip in tips(drawn)] == [
-        "v1: 0.900, 95% interval 0.890 to 0.910, fresh real rows 0.900",
-        "v2: 0.500, 95% interval 0.490 to 0.510, fresh real rows 0.900, worse than the one before",
-    ]
 
 
 @pytest.mark.parametrize("n", [3, 30])

@@ -193,6 +193,82 @@ def test_a_choice_between_facets_is_left_to_the_reader():
     assert f"b is ahead of a in utility by 1 of 1 metrics, {clearest}; a is" in both.sentence
 
 
+def releases(*values, tags=HIGH, **more):
+    """Return results of releases, with the standard error 0.01."""
+    return {
+        f"v{i}": SuiteResult({"m": made(x, (x - 0.02, x + 0.02), tags, **more)})
+        for i, x in enumerate(values, start=1)
+    }
+
+
+def pairs_of(falls):
+    return falls[["first", "second"]].to_numpy().tolist()
+
+
+def test_a_fall_is_told_where_it_happened():
+    both = compare(releases(0.9, 0.91, 0.7, 0.71))
+    assert list(both) == ["v1", "v2", "v3", "v4"]
+    assert pairs_of(both.falls()) == [["v2", "v3"]]
+
+
+def test_a_slow_fall_is_a_difference_between_tables_farther_apart():
+    both = compare(releases(0.9, 0.88, 0.86, 0.84))
+    assert both.falls().empty
+    assert ["v1", "v4"] in pairs_of(both.differences.query("ahead == 'v1'"))
+
+
+def test_a_rise_is_not_a_fall_but_of_risks_it_is():
+    assert compare(releases(0.5, 0.8)).falls().empty
+    assert pairs_of(compare(releases(0.5, 0.8, tags=LOW)).falls()) == [["v1", "v2"]]
+
+
+def test_a_release_is_compared_with_the_last_one_that_has_the_metric():
+    first, last = releases(0.9, 0.5).values()
+    between = SuiteResult({"other": made(0.5)})
+    assert pairs_of(compare({"v1": first, "v2": between, "v3": last}).falls()) == [["v1", "v3"]]
+    assert compare({"v1": first, "v2": between}).falls().empty
+
+
+def test_a_value_that_comes_nearer_to_its_baseline_has_not_fallen():
+    """0.95 was closer to train than fresh rows, 0.8 is as good as they are."""
+    assert compare(releases(0.95, 0.8, baseline=0.8)).falls().empty
+
+
+def noise(rng, shape):
+    """Return four metrics of five releases that are alike."""
+    if shape == "normal":
+        values = 0.6 + 0.03 * rng.normal(size=(5, 4))
+        half = np.full((5, 4), 1.96 * 0.03)
+    else:
+        values = rng.binomial(300, 0.3, size=(5, 4)) / 300
+        half = 1.96 * np.sqrt(values * (1 - values) / 300)
+    return {
+        f"v{i}": SuiteResult(
+            {f"m{j}": made(x, (x - h, x + h)) for j, (x, h) in enumerate(zip(*row, strict=True))}
+        )
+        for i, row in enumerate(zip(values, half, strict=True))
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", ["normal", "shares"])
+def test_falls_are_told_in_at_most_a_twentieth_of_series_of_noise(shape):
+    rng, n_series = np.random.default_rng(0), 400
+    told = sum(not compare(noise(rng, shape)).falls().empty for _ in range(n_series))
+    assert told / n_series <= 0.05
+
+
+def test_a_fall_of_six_standard_errors_is_told():
+    """Of a difference: 6 times the square root of 2 of a value."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        series = noise(rng, "normal")
+        x = series["v3"]["m0"].value - 6 * np.sqrt(2) * 0.03
+        lower = made(x, (x - 1.96 * 0.03, x + 1.96 * 0.03))
+        fallen = compare({**series, "v4": SuiteResult({**series["v4"], "m0": lower})})
+        assert pairs_of(fallen.falls().query("metric == 'm0'")) == [["v3", "v4"]]
+
+
 def test_results_that_were_made_otherwise_are_named(suite, tables):
     a = suite.evaluate(tables[3], date=DATE)
     other = MetricSuite([("ks", KSComplement(columns=["age"]))]).fit(tables[2], tables[1])
@@ -203,6 +279,7 @@ def test_results_that_were_made_otherwise_are_named(suite, tables):
     assert both.recommendation.outcome is Conclusion.INCOMPARABLE
     assert set(both.differences["said"]) == {"of other real tables"}
     assert set(both.differences["ahead"]) == {""}
+    assert both.falls().empty
     assert set(both.standing().to_numpy().ravel()) == {"not compared"}
     assert "Take" not in both.sentence
     assert both.sentence.count("train was not the same table") == 1

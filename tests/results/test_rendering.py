@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from skeval import Result, SuiteResult
+from skeval import Result, SuiteResult, reporting
 from skeval.reporting import entry
 from skeval.results import rendering
-from skeval.utils.ties import LOADERS
 
 
 class Recorded:
@@ -27,7 +26,7 @@ class Recorded:
 @pytest.fixture
 def recorded(monkeypatch):
     own = Recorded()
-    monkeypatch.setitem(LOADERS, "rendering", lambda: own)
+    monkeypatch.setattr(reporting, "entry", own)
     return own
 
 

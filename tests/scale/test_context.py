@@ -268,7 +268,7 @@ def test_neighbours_are_read_at_once_while_they_fit(tmp_path, monkeypatch):
     paths = stored("1 part", tmp_path)
     context = LargeContext.of(*paths[:2], max_rows=50).with_synthetic(paths[2])
     assert len(measured_on(context, "neighbours").train) == 240
-    monkeypatch.setattr(skeval.scale.context, "_MOST_BYTES", 1000)
+    monkeypatch.setattr(skeval.scale.context, "_MAX_BYTES", 1000)
     assert measured_on(context, "neighbours") is context
 
 
@@ -282,7 +282,7 @@ def test_a_leak_of_tables_that_do_not_fit_is_told_with_the_same_advice(
     n = int(share * len(fresh))
     released = in_order(pd.concat([train[:n], fresh[n:]], ignore_index=True))
     expected = DCROverfittingProtection().fit(train, holdout).evaluate(released, advise=True)
-    monkeypatch.setattr(skeval.scale.context, "_MOST_BYTES", 0)
+    monkeypatch.setattr(skeval.scale.context, "_MAX_BYTES", 0)
     tables = (train, holdout, released)
     paths = [write_parts(one, tmp_path / str(i), 3) for i, one in enumerate(tables)]
     result = DCROverfittingProtection().fit(*paths[:2]).evaluate(paths[2], advise=True)
@@ -304,7 +304,7 @@ def test_neighbours_that_do_not_fit_are_found_in_parts_with_the_same_bits(
     metric, tmp_path, monkeypatch
 ):
     expected = metric().fit(*TABLES[:2]).evaluate(TABLES[2]).to_dict()
-    monkeypatch.setattr(skeval.scale.context, "_MOST_BYTES", 0)
+    monkeypatch.setattr(skeval.scale.context, "_MAX_BYTES", 0)
     monkeypatch.setattr(skeval.scale.context, "_SPILLED", 100)
     monkeypatch.setattr(skeval.scale.partitioned, "INDEX_BYTES", 10_000)
     indexes = []

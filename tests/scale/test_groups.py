@@ -29,7 +29,7 @@ def test_batches_merge_to_what_the_whole_has(monkeypatch):
     n_distinct = len(frame.value_counts(dropna=False))
     assert whole[1].sum() == 200
     assert whole[1].size == n_distinct
-    monkeypatch.setattr(steps, "_MOST_GROUPS", n_distinct - 1)
+    monkeypatch.setattr(steps, "_MAX_GROUPS", n_distinct - 1)
     assert steps._merged([whole]) is None
     assert steps._merged([None, whole]) is None
     assert grouped(Context.of(frame), "train", ["a", "b"], code) is None  # no worker counts it

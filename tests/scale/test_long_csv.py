@@ -18,7 +18,7 @@ N_ROWS = 40
 @pytest.fixture(autouse=True)
 def few_rows(monkeypatch, tmp_path):
     monkeypatch.setattr(long_csv, "_CHUNK", 7)
-    monkeypatch.setattr(long_csv, "_LEAST_BYTES", 10)
+    monkeypatch.setattr(long_csv, "_MIN_BYTES", 10)
     monkeypatch.setattr(long_csv, "MANY_ROWS", N_ROWS // 2)
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from skeval.exceptions import InvalidParameterError
 from skeval.neighbors.mixed import MixedNearestNeighbors
-from skeval.scale.partitioned import MOST_CELLS, Part, PartitionedNearestNeighbors
+from skeval.scale.partitioned import MAX_CELLS, Part, PartitionedNearestNeighbors
 from tests.neighbors.test_mixed import (
     ADULT_LIKE,
     BACKENDS,
@@ -115,7 +115,7 @@ def test_a_table_is_cut_into_cells_only_where_its_index_does_not_fit():
     ]
     assert counts[:2] == [1, 1]
     assert 1 < counts[2] < 20
-    assert counts[3] == MOST_CELLS
+    assert counts[3] == MAX_CELLS
 
 
 def test_rows_are_read_again_for_each_cell_and_held_where_there_is_one():

@@ -91,8 +91,6 @@ def test_whichever_module_comes_first_all_are_imported():
         "import sys, importlib",
         f"for name in {names}:",
         "    importlib.import_module(f'skeval.scale.{name}')",
-        "    from skeval.utils.ties import tied",
-        "    assert callable(tied('search in parts')), name",
         "    for known in [known for known in sys.modules if known.startswith('skeval')]:",
         "        del sys.modules[known]",
     ]

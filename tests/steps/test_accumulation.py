@@ -9,7 +9,7 @@ from scipy.integrate import quad
 
 from skeval.stats.intervals import clopper_pearson
 from skeval.steps.neighbors import (
-    FEW,
+    MAX_FEW_ROWS,
     accumulation_curve,
     area_interval,
     jackknife_error,
@@ -134,10 +134,10 @@ def test_intervals_reach_as_far_as_a_share_could_where_few_rows_tell(k):
 
 
 def test_ten_rows_are_enough():
-    terms = np.r_[np.full(FEW, 0.5), np.zeros(90)]
+    terms = np.r_[np.full(MAX_FEW_ROWS, 0.5), np.zeros(90)]
     assert area_interval([terms], 0.01) == pytest.approx((0.05 - 0.0196, 0.05 + 0.0196), abs=1e-4)
     both = area_interval([terms, np.zeros(100)], 0.0)
-    shares = 0.5 * clopper_pearson(FEW, 100)[1], clopper_pearson(0, 100)[1]
+    shares = 0.5 * clopper_pearson(MAX_FEW_ROWS, 100)[1], clopper_pearson(0, 100)[1]
     assert both == pytest.approx((0.025, np.mean(shares)))
 
 
@@ -159,7 +159,7 @@ def test_intervals_hold_the_value_and_lie_within_the_scale(parts, error):
 )
 def test_curves_tell_of_no_single_row(parts):
     curve = accumulation_curve(dict(enumerate(parts)))
-    if min(x.size for x in parts) < FEW:
+    if min(x.size for x in parts) < MAX_FEW_ROWS:
         assert curve == {}
         return
     u, share = curve["u"], curve["share"]
@@ -171,7 +171,7 @@ def test_curves_tell_of_no_single_row(parts):
         counts = np.array([0, *[(x <= at).sum() for at in u[1:]]])
         for k in range(1, u.size):
             for n_rows in (counts[k] - counts[k - 1], x.size - counts[k]):
-                assert n_rows >= FEW or (n_rows == 0 and np.isclose(u[k], coarse).any())
+                assert n_rows >= MAX_FEW_ROWS or (n_rows == 0 and np.isclose(u[k], coarse).any())
 
 
 def test_curves_are_those_of_the_distances():

@@ -33,7 +33,7 @@ def crossed(codes, i, j):
 @pytest.mark.parametrize("kept", [True, False])
 def test_tables_by_brute_force(monkeypatch, kept):
     if not kept:
-        monkeypatch.setattr("skeval.steps.pairs._MOST_CELLS", 10)
+        monkeypatch.setattr("skeval.steps.pairs._MAX_CELLS", 10)
     monkeypatch.setattr("skeval.steps.pairs._CHUNK", 64)
     tables = JointTables.of(CODES, CELLS, MISSING)
     assert bool(tables.blocks) is kept
@@ -62,7 +62,7 @@ def test_columns_beyond_one_call_are_counted_too(monkeypatch):
 @pytest.mark.parametrize("kept", [True, False])
 def test_rows_that_miss_a_value_can_be_dropped(monkeypatch, kept):
     if not kept:
-        monkeypatch.setattr("skeval.steps.pairs._MOST_CELLS", 10)
+        monkeypatch.setattr("skeval.steps.pairs._MAX_CELLS", 10)
     tables = JointTables.of(CODES, CELLS, MISSING)
     for i, j, table in tables.pairs("drop"):
         present = CODES[(CODES[:, i] != 1) & (CODES[:, j] != 1)]

@@ -24,36 +24,36 @@ KINDS = {"title": "categorical", "length": "continuous"}
 
 
 def test_a_level_a_row_does_not_make_a_feature_a_row():
-    from skeval.tables.spaces import MOST_LEVELS
+    from skeval.tables.spaces import MAX_LEVELS
 
     train, fresh = films(3_000, 9_000, 0), films(3_000, 9_000, 1)
     context = Context.of(train, fresh, schema=KINDS).with_synthetic(train)
     for role in ("train", "holdout", "synthetic"):
-        assert encoded(context, role, "euclidean").shape[1] <= MOST_LEVELS + 4
-        assert vectors(context, role, "euclidean", ("title",)).shape[1] == MOST_LEVELS + 2
+        assert encoded(context, role, "euclidean").shape[1] <= MAX_LEVELS + 4
+        assert vectors(context, role, "euclidean", ("title",)).shape[1] == MAX_LEVELS + 2
 
 
 def test_train_has_no_more_features_of_its_own_than_the_holdout():
-    from skeval.tables.spaces import MOST_LEVELS
+    from skeval.tables.spaces import MAX_LEVELS
 
     train, fresh = films(3_000, 9_000, 0), films(3_000, 9_000, 1)
     context = Context.of(train, fresh, schema=KINDS).with_synthetic(train)
     own = [
-        encoded(context, role, "euclidean")[:, 2 : 2 + MOST_LEVELS * 3 // 4].any(axis=1).sum()
+        encoded(context, role, "euclidean")[:, 2 : 2 + MAX_LEVELS * 3 // 4].any(axis=1).sum()
         for role in ("train", "holdout")
     ]
     assert min(own) > 0.6 * max(own)
 
 
 def test_frequent_levels_keep_their_distance_and_most_rare_ones_too():
-    from skeval.tables.spaces import MOST_LEVELS
+    from skeval.tables.spaces import MAX_LEVELS
 
     frequent = ["drama"] * 5 + ["comedy"] * 5
     rows = pd.DataFrame({"title": [*frequent, *(f"film {i}" for i in range(1_000))]})
     space = TablePreprocessor({"title": "categorical"})
     matrix = space.fit_transform(rows)
     assert np.linalg.norm(matrix[0] - matrix[5]) == pytest.approx(1.0)
-    assert space.n_cells_ == {"title": MOST_LEVELS + 2}
+    assert space.n_cells_ == {"title": MAX_LEVELS + 2}
     rare = np.linalg.norm(matrix[10:509] - matrix[510:1009], axis=1)
     assert 0.95 < (rare > 0.5).mean() < 1.0
     assert (np.linalg.norm(matrix[:10, None] - matrix[None, 10:], axis=2) > 0.99).all()
@@ -69,33 +69,33 @@ def test_features_do_not_depend_on_the_order_of_rows():
 
 
 def test_as_many_levels_as_there_are_features_are_as_they_were():
-    from skeval.tables.spaces import MOST_LEVELS, level_cells
+    from skeval.tables.spaces import MAX_LEVELS, level_cells
 
-    labels = [f"{i:03}" for i in range(MOST_LEVELS)]
+    labels = [f"{i:03}" for i in range(MAX_LEVELS)]
     frame = pd.DataFrame({"title": pd.Categorical(labels, labels)})
     np.testing.assert_array_equal(
-        level_cells(frame, {"title": labels})["title"], np.arange(MOST_LEVELS)
+        level_cells(frame, {"title": labels})["title"], np.arange(MAX_LEVELS)
     )
 
 
 def test_all_categories_together_have_few_features():
-    from skeval.tables.spaces import MOST_FEATURES, level_cells
+    from skeval.tables.spaces import MAX_FEATURES, level_cells
 
     labels = [f"{i:03}" for i in range(200)]
     frame = pd.DataFrame({f"c{j}": pd.Categorical(labels, labels) for j in range(100)})
     cells = level_cells(frame, dict.fromkeys(frame, labels))
-    assert sum(of_levels.max() + 1 for of_levels in cells.values()) <= MOST_FEATURES
+    assert sum(of_levels.max() + 1 for of_levels in cells.values()) <= MAX_FEATURES
 
 
 def test_missing_and_unseen_levels_have_features_of_their_own():
-    from skeval.tables.spaces import MOST_LEVELS
+    from skeval.tables.spaces import MAX_LEVELS
 
     rows = films(1_000, 1_000, 0)
     space = TablePreprocessor(KINDS).fit(rows)
     odd = pd.DataFrame({"title": [None, "never seen", "film 1"], "length": [90.0] * 3})
-    titles = space.transform(odd)[:, -(MOST_LEVELS + 2) :]
-    assert (titles[0].argmax(), titles[1].argmax()) == (MOST_LEVELS, MOST_LEVELS + 1)
-    assert titles[2].argmax() < MOST_LEVELS
+    titles = space.transform(odd)[:, -(MAX_LEVELS + 2) :]
+    assert (titles[0].argmax(), titles[1].argmax()) == (MAX_LEVELS, MAX_LEVELS + 1)
+    assert titles[2].argmax() < MAX_LEVELS
 
 
 @pytest.mark.parametrize("metric", [PRDCurve(n_runs=1), AlphaPrecisionBetaRecall()])

@@ -9,7 +9,7 @@ import pytest
 from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.stats.relabelling import relabelling_test
-from skeval.steps.neighbors import LONGEST, encoded, nearest, pool_index, pooled_masses
+from skeval.steps.neighbors import MAX_LENGTH, encoded, nearest, pool_index, pooled_masses
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +100,8 @@ def test_which_of_equal_rows_are_found_does_not_depend_on_labels(space):
     ]
     context = Context.of(*tables[:2]).with_synthetic(tables[2])
     query = encoded(context, "synthetic", space)
-    _, rows = pooled_lists(context, query, np.zeros(len(query)), space, LONGEST)
+    _, rows = pooled_lists(context, query, np.zeros(len(query)), space, MAX_LENGTH)
     assert (rows >= 0).all()
     assert np.mean(rows < 200) == pytest.approx(0.5, abs=0.1)
-    _, rows = pooled_lists(context, None, np.zeros(400), space, LONGEST)
+    _, rows = pooled_lists(context, None, np.zeros(400), space, MAX_LENGTH)
     assert np.mean(rows < 200) == pytest.approx(0.5, abs=0.1)

@@ -121,6 +121,6 @@ def test_equal_differences_count_as_reached():
 
 
 def test_a_large_synthetic_table_is_sampled(monkeypatch):
-    monkeypatch.setattr("skeval.steps.relabelled._MOST_QUERIES", 7)
+    monkeypatch.setattr("skeval.steps.relabelled._MAX_QUERIES", 7)
     first = next(relabelled_nearest(context_of(9, 6, 20), "gower", None, 2, 0))
     assert first.distances.shape == (1, 2, 7, 2)

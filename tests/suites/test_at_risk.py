@@ -64,7 +64,7 @@ def test_as_many_rows_are_conspicuous_by_chance_as_expected(suite, seed):
 @pytest.mark.parametrize("sizes", [(100, 400), (400, 100)])
 def test_rows_that_some_attacks_did_not_score_are_not_more_conspicuous(monkeypatch, sizes):
     """Of large tables attacks that learn score a sample, a larger share of the smaller one."""
-    monkeypatch.setattr("skeval.suites.at_risk._MOST_SCORED", 50)
+    monkeypatch.setattr("skeval.suites.at_risk._MAX_SCORED", 50)
     p_values = []
     for seed in range(4):
         train, holdout = (make_mixed(n, random_state=10 * seed + i) for i, n in enumerate(sizes))

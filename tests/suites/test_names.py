@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from skeval import make_suite
+from skeval.core.catalogue import metric_classes
 from skeval.exceptions import InvalidParameterError
+from skeval.suites.named_metrics import preset_metrics
 from skeval.suites.names import (
     ELSEWHERE,
     QUESTIONS,
@@ -17,7 +19,6 @@ from skeval.suites.names import (
     proper_name,
     table_of_names,
 )
-from skeval.suites.registry import metric_classes, preset_metrics
 
 ROOT = Path(__file__).parents[2]
 TRIED = {
@@ -55,7 +56,7 @@ TRIED = {
 
 
 def class_of(name: str) -> str | None:
-    proper, short = proper_name(name), preset_metrics("target", "sensitive")
+    proper, short = proper_name(name), preset_metrics()
     return type(short[proper]).__name__ if proper in short else proper
 
 

@@ -45,7 +45,7 @@ def test_one_cell_that_is_not_a_number_counts_as_missing_and_is_named(cell):
     assert context.given("train")["pay"].isna().sum() == 1
     (notice,) = unread(context)
     assert "pay (1 cell" in str(notice)
-    assert "--categorical pay" in notice.sentence.shell
+    assert "schema={" in str(notice)
     assert "seven" not in str(notice)
 
 

@@ -149,8 +149,8 @@ def test_wide_encodings_are_found(tmp_path, encoding):
     ],
 )
 def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path, monkeypatch, line, n_lines, said):
-    monkeypatch.setattr(reading, "_LONGEST_LINE", 2**19)
-    monkeypatch.setattr(reading, "_MOST_PACKED", 2**20)
+    monkeypatch.setattr(reading, "_MAX_LINE_LENGTH", 2**19)
+    monkeypatch.setattr(reading, "_MAX_PACKED", 2**20)
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + line * n_lines))
     with pytest.raises(TableError, match=said):
@@ -158,7 +158,7 @@ def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path, monkeypatch, lin
 
 
 def test_a_line_without_end_is_not_streamed(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "_LONGEST_LINE", 2**19)
+    monkeypatch.setattr(reading, "_MAX_LINE_LENGTH", 2**19)
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 10 + b"," * 2**20))
     assert streamed(path, "train") is None

@@ -147,7 +147,7 @@ def test_too_many_candidates_take_stricter_bands(monkeypatch):
     left = edited(right, 1)
     exact, _, _ = pairs(left, right, 0.6, "exact")
     _, loose, _ = pairs(left, right, 0.6, "minhash")
-    monkeypatch.setattr(memorization, "MOST_CANDIDATES", 2000)
+    monkeypatch.setattr(memorization, "MAX_CANDIDATES", 2000)
     some, strict, _ = pairs(left, right, 0.6, "auto")
     assert some < exact
     assert strict["words"]["n_skipped"] == 0
@@ -156,7 +156,7 @@ def test_too_many_candidates_take_stricter_bands(monkeypatch):
 
 @pytest.mark.parametrize("at_once", [2**17, 11])
 def test_equal_sets_are_skipped_beyond_the_bound(monkeypatch, at_once):
-    monkeypatch.setattr(memorization, "MOST_CANDIDATES", 1000)
+    monkeypatch.setattr(memorization, "MAX_CANDIDATES", 1000)
     monkeypatch.setattr(memorization, "_AT_ONCE", at_once)
     sets = csr_array(np.ones((100, 3)))
     rows = np.arange(100)
@@ -210,7 +210,7 @@ def test_the_seed_and_the_texts_alone_decide():
 
 
 def test_a_low_recall_is_a_warning(monkeypatch):
-    monkeypatch.setattr(memorization, "MOST_CANDIDATES", 100)
+    monkeypatch.setattr(memorization, "MAX_CANDIDATES", 100)
     train, holdout, synthetic = tables()
     fitted = NearDuplicateText(threshold=0.6).fit(train, holdout, schema=SCHEMA)
     with pytest.warns(MetricWarning, match=r"finds \S+% of the pairs at the threshold by words"):

@@ -30,7 +30,7 @@ METRICS = {
     "membership": TextMembershipInference(**SETTINGS),
 }
 # an exact test rejects 10 of 200 on average, and more than 18 once in a hundred times
-N_SPLITS, MOST_REJECTED = 200, 18
+N_SPLITS, MAX_REJECTED = 200, 18
 
 
 def p_value(metric, tables, **changed):
@@ -56,7 +56,7 @@ def assert_few_alarms(splits, **changed):
         p_values.append([result.p_value for result in results.values()])
     n_rejected = (np.array(p_values, dtype=np.float64) <= 0.05).sum(axis=0)
     assert np.mean(alarms) <= 0.05
-    assert dict(zip(METRICS, n_rejected <= MOST_REJECTED, strict=True)) == dict.fromkeys(
+    assert dict(zip(METRICS, n_rejected <= MAX_REJECTED, strict=True)) == dict.fromkeys(
         METRICS, True
     )
 
@@ -80,7 +80,7 @@ def test_canaries_that_nobody_learned_raise_few_alarms(thirds):
         canaries = make_canaries(holdout["text"], 10, 50, random_state=seed)
         metric = TextCanaryExposure(*canaries, **SETTINGS)
         p_values.append(p_value(metric, (train, None, synthetic)))
-    assert np.sum(np.array(p_values) <= 0.05) <= MOST_REJECTED
+    assert np.sum(np.array(p_values) <= 0.05) <= MAX_REJECTED
 
 
 def copied_sentences(train, rng):

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from skeval.cli.catalogue import explained
-from skeval.suites.registry import metric_classes
+from skeval.core.catalogue import metric_classes
 from skeval.utils.formulas import formula_as_text, formulas_as_text
 
 

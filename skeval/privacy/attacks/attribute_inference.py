@@ -272,11 +272,9 @@ def of_both_tests(
     sizes: tuple[int, int],
     scoring: str,
 ) -> dict[str, Any]:
-    """Return the p-value and the contrast of the average and of the surest guesses together.
-
-    Accuracy is that of all guesses, which are one of the shares. Otherwise the p-value is corrected
-    after Bonferroni, and the contrast that of the smaller one.
-    """
+    """Return the p-value and the contrast of the average and of the surest guesses together."""
+    # Accuracy is that of all guesses, which are one of the shares. Otherwise the p-value is
+    # corrected after Bonferroni, and the contrast that of the smaller one.
     if scoring == "accuracy":
         contrast = surest_contrast(average, found, secret, *sizes)
         return {"p_value": found.p_value, "contrast": contrast}
@@ -379,18 +377,7 @@ def beyond_marginal(
 
 @dataclass(frozen=True)
 class Scoring:
-    """What performance is.
-
-    Attributes
-    ----------
-    name : {"accuracy", "balanced_accuracy", "roc_auc", "neg_mae"}
-        The greater, the better.
-    scale : float
-        Range of the secret, for "neg_mae".
-    classes : ndarray
-        The labels that occur in both tables, over which recalls are averaged; the last is positive
-        to an AUC. Empty for numbers.
-    """
+    """What performance is."""
 
     name: str
     scale: float
@@ -481,11 +468,9 @@ class Scoring:
         return chances[rows.secrets == positive], chances[rows.secrets != positive]
 
     def strata(self, train: GuessedRows, holdout: GuessedRows) -> list[tuple[Scores, Scores]]:
-        """Return scores of rows, by groups that change places, whose means differ as performance.
-
-        Those of an AUC are shares of the pooled rows of the other class that a row is on the right
-        side of, to which the AUC is linear.
-        """
+        """Get scores of rows, by groups that change places, whose means differ as performance."""
+        # Those of an AUC are shares of the pooled rows of the other class that a row is
+        # on the right side of, to which the AUC is linear.
         if self.name == "balanced_accuracy":
             return list(zip(self._recalls(train), self._recalls(holdout), strict=True))
         if self.name == "roc_auc":
@@ -504,12 +489,10 @@ def _scored_once(scores: np.ndarray) -> Scores:
 
 
 def gains(rows: GuessedRows, marginal: GuessedRows) -> np.ndarray | None:
-    """Return which part of its uncertainty about each row a model takes away; None if it is silent.
-
-    One minus its loss over that of a guess without known columns: of labels the chance given to
-    others than the true one, of numbers the distance to the true one. 0 where such a guess is right
-    already; below 0 where the model is worse.
-    """
+    """Get which part of its uncertainty about each row a model takes away; None if it is silent."""
+    # One minus its loss over that of a guess without known columns: of labels the chance
+    # given to others than the true one, of numbers the distance to the true one. 0 where such
+    # a guess is right already; below 0 where the model is worse.
     if rows.guesses.labels.size:
         chances, before = (part.guesses.chance_of(part.secrets) for part in (rows, marginal))
         if chances is None or before is None:

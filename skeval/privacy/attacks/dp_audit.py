@@ -43,7 +43,7 @@ from skeval.utils.parameters import Count, Interval, Legal, NonNegative
 
 _WHAT = "tables made with one row that show it"
 _SEED_LIMIT = 2**31
-_LEAST_LEVEL = 1e-12
+_MIN_LEVEL = 1e-12
 _PRUDENT = 0.8  # by simulation: good at 60 and at 400 runs
 # of runs of one world: scores of shape (n_runs, n_attacks), and features of classifiers
 Runs = tuple[np.ndarray, np.ndarray]
@@ -51,27 +51,7 @@ Runs = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Plan:
-    """What an audit tries.
-
-    Attributes
-    ----------
-    generator : object
-        What is audited.
-    bases, targets, attacks : tuple
-        The one that promises most in the pilot runs is taken.
-    adjacency : {"add_remove", "replace"}
-        How the two worlds differ.
-    n_runs, n_pilot : int
-        Fresh runs a world, and pilot runs a world and combination of base and target.
-    n_base : int
-        Rows of bases that have no size of their own.
-    threshold : float or None
-        Given beforehand; no pilot runs are needed then.
-    level : Level
-        What is bounded.
-    seed : int
-        Seed of everything.
-    """
+    """What an audit tries."""
 
     generator: Any
     bases: tuple[str, ...]
@@ -139,17 +119,7 @@ class Candidate:
 def audited(
     context: Context, plan: Plan, n_synthetic: int, execution: Execution
 ) -> tuple[Candidate, Rates, dict[str, float]]:
-    """Run an audit; it reads train alone, and is run once for any number of releases.
-
-    Returns
-    -------
-    chosen : Candidate
-        The way that promised most.
-    rates : Rates
-        Right and wrong calls of the fresh runs.
-    promised : dict of str to float
-        What each combination promised in the pilot runs.
-    """
+    """Run an audit; it reads train alone, and is run once for any number of releases."""
     if (progress := execution.progress) is not None:
         n_done = count(1)  # over all calls
         execution = replace(execution, progress=lambda *_: progress(next(n_done), plan.n_fits))
@@ -229,17 +199,7 @@ def _runs(
 
 @dataclass(frozen=True)
 class Level:
-    """What is bounded, and with which confidence.
-
-    Attributes
-    ----------
-    delta : float
-        The delta of the (epsilon, delta) that is bounded.
-    confidence : float
-        How often the bound holds.
-    method : {"cp", "gdp"}
-        Whether it holds for any mechanism, or one whose trade-off function is Gaussian.
-    """
+    """What is bounded, and with which confidence."""
 
     delta: float
     confidence: float
@@ -260,7 +220,7 @@ class Level:
         """Return the least level at which the bound is above an epsilon; 1 if it is at none."""
         if not self.bound(rates, 0.0) > epsilon:
             return 1.0
-        low, high = np.log(_LEAST_LEVEL), 0.0
+        low, high = np.log(_MIN_LEVEL), 0.0
         for _ in range(50):
             middle = (low + high) / 2.0
             above = self.bound(rates, 1.0 - float(np.exp(middle))) > epsilon
@@ -270,12 +230,11 @@ class Level:
     def promised(
         self, false: np.ndarray, true: np.ndarray, n_pilot: int, n_runs: int
     ) -> np.ndarray:
-        """Return what to expect of `n_runs` runs a world, by counts of the pilot runs.
-
-        Bounds of epsilon with "cp", of mu with "gdp". They are below 0 where nothing is promised,
-        so that the least bad can be chosen. Both error rates are put at their upper bounds at
-        `_PRUDENT`: the best of many thresholds is more often lucky than good.
-        """
+        """Return what to expect of `n_runs` runs a world, by counts of the pilot runs."""
+        # Bounds of epsilon with "cp", of mu with "gdp". They are below 0 where nothing is
+        # promised, so that the least bad can be chosen. Both error rates are put at their
+        # upper bounds at `_PRUDENT`: the best of many thresholds is more often lucky than
+        # good.
         rates = [
             _upper(_upper(wrong, n_pilot, _PRUDENT) * n_runs, n_runs, (1.0 + self.confidence) / 2.0)
             for wrong in (false, n_pilot - true)
@@ -297,17 +256,7 @@ def _upper(k: np.ndarray, n: int, confidence: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Rule:
-    """Take a table for one that was made with the target if sign times score reaches a threshold.
-
-    Attributes
-    ----------
-    sign : int
-        1 or -1.
-    threshold : float
-        The least such score.
-    promised : float
-        What :meth:`Level.promised` expects, on its scale; nan if the rule was given.
-    """
+    """Say that a table was made with the target if sign times score reaches a threshold."""
 
     sign: int
     threshold: float
@@ -319,17 +268,7 @@ class Rule:
 
 
 def best_rule(inside: np.ndarray, outside: np.ndarray, level: Level, n_runs: int) -> Rule:
-    """Return the rule that promises the highest bound of `n_runs` further runs a world.
-
-    Parameters
-    ----------
-    inside, outside : ndarray of shape (n_pilot,)
-        Scores of pilot runs with and without the target, equally many.
-    level : Level
-        What is bounded.
-    n_runs : int
-        How many runs a world the bound will be taken of.
-    """
+    """Return the rule that promises the highest bound of `n_runs` further runs a world."""
     rules = []
     for sign in (1, -1):
         curve = roc_curve(sign * inside, sign * outside)

@@ -33,7 +33,7 @@ from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import BinCount, ColumnName, Columns, Count, Seed
 
-_MOST_LEVELS = 8
+_MAX_LEVELS = 8
 _ROLES = ("train", "holdout", "synthetic")
 _HALF = 0.5 - 1e-9  # what rounding leaves of one half
 
@@ -50,23 +50,7 @@ def in_own_order(context: Context, seed: int) -> Context:
 
 @shared
 def secrets(context: Context, secret: str) -> tuple[dict[str, np.ndarray], int]:
-    """Return a column as levels: numbers and dates in two halves, rare categories as one level.
-
-    Parameters
-    ----------
-    context : Context
-        The tables.
-    secret : str
-        The column.
-
-    Returns
-    -------
-    levels : dict of str to ndarray of shape (n_rows,), int
-        By role: 0 for the most common real level; -1 for missing, `n_levels` for what no real row
-        has.
-    n_levels : int
-        Number of levels of the real rows.
-    """
+    """Return a column as levels: numbers and dates in two halves, rare categories as one level."""
     if context.schema.kinds[secret] in NOMINAL:
         codes = {role: context[role][secret].cat.codes.to_numpy(np.int64) for role in _ROLES}
     else:
@@ -75,7 +59,7 @@ def secrets(context: Context, secret: str) -> tuple[dict[str, np.ndarray], int]:
     counts = np.bincount(real[real >= 0], minlength=max(int(c.max()) for c in codes.values()) + 1)
     by_frequency = np.argsort(-counts, kind="stable")
     n_present = int((counts > 0).sum())
-    n_levels = min(n_present, _MOST_LEVELS)
+    n_levels = min(n_present, _MAX_LEVELS)
     level = np.full(counts.size + 1, -1)
     level[by_frequency] = np.minimum(np.arange(counts.size), n_levels - 1)
     level[by_frequency[n_present:]] = n_levels
@@ -98,20 +82,7 @@ def _halves(values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 @dataclass(frozen=True)
 class People:
-    """A part of the population in which everyone is attacked: rows of the three tables.
-
-    Attributes
-    ----------
-    rows : dict of str to ndarray
-        By role, positions of rows whose secret is not missing: as many of train as of the holdout,
-        in an order that is not that of the tables.
-    codes : dict of str to ndarray of shape (n_rows, n_columns)
-        What is known of them as whole numbers.
-    secrets : dict of str to ndarray of shape (n_rows,)
-        Levels of their secrets, see :func:`secrets`.
-    n_levels : int
-        Number of levels of the real rows.
-    """
+    """A part of the population in which everyone is attacked: rows of the three tables."""
 
     rows: Mapping[str, np.ndarray]
     codes: Mapping[str, np.ndarray]
@@ -129,11 +100,10 @@ class People:
 def people(
     context: Context, columns: tuple[str, ...], secret: str, n_bins: int, max_rows: int, seed: int
 ) -> People:
-    """Return the rows to attack: all, or those alike in a few columns where there are too many.
-
-    Counts identify single people only where everyone who is counted is known. A random sample of
-    a large table would leave most of them out; a part that a range of values marks off leaves none.
-    """
+    """Return the rows to attack: all, or those alike in a few columns where there are too many."""
+    # Counts identify single people only where everyone who is counted is known. A random
+    # sample of a large table would leave most of them out; a part that a range of values
+    # marks off leaves none.
     levels, n_levels = secrets(context, secret)
     kept = {role: np.flatnonzero(levels[role] >= 0) for role in _ROLES}
     codes = {role: _codes(context, role, columns, n_bins) for role in _ROLES}
@@ -188,37 +158,14 @@ def _bins(context: Context, column: str, n_bins: int) -> Cells:
 
 @dataclass(frozen=True)
 class Queries:
-    """Counts of people with given values in a few columns, and what the release says of them.
-
-    Attributes
-    ----------
-    members : csr_array of shape (n_queries, n_people)
-        How many of each kind of people a query counts.
-    matches : ndarray of shape (n_queries,)
-        How many released rows it counts.
-    secrets : ndarray of shape (n_queries, n_levels)
-        How many of these have each level of the secret.
-    """
+    """Counts of people with given values in a few columns, and what the release says of them."""
 
     members: csr_array
     matches: np.ndarray
     secrets: np.ndarray
 
     def answers(self, scaling: str, n_people: int, n_released: int) -> np.ndarray:
-        """Return how many of the people counted seem to have each level of the secret.
-
-        Parameters
-        ----------
-        scaling : {"conditional", "share"}
-            The number of people that a query counts, times the share of the released rows it
-            counts that have the level; or all people, times the share of the whole release.
-        n_people, n_released : int
-            Numbers of people, and of released rows.
-
-        Returns
-        -------
-        ndarray of shape (n_queries, n_levels)
-        """
+        """Return how many of the people counted seem to have each level of the secret."""
         if scaling == "share":
             return self.secrets * (n_people / n_released)
         counted = np.asarray(self.members.sum(axis=1)).ravel()
@@ -226,36 +173,9 @@ class Queries:
 
 
 def solve_counts(members: csr_array, answers: np.ndarray, solver: str = "highs-ipm") -> np.ndarray:
-    """Return who has a secret, as the shares that explain counts of it best.
-
-    Parameters
-    ----------
-    members : sparse array of shape (n_queries, n_people)
-        How many of each kind of people a query counts; 1 or 0 where each kind is one person.
-    answers : ndarray of shape (n_queries,)
-        How many of them have the secret, with errors.
-    solver : {"highs-ipm", "highs-ds", "highs"}, default="highs-ipm"
-        The method of :func:`scipy.optimize.linprog`.
-
-    Returns
-    -------
-    ndarray of shape (n_people,)
-        ``y`` in [0, 1] that minimises the sum of ``|members y - answers|``.
-
-    References
-    ----------
-    C. Dwork, F. McSherry, K. Talwar, "The price of privacy and the limits of LP decoding", STOC
-    2007, doi:10.1145/1250790.1250804.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy.sparse import csr_array
-    >>> from skeval.privacy.attacks.linear_reconstruction import solve_counts
-    >>> members = csr_array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 1, 0]])
-    >>> solve_counts(members, np.array([1.0, 1.0, 2.0, 2.0])).round(6) + 0.0
-    array([1., 0., 1., 1.])
-    """
+    """Return who has a secret, as the shares that explain counts of it best."""
+    # Source: C. Dwork, F. McSherry, K. Talwar, "The price of privacy and the limits of LP
+    # decoding", STOC 2007, doi:10.1145/1250790.1250804.
     n_queries, n_people = members.shape
     surplus = identity(n_queries, format="csr")
     system = hstack([csr_array(members, dtype=np.float64), surplus, -surplus], format="csc")
@@ -272,26 +192,9 @@ def solve_counts(members: csr_array, answers: np.ndarray, solver: str = "highs-i
 def guess_levels(
     queries: Queries, answers: np.ndarray, default: int, solver: str = "highs-ipm"
 ) -> np.ndarray:
-    """Return the level of the secret of each kind of people that the answers speak for.
-
-    One level against all others, for each level but the first of two; the level with the largest
-    share is guessed, the first of them where several are.
-
-    Parameters
-    ----------
-    queries : Queries
-        Who is counted.
-    answers : ndarray of shape (n_queries, n_levels)
-        How many of them have each level.
-    default : int
-        The guess for people whom no query counts.
-    solver : {"highs-ipm", "highs-ds", "highs"}, default="highs-ipm"
-        As in :func:`solve_counts`.
-
-    Returns
-    -------
-    ndarray of shape (n_kinds,), int
-    """
+    """Return the level of the secret of each kind of people that the answers speak for."""
+    # One level against all others, for each level but the first of two; the level with the
+    # largest share is guessed, the first of them where several are.
     n_levels = answers.shape[1]
     counted = np.bincount(queries.members.indices, minlength=queries.members.shape[1]) > 0
     if n_levels == 2:
@@ -303,14 +206,7 @@ def guess_levels(
 
 
 def column_sets(n_columns: int, size: int, most: int, seed: int) -> list[tuple[int, ...]]:
-    """Return all sets of `size` columns, or a random choice of them where there are too many.
-
-    Examples
-    --------
-    >>> from skeval.privacy.attacks.linear_reconstruction import column_sets
-    >>> column_sets(3, 2, 10, 0)
-    [(0, 1), (0, 2), (1, 2)]
-    """
+    """Return all sets of `size` columns, or a random choice of them where there are too many."""
     size = min(size, n_columns)
     if comb(n_columns, size) <= most:
         return list(combinations(range(n_columns), size))
@@ -334,35 +230,7 @@ def count_queries(
     scaling: str = "conditional",
     seed: int = 0,
 ) -> Queries:
-    """Return counts of people by their values in sets of columns, as many as are asked for.
-
-    Parameters
-    ----------
-    people : ndarray of shape (n_kinds, n_columns)
-        Whole numbers: what is known of each kind of people.
-    weights : ndarray of shape (n_kinds,)
-        How many people are of each kind.
-    released : ndarray of shape (n_released, n_columns)
-        The same columns of the release.
-    secrets : ndarray of shape (n_released,)
-        Level of the secret of each released row, from 0; `n_levels` for one that nobody has.
-    sets : list of tuple of int
-        The sets of columns whose values are counted.
-    n_levels : int
-        Number of levels.
-    n_queries : int
-        Number of queries at most; drawn at random where there are more.
-    n_min : int, default=1
-        Queries that count fewer people are left out.
-    scaling : {"conditional", "share"}, default="conditional"
-        If "conditional", queries that count no released row are left out.
-    seed : int, default=0
-        Seed of the draw.
-
-    Returns
-    -------
-    Queries
-    """
+    """Return counts of people by their values in sets of columns, as many as are asked for."""
     parts = [
         _counts(people[:, columns], weights, released[:, columns], secrets, n_levels)
         for columns in map(list, sets)
@@ -407,7 +275,7 @@ def _counts(
 
 
 _REAL = ("train", "holdout")
-_MOST_SETS = 200
+_MAX_SETS = 200
 _NO_COUNT = "no count of synthetic rows is of anyone: the most common secret was guessed."
 _PER_LEVEL = 0.4  # share of the counts, where a program is solved for each of several levels
 
@@ -587,7 +455,7 @@ def solved_secrets(
     `counting` are parameters of :func:`count_queries`, whose sets are of `k` columns.
     """
     codes, released = attacked.codes, attacked.secrets["synthetic"]
-    sets = column_sets(codes["synthetic"].shape[1], k, _MOST_SETS, counting["seed"])
+    sets = column_sets(codes["synthetic"].shape[1], k, _MAX_SETS, counting["seed"])
     settings: dict[str, Any] = {**counting, "sets": sets, "n_levels": attacked.n_levels}
     guesses, n_queries = {}, {}
     for role in _REAL:

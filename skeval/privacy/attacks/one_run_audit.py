@@ -381,20 +381,7 @@ def matched(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def tossed(included: Any, n_train: int, n_holdout: int) -> np.ndarray:
-    """Return how the coin of each row fell, train first: 1 in, 0 out, nan for a row without one.
-
-    Parameters
-    ----------
-    included : sequence of 0, 1 and nan, or None
-        None: train rows were in and holdout rows were not.
-    n_train, n_holdout : int
-        Rows of the tables.
-
-    Raises
-    ------
-    InvalidParameterError
-        If that is not what it holds, or the coins are not fair.
-    """
+    """Return how the coin of each row fell, train first: 1 in, 0 out, nan for a row without one."""
     coins = np.repeat([1.0, 0.0], [n_train, n_holdout]) if included is None else _bits(included)
     if coins.size != n_train + n_holdout:
         raise InvalidParameterError(
@@ -426,12 +413,11 @@ def _bits(included: Any) -> np.ndarray:
 
 @shared
 def draw_seed(context: Context, seed: int) -> int:
-    """Return the seed of what is drawn of two tables: one of its own for each split of the rows.
-
-    A seed alone would match the same places of any two tables of these sizes, places by what the
-    rows hold. With some seeds that favours one side: a release that knows nothing is then refuted
-    in 15% of splits or more, and with others in none. Drawn anew for each split, it is 5%.
-    """
+    """Return the seed of what is drawn of two tables: one of its own for each split of the rows."""
+    # A seed alone would match the same places of any two tables of these sizes, places by
+    # what the rows hold. With some seeds that favours one side: a release that knows nothing
+    # is then refuted in 15% of splits or more, and with others in none. Drawn anew for each
+    # split, it is 5%.
     contents = hashlib.sha256(f"{seed}".encode())
     for role in _REAL:
         rows = plain_rows(context, role, "gower", None)
@@ -447,21 +433,11 @@ def in_random_order(context: Context, seed: int) -> np.ndarray:
 
 
 def reference_among(context: Context, coins: np.ndarray, seed: int) -> np.ndarray:
-    """Return positions of the rows that calibrate, in both tables: whoever was in is not looked at.
-
-    A quarter as many as there are coins: holdout rows without a coin, all of them, and if these
-    are fewer, rows with a coin, of either table. A reference of the holdout alone would leave more
-    rows that were in than rows that were not, and its size must not depend on how the coins fell.
-
-    Parameters
-    ----------
-    context : Context
-        With train and holdout.
-    coins : ndarray of shape (n_train + n_holdout,)
-        As :func:`tossed` gives them.
-    seed : int
-        Seed of the draw.
-    """
+    """Get positions of the rows that calibrate, in both tables: whoever was in is not looked at."""
+    # A quarter as many as there are coins: holdout rows without a coin, all of them, and if
+    # these are fewer, rows with a coin, of either table. A reference of the holdout alone
+    # would leave more rows that were in than rows that were not, and its size must not depend
+    # on how the coins fell.
     order = in_random_order(context, seed)
     has_coin = ~np.isnan(coins[order])
     free = order[~has_coin & (order >= context.n_rows("train"))]
@@ -472,17 +448,7 @@ def reference_among(context: Context, coins: np.ndarray, seed: int) -> np.ndarra
 def guess_ranked(
     scores: np.ndarray, bits: np.ndarray, k_guesses: int | Sequence[int] | None
 ) -> Guessed:
-    """Guess that the rows with the highest scores were in, and those with the lowest were not.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n,)
-        In random order, which decides among equal ones.
-    bits : ndarray of shape (n,)
-        1 for rows that were in.
-    k_guesses : int, two ints or None
-        Guesses in all, or of either kind; None guesses on either side of the median.
-    """
+    """Guess that the rows with the highest scores were in, and those with the lowest were not."""
     if k_guesses is None:
         middle = np.median(scores) if scores.size else 0.0
         said_in, said_out = bits[scores > middle], bits[scores < middle]

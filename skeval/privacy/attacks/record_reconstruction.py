@@ -44,7 +44,7 @@ from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Columns, Count, NonNegative, OpenFraction, Seed
 
-_MOST_STRATA, _FEWEST = 10, 20  # records of either table in a stratum
+_MAX_STRATA, _MIN_STRATUM_ROWS = 10, 20  # records of either table in a stratum
 _WHAT = "train records that are completed rightly from a part of their columns"
 _EXACT = 1e-12
 _FAR = 1e30
@@ -313,15 +313,7 @@ def completed_shares(
 
 
 def katz_of_scores(train: np.ndarray, holdout: np.ndarray, confidence: float = 0.95) -> Risk:
-    """Return the residual risk of shares of success a record, with the interval after Katz.
-
-    Parameters
-    ----------
-    train, holdout : ndarray of shape (n,), (m,)
-        For each record the share of the sets of columns with which it is completed.
-    confidence : float, default=0.95
-        In (0, 1).
-    """
+    """Return the residual risk of shares of success a record, with the interval after Katz."""
     rates = [attack_rate(float(part.sum()), part.size, confidence) for part in (train, holdout)]
     if not train.any() and not holdout.any():
         wilson = residual_risk(*rates, confidence=confidence)
@@ -451,12 +443,10 @@ def agreement(
 def stratified(
     scores: tuple[np.ndarray, np.ndarray], remote: np.ndarray, seed: int
 ) -> dict[str, Any]:
-    """Return the risk in groups of records by their distance to the nearest other real one.
-
-    There are as many groups as leave 20 records of either table in each on average; none if that
-    is fewer than two.
-    """
-    n_strata = min(_MOST_STRATA, min(part.size for part in scores) // _FEWEST)
+    """Return the risk in groups of records by their distance to the nearest other real one."""
+    # There are as many groups as leave 20 records of either table in each on average; none if
+    # that is fewer than two.
+    n_strata = min(_MAX_STRATA, min(part.size for part in scores) // _MIN_STRATUM_ROWS)
     if n_strata < 2:
         return {"strata": []}
     edges = np.quantile(remote, np.linspace(0.0, 1.0, n_strata + 1)[1:-1])
@@ -464,7 +454,7 @@ def stratified(
     strata = []
     for number in range(n_strata):
         train, holdout = (part[own == number] for part, own in zip(scores, groups, strict=True))
-        if min(train.size, holdout.size) < _FEWEST // 2:
+        if min(train.size, holdout.size) < _MIN_STRATUM_ROWS // 2:
             continue  # equal distances fill some groups and leave others empty
         strata.append(_stratum(number, train, holdout, seed))
     if not strata:

@@ -28,7 +28,7 @@ from skeval.utils.parameters import Legal
 
 MISSING = -1  # the code of a label that is missing
 _RARE = -2  # stands for all labels too rare to be learned: no row has it
-_MOST_LABELS = 100
+_MAX_LABELS = 100
 _N_TREES = 10
 
 
@@ -63,13 +63,7 @@ def check_known_and_secret(
     secret: Sequence[str],
     role: str = "sensitive",
 ) -> None:
-    """Refuse columns that are not there, and those that are both known and secret.
-
-    Raises
-    ------
-    InvalidParameterError
-        In one sentence that names all of them.
-    """
+    """Refuse columns that are not there, and those that are both known and secret."""
     faults, unknown = list[str](), list[str]()
     for what, names in (("known", known), (role, secret)):
         if absent := [name for name in names if name not in schema.measured]:
@@ -85,13 +79,7 @@ def check_known_and_secret(
 
 
 def check_to_cut(owner: str, schema: TableSchema, continuous: Sequence[str] | None) -> None:
-    """Refuse columns to be cut into bins that have no numbers or dates.
-
-    Raises
-    ------
-    InvalidParameterError
-        In one sentence that names all of them.
-    """
+    """Refuse columns to be cut into bins that have no numbers or dates."""
     numeric = schema.columns(*NUMERIC)
     if others := [name for name in continuous or () if name not in numeric]:
         raise InvalidParameterError(
@@ -114,17 +102,7 @@ KnownAndSensitive = tuple[tuple[str, ...], tuple[str, ...], int, tuple[str, ...]
 
 @dataclass(frozen=True)
 class CodedRows:
-    """The rows of one table as whole numbers, which mean the same in all tables.
-
-    Attributes
-    ----------
-    known : ndarray of shape (n_rows, n_known)
-        One code a value.
-    sensitive : ndarray of shape (n_rows, n_sensitive)
-        One code a value.
-    keys, secrets : ndarray of shape (n_rows,)
-        One number for each combination of them.
-    """
+    """The rows of one table as whole numbers, which mean the same in all tables."""
 
     known: np.ndarray
     sensitive: np.ndarray
@@ -149,24 +127,7 @@ class CodedRows:
 
 @shared
 def coded_rows(context: Context, columns: KnownAndSensitive) -> dict[str, CodedRows]:
-    """Return the rows of each role as codes, in their order: bins of numbers, values of all else.
-
-    Parameters
-    ----------
-    context : Context
-        The tables.
-    columns : tuple of (known, sensitive, n_bins, continuous)
-        The names of the columns that are known, and of those that are not. Then the number of
-        bins of equal width between the least and the greatest real value; the outer ones reach to
-        infinity. Real rows are those of train and holdout: edges that depended on which of them are
-        train would reveal it. Last, which numbers and dates are cut into bins; None for all. Others
-        have a code a value.
-
-    Returns
-    -------
-    dict of str to CodedRows
-        By role. Missing is a value of its own.
-    """
+    """Get the rows of each role as codes, in their order: bins of numbers, values of all else."""
     known, sensitive, n_bins, continuous = columns
     roles = ("train", *(["holdout"] if "holdout" in context else []), "synthetic")
     names = sorted({*known, *sensitive})
@@ -235,17 +196,7 @@ def _edges(context: Context, name: str, n_bins: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a model learns from.
-
-    Attributes
-    ----------
-    known : ndarray of shape (n_rows, n_columns)
-        Numbers and codes; missing is nan.
-    nominal : tuple of bool
-        Which columns are codes.
-    secret : ndarray of shape (n_rows,)
-        Labels as ints, or numbers.
-    """
+    """What a model learns from."""
 
     known: np.ndarray
     nominal: tuple[bool, ...]
@@ -254,19 +205,7 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Guesses:
-    """What a model says of some rows.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_rows,)
-        The label or number that it takes for the secret.
-    labels : ndarray of shape (n_labels,)
-        The labels that it knows; empty for numbers.
-    chances : ndarray of shape (n_rows, n_labels) or None
-        What it thinks of each label; None if it does not say.
-    spread : ndarray of shape (n_rows,) or None
-        How much the models behind a number differ; None if there is one.
-    """
+    """What a model says of some rows."""
 
     values: np.ndarray
     labels: np.ndarray
@@ -297,30 +236,13 @@ class Guesses:
 def guess_labels(
     estimator: Any, lesson: Lesson, asked: Sequence[np.ndarray], seed: int
 ) -> list[Guesses]:
-    """Return guesses of labels for several tables of known columns.
-
-    Parameters
-    ----------
-    estimator : classifier or None
-        None for fully grown random trees, which know each row that they have seen.
-    lesson : Lesson
-        At least one row.
-    asked : sequence of ndarray
-        Known columns of the rows to guess.
-    seed : int
-        Seed of estimators whose `random_state` is None.
-
-    Returns
-    -------
-    list of Guesses
-        One for each table.
-    """
+    """Return guesses of labels for several tables of known columns."""
     labels, counts = np.unique(lesson.secret, return_counts=True)
     places = np.searchsorted(labels, lesson.secret)
-    if labels.size > _MOST_LABELS:
-        kept = np.sort(np.argsort(-counts, kind="stable")[:_MOST_LABELS])
-        place_of = np.full(labels.size, _MOST_LABELS)
-        place_of[kept] = np.arange(_MOST_LABELS)
+    if labels.size > _MAX_LABELS:
+        kept = np.sort(np.argsort(-counts, kind="stable")[:_MAX_LABELS])
+        place_of = np.full(labels.size, _MAX_LABELS)
+        place_of[kept] = np.arange(_MAX_LABELS)
         labels, places = np.append(labels[kept], _RARE), place_of[places]
     features, *shown = _features(estimator, lesson, asked)
     if labels.size == 1 or features.shape[1] == 0:
@@ -410,11 +332,9 @@ def marginal_guesses(secrets: np.ndarray, n_rows: Sequence[int], are_labels: boo
 def surest_contrast(
     contrast: Contrast, test: Abstention, secret: str, n_train: int, n_holdout: int
 ) -> Contrast:
-    """Return what a test of the surest guesses compared, by the share of them that is clearest.
-
-    The contrast that is given is that of all guesses. Numbers of the holdout are those of as many
-    rows as train has.
-    """
+    """Return what a test of the surest guesses compared, by the share of them that is clearest."""
+    # The contrast that is given is that of all guesses. Numbers of the holdout are those of
+    # as many rows as train has.
     share = SHARES[test.clearest]
     if share < 1.0:
         n_given = max(1.0, np.round(share * (n_train + n_holdout)))
@@ -431,11 +351,9 @@ def surest_contrast(
 
 
 def shown_surest(result: Result) -> str:
-    """Return what was tested of the surest guesses, to follow other sentences of an alarm.
-
-    It is of the share of guesses that is most significant; empty if that is all of them and other
-    sentences say it.
-    """
+    """Return what was tested of the surest guesses, to follow other sentences of an alarm."""
+    # It is of the share of guesses that is most significant; empty if that is all of them and
+    # other sentences say it.
     found = cast("dict[str, Any]", result.details.get("abstaining", {}))
     if not found or not raises_alarm(result):
         return ""

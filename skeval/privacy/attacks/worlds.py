@@ -39,24 +39,7 @@ Attack = str | Callable[[pd.DataFrame, pd.DataFrame], float] | Any
 
 @dataclass(frozen=True)
 class Worlds:
-    """Two adjacent tables, as rows of one, so that their types are the same.
-
-    Attributes
-    ----------
-    table : DataFrame
-        Rows of train, and rows that were made.
-    rows : ndarray of shape (n_rows, n_columns)
-        The same, read.
-    reader : Reader
-        Reads tables like these.
-    domain : Domain
-        What the columns of all these rows hold.
-    inside, outside : ndarray of int
-        The rows of the table with the target, and of that without; target or what is in its place
-        comes last.
-    target : int
-        The row that is attacked.
-    """
+    """Two adjacent tables, as rows of one, so that their types are the same."""
 
     table: pd.DataFrame
     rows: np.ndarray
@@ -70,25 +53,7 @@ class Worlds:
 def worlds_of(
     context: Context, base: str, target: str, *, adjacency: str, n_base: int, seed: int
 ) -> Worlds:
-    """Return two adjacent tables.
-
-    Parameters
-    ----------
-    context : Context
-        Tables of which train is looked at: at least two rows.
-    base, target : str
-        Among `BASES` and `TARGETS`.
-    adjacency : {"add_remove", "replace"}
-        Whether the world without the target has another row in its place.
-    n_base : int
-        Rows of the base, of "sample" and "duplicates".
-    seed : int
-        Seed of what is drawn.
-
-    Returns
-    -------
-    Worlds
-    """
+    """Return two adjacent tables."""
     order = drawing_order(context, "train", seed)  # not that of the table
     train = context.given("train")[list(context.schema.kinds)].iloc[order]
     made = canaries(context, 1) if target == "canary" else train.iloc[:0]
@@ -176,25 +141,7 @@ def named(attacks: Iterable[Attack]) -> dict[str, Attack]:
 
 @dataclass(frozen=True)
 class Scorer:
-    """Scores tables by several attacks, for one target.
-
-    Attributes
-    ----------
-    reader : Reader
-        Reads tables.
-    domain : Domain
-        What their columns hold.
-    row : ndarray of shape (1, n_columns)
-        The target.
-    weights : ndarray of shape (n_columns,)
-        How rare its values are among the other rows.
-    target : DataFrame of one row
-        The target as it was given.
-    attacks : dict of str to str or function
-        Those that are not trained, by name.
-    queries : Queries or None
-        What classifiers learn from; None if there is none.
-    """
+    """Scores tables by several attacks, for one target."""
 
     reader: Reader
     domain: Domain

@@ -17,11 +17,12 @@ from scipy.cluster.hierarchy import average, leaves_list, optimal_leaf_ordering
 from scipy.spatial.distance import squareform
 from scipy.stats import norm
 
+from skeval.core.base import Unmet
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric, RelabelledTest
 from skeval.core.tags import CONTRAST_TAGS
-from skeval.exceptions import InvalidParameterError, Sentence, UnequalSizesWarning
+from skeval.exceptions import InvalidParameterError, UnequalSizesWarning
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
 from skeval.stats.association import cramers_v
@@ -41,7 +42,7 @@ from skeval.tables.preprocessing import Discretizer
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Count, Legal
 
-_FEWEST_MASSES = 100  # real rows, as many alike as these are, of which the sum is normal
+_MIN_MASSES = 100  # real rows, as many alike as these are, of which the sum is normal
 _N_PERMUTATIONS, _BLOCK = 9999, 1000
 _LABELS = 2**21  # held at once
 _UNEQUAL_AS_PUBLISHED = 2  # times as many rows, beyond which sizes are warned of
@@ -300,10 +301,12 @@ class DCROverfittingProtection(TrainShareScreen):
     _: KW_ONLY
     chance: Literal["sizes", "half"] = "sizes"
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Return what the metric lacks, and which metric does without a holdout, or None."""
         lack = super().unmet_need(context)
-        return lack.before(_NO_HOLDOUT) if lack and lack.need == "holdout" else lack
+        if lack is None or lack.need != "holdout":
+            return lack
+        return lack._replace(reason=f"{lack.reason}{_NO_HOLDOUT}")
 
     def _allows_for_sizes(self) -> bool:
         return super()._allows_for_sizes() and self.chance == "sizes"
@@ -339,14 +342,7 @@ def protection(p: float, full: float) -> float:
 
 
 def mean_protection(p: float, spread: float, full: float) -> float:
-    """Return the mean protection of normal shares of mean `p` and standard deviation `spread`.
-
-    Examples
-    --------
-    >>> from skeval.privacy.distance_screens.dcr import mean_protection
-    >>> round(mean_protection(0.5, 0.05, 0.5), 4), round(mean_protection(0.75, 0.01, 0.5), 4)
-    (0.9601, 0.5)
-    """
+    """Return the mean protection of normal shares of mean `p` and standard deviation `spread`."""
     excess, noise = (full - p) / (1.0 - full), spread / (1.0 - full)
     if noise == 0.0:
         return protection(p, full)
@@ -390,28 +386,7 @@ def nearest_on_own_scale(
 
 @dataclass(frozen=True)
 class TrainShare:
-    """The share of synthetic rows closer to train, over one or several draws of the rows.
-
-    Parameters
-    ----------
-    of_draws : tuple of float
-        The share in each draw.
-    masses : tuple of ndarray of shape (n_train + n_holdout,)
-        By draw, the share of the synthetic rows whose nearest real row is this one, train first;
-        empty where labels cannot be exchanged, so that there is no null.
-    n_train : int
-        Number of train rows in a draw.
-    name : str, default=""
-        The name of the test.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.distance_screens.dcr import TrainShare
-    >>> share = TrainShare((0.75,), (np.array([0.5, 0.25, 0.25, 0.0]),), n_train=2)
-    >>> round(share.z, 2), round(share.p_value, 1)
-    (1.22, 0.3)
-    """
+    """The share of synthetic rows closer to train, over one or several draws of the rows."""
 
     of_draws: tuple[float, ...]
     masses: tuple[np.ndarray, ...]
@@ -465,7 +440,7 @@ class TrainShare:
         """
         if np.isnan(self.z):
             return 1.0
-        if min(1.0 / float(a @ a) for a in self.masses) >= _FEWEST_MASSES:
+        if min(1.0 / float(a @ a) for a in self.masses) >= _MIN_MASSES:
             return max(float(norm.sf(self.z)), self.least_p)  # no sum of few masses is normal
         p_values = [relabelled_p_value(a, self.n_train) for a in self.masses]
         # draws depend on each other in an unknown way: twice the mean is valid in any case
@@ -482,47 +457,21 @@ class TrainShare:
         }
 
     def half_width(self, n_shares: int = 1) -> float:
-        """Return the half width of the 95% interval, or of one of several simultaneous ones.
-
-        Near 0 and 1 the standard error vanishes: there the rule of three holds, on the real rows
-        that were met.
-        """
+        """Return the half width of the 95% interval, or of one of several simultaneous ones."""
+        # Near 0 and 1 the standard error vanishes: there the rule of three holds, on the
+        # real rows that were met.
         tail = 0.05 / n_shares
         met = float(np.mean([(a**2).sum() for a in self.masses]))
         return max(float(norm.isf(tail / 2.0)) * self.standard_error, -float(np.log(tail)) * met)
 
 
 def closer_share(closer: np.ndarray, tied: np.ndarray, *, ties: float) -> float:
-    """Return the share of rows closer to train than to holdout; `ties` is what a tie counts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.distance_screens.dcr import closer_share
-    >>> to_train, to_holdout = np.array([0, 0.2, 1, 11]), np.array([2, 0.8, 1, 8])
-    >>> closer_share(to_train < to_holdout, to_train == to_holdout, ties=0.5)
-    0.625
-    """
+    """Return the share of rows closer to train than to holdout; `ties` is what a tie counts."""
     return float(np.mean(closer) + ties * np.mean(tied))
 
 
 def permutation_variance(masses: np.ndarray, n_train: int) -> float:
-    """Return the variance of the share of mass on train, over all relabellings of the real rows.
-
-    Parameters
-    ----------
-    masses : ndarray of shape (n_train + n_holdout,)
-        Share of the synthetic rows whose nearest real row is this one; they sum to 1.
-    n_train : int
-        How many of the real rows are labelled train.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.distance_screens.dcr import permutation_variance
-    >>> round(permutation_variance(np.array([0.5, 0.25, 0.25, 0.0]), n_train=2), 7)
-    0.0416667
-    """
+    """Return the variance of the share of mass on train, over all relabellings of the real rows."""
     n = masses.size
     if n < 2:
         return 0.0
@@ -531,20 +480,10 @@ def permutation_variance(masses: np.ndarray, n_train: int) -> float:
 
 
 def share_standard_error(masses: np.ndarray, n_train: int) -> float:
-    """Return the standard error of the share of mass on train, each table being a sample.
-
-    Parameters
-    ----------
-    masses : ndarray of shape (n_train + n_holdout,)
-        Share of the synthetic rows whose nearest real row is this one, those of train first.
-    n_train : int
-        Number of train rows.
-
-    Notes
-    -----
-    ``SE^2 = (1 - p)^2 n_T s_T^2 + p^2 n_H s_H^2``, s^2 the variances of the masses within each
-    table. More synthetic rows do not make it vanish: the evidence is limited by the real rows.
-    """
+    """Return the standard error of the share of mass on train, each table being a sample."""
+    # `SE^2 = (1 - p)^2 n_T s_T^2 + p^2 n_H s_H^2`, s^2 the variances of the masses within
+    # each table. More synthetic rows do not make it vanish: the evidence is limited by the
+    # real rows.
     train, holdout = masses[:n_train], masses[n_train:]
     p = float(train.sum())
     # the variance of a single row's mass cannot be seen: its square bounds it
@@ -556,26 +495,7 @@ def share_standard_error(masses: np.ndarray, n_train: int) -> float:
 
 
 def relabelled_p_value(masses: np.ndarray, n_train: int) -> float:
-    """Return how often random choices of who is train give train so large a share, one-sided.
-
-    Parameters
-    ----------
-    masses : ndarray of shape (n_train + n_holdout,)
-        The share of the synthetic rows whose nearest real row is this one, train first.
-    n_train : int
-        Number of train rows.
-
-    Examples
-    --------
-    A generator that draws one row and repeats it is next to a train row in one case of five.
-
-    >>> import numpy as np
-    >>> from skeval.privacy.distance_screens.dcr import relabelled_p_value
-    >>> masses = np.zeros(500)
-    >>> masses[0] = 1.0
-    >>> round(relabelled_p_value(masses, 100), 1)
-    0.2
-    """
+    """Return how often random choices of who is train give train so large a share, one-sided."""
     rng, labels = np.random.default_rng(0), np.arange(masses.size) < n_train
     ordered = np.sort(masses)  # the order of the rows must not matter
     width = max(1, _LABELS // masses.size)
@@ -591,7 +511,7 @@ def relabelled_p_value(masses: np.ndarray, n_train: int) -> float:
 _ALL = "all columns"
 _MANY_COLUMNS = 10  # a table of no more than these is not divided into groups
 _N_OF_EACH = 3
-_MOST_NAMED = 12  # columns in a sentence
+_MAX_NAMED = 12  # columns in a sentence
 _N_BINS, _MAX_CATEGORIES = 10, 50
 
 
@@ -760,12 +680,10 @@ def largest_interval(shares: Sequence[TrainShare]) -> tuple[float, float]:
 def largest_test(
     shares: Sequence[TrainShare], order: np.ndarray, n_permutations: int, seed: int
 ) -> Relabelled:
-    """Hold the largest share of each draw against relabellings that all groups have in common.
-
-    Labels are drawn in the `order` of the pooled rows, which depends on their content alone; rows
-    of a sample are in that order already. The p-value of several draws is twice the mean of theirs,
-    because they depend on each other in an unknown way.
-    """
+    """Hold the largest share of each draw against relabellings that all groups have in common."""
+    # Labels are drawn in the `order` of the pooled rows, which depends on their content
+    # alone; rows of a sample are in that order already. The p-value of several draws is twice
+    # the mean of theirs, because they depend on each other in an unknown way.
     n_train, tests = shares[0].n_train, []
     for draw, of_groups in enumerate(zip(*(share.masses for share in shares), strict=True)):
         masses = np.stack(of_groups)
@@ -784,7 +702,7 @@ def largest_test(
 def advice(groups: Mapping[str, tuple[str, ...] | None], worst: str) -> str:
     """Name the columns of the worst group, if it is not all of them."""
     columns = groups[worst] or ()
-    if worst == _ALL or len(columns) > _MOST_NAMED:
+    if worst == _ALL or len(columns) > _MAX_NAMED:
         return ""
     listed = names_listed(columns)
     return f"Rows follow train most in {listed}: pool or drop the rarest values of these columns."
@@ -822,22 +740,7 @@ def _is_list(value: object) -> bool:
 def related_and_random(
     context: Context, names: tuple[str, ...], seed: int
 ) -> dict[str, tuple[str, ...]]:
-    """Return three groups of related and three of random columns; none of few columns.
-
-    Parameters
-    ----------
-    context : Context
-        With train and holdout.
-    names : tuple of str
-        The columns to group, more than 10 of them.
-    seed : int
-        The seed of the random groups.
-
-    Returns
-    -------
-    dict of str to tuple of str
-        The columns of each group; both kinds of groups divide all columns among three.
-    """
+    """Return three groups of related and three of random columns; none of few columns."""
     if len(names) <= _MANY_COLUMNS:
         return {}
     ordered = tuple(sorted(names))  # the order of the table must not matter
@@ -854,11 +757,9 @@ def related_and_random(
 
 
 def _associations(context: Context, names: tuple[str, ...]) -> np.ndarray:
-    """Return Cramer's V of all pairs of columns, 0 where a column does not vary.
-
-    It is taken of train and holdout together: groups that depended on which rows were train would
-    spoil tests that exchange the labels of the two.
-    """
+    """Return Cramer's V of all pairs of columns, 0 where a column does not vary."""
+    # It is taken of train and holdout together: groups that depended on which rows were train
+    # would spoil tests that exchange the labels of the two.
     real = pd.concat(
         [context[role][list(names)] for role in ("train", "holdout")], ignore_index=True
     )
@@ -875,28 +776,7 @@ def _associations(context: Context, names: tuple[str, ...]) -> np.ndarray:
 
 
 def related_groups(associations: np.ndarray) -> list[np.ndarray]:
-    """Divide columns into three groups of related ones.
-
-    Parameters
-    ----------
-    associations : ndarray of shape (n_columns, n_columns)
-        Symmetric, in [0, 1], 1 on the diagonal; of at least 6 columns.
-
-    Returns
-    -------
-    list of ndarray
-        Positions of the columns of each group: runs of the leaves of an average-linkage clustering,
-        cut where neighbours are least related. Each has two columns and a fifth of all at least,
-        since rows of a column or two mostly tie.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.distance_screens.dcr import related_groups
-    >>> block = np.kron(np.eye(3), np.full((2, 2), 0.8)) + 0.2 * np.eye(6)
-    >>> sorted(sorted(group.tolist()) for group in related_groups(block))
-    [[0, 1], [2, 3], [4, 5]]
-    """
+    """Divide columns into three groups of related ones."""
     apart = squareform(1.0 - associations, checks=False)
     order = leaves_list(optimal_leaf_ordering(average(apart), apart))
     n, least = order.size, max(2, order.size // 5)

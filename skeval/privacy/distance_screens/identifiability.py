@@ -20,7 +20,7 @@ from skeval.privacy.distance_screens.percentiles import sides_test
 from skeval.results.result import Result, undefined
 from skeval.stats import relabelling as stats
 from skeval.stats.relabelling import Relabelled
-from skeval.steps.neighbors import LONGEST, is_gower, nearest, pool_index
+from skeval.steps.neighbors import MAX_LENGTH, is_gower, nearest, pool_index
 from skeval.steps.relabelled import (
     RelabelledNearest,
     actual_labels,
@@ -37,7 +37,7 @@ from skeval.tables.preprocessing import NOMINAL, Discretizer, category_codes, nu
 from skeval.utils.formatting import percent
 
 _N_BINS = 10
-_MOST = 10.0  # times the median: a nearly constant column would outweigh all others
+_MAX_WEIGHT = 10.0  # times the median: a nearly constant column would outweigh all others
 
 
 @declared
@@ -186,32 +186,14 @@ def excess_test(
 
 
 def inverse_entropy_weights(entropies: np.ndarray) -> np.ndarray:
-    """Return weights proportional to inverse entropies, summing to 1 before they are capped.
-
-    Parameters
-    ----------
-    entropies : ndarray of shape (n_columns,)
-        In any unit; at least 0.
-
-    Returns
-    -------
-    ndarray of shape (n_columns,)
-        0 where the entropy is 0; at most ten times the median of the others.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.distance_screens.identifiability import inverse_entropy_weights
-    >>> inverse_entropy_weights(np.array([1.0, 2.0, 2.0, 0.0]))
-    array([0.5 , 0.25, 0.25, 0.  ])
-    """
+    """Return weights proportional to inverse entropies, summing to 1 before they are capped."""
     varies = entropies > 0
     inverse = np.zeros(entropies.shape)
     inverse[varies] = 1.0 / entropies[varies]
     if not varies.any():
         return inverse
     weights = inverse / inverse.sum()
-    capped: np.ndarray = np.minimum(weights, _MOST * np.median(weights[varies]))
+    capped: np.ndarray = np.minimum(weights, _MAX_WEIGHT * np.median(weights[varies]))
     return capped
 
 
@@ -372,11 +354,9 @@ class Authenticity(NeighborMetric, RelabelledTest):
 def authentic(
     context: Context, query: str, reference: str, space: Any, columns: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return which rows of a role are authentic, and next to which reference row each lies.
-
-    Two reference rows that are each other's nearest have one distance between them: they count as
-    one, the first.
-    """
+    """Return which rows of a role are authentic, and next to which reference row each lies."""
+    # Two reference rows that are each other's nearest have one distance between them: they
+    # count as one, the first.
     there, at = nearest(context, query, reference, space=space, columns=columns)
     within, towards = nearest(context, reference, reference, space=space, columns=columns)
     rows = np.arange(len(towards))
@@ -405,7 +385,7 @@ def authenticity_test(
     # only what lies nearer to a real row than a synthetic row that has it in its list matters
     radius = np.zeros(met.size)
     np.maximum.at(radius, place.ravel(), listed.ravel())
-    distances, rows = pool_index(context, space, columns).others(met, LONGEST, radius)
+    distances, rows = pool_index(context, space, columns).others(met, MAX_LENGTH, radius)
     distances = np.pad(distances, ((0, 0), (0, 1)), constant_values=np.inf)
     whole = listed_bits(rows, np.ones((len(actual_labels(context)), 1), dtype=np.bool_))
 

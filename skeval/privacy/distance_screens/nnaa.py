@@ -15,7 +15,7 @@ from skeval.core.tags import CONTRAST_TAGS
 from skeval.results.result import Result, undefined
 from skeval.stats import relabelling as stats
 from skeval.stats.relabelling import Relabelled
-from skeval.steps.neighbors import LONGEST, encoded, nearest, pool_index, reference_index
+from skeval.steps.neighbors import MAX_LENGTH, encoded, nearest, pool_index, reference_index
 from skeval.steps.relabelled import (
     TOO_FEW_ROWS,
     actual_labels,
@@ -138,14 +138,12 @@ class NNAAPrivacyLoss(NeighborMetric, RelabelledTest):
 
 @shared
 def listed_real(context: Context, space: Any, columns: Any) -> tuple[np.ndarray, ...]:
-    """Return the real rows as near to each synthetic row as its nearest synthetic row.
-
-    Distances and positions of the nearest 16, -1 for none, and the distances to the nearest
-    synthetic rows.
-    """
+    """Return the real rows as near to each synthetic row as its nearest synthetic row."""
+    # Distances and positions of the nearest 16, -1 for none, and the distances to the nearest
+    # synthetic rows.
     within = nearest(context, "synthetic", "synthetic", space=space, columns=columns)[0][:, 0]
     queries = encoded(context, "synthetic", space, columns)
-    return *pool_index(context, space, columns).kneighbors(queries, LONGEST, within), within
+    return *pool_index(context, space, columns).kneighbors(queries, MAX_LENGTH, within), within
 
 
 @shared
@@ -176,24 +174,8 @@ def accuracies_of_all(context: Context, space: Any, columns: Any, ties: str) -> 
 def nearest_listed(
     distances: np.ndarray, rows: np.ndarray, chosen: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least distance of each list to a chosen row, infinite for none.
-
-    Then which lists are full and without one, so that there may be one beyond their end.
-
-    Parameters
-    ----------
-    distances, rows : ndarray of shape (n_lists, length)
-        Ascending; -1 for none.
-    chosen : ndarray of shape (n_rows,), bool
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.distance_screens.nnaa import nearest_listed
-    >>> rows = np.array([[1, 0], [1, -1], [1, 1]])
-    >>> nearest_listed(np.array([[2.0, 3.0]] * 3), rows, np.array([True, False]))
-    (array([ 3., inf, inf]), array([2]))
-    """
+    """Return the least distance of each list to a chosen row, infinite for none."""
+    # Then which lists are full and without one, so that there may be one beyond their end.
     least = np.where(chosen[rows] & (rows >= 0), distances, np.inf).min(axis=1)
     return least, np.flatnonzero((least == np.inf) & (rows[:, -1] >= 0))
 

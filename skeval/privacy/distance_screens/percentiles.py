@@ -515,11 +515,9 @@ def median_evidence(
 def sides_test(
     context: Context, sides: Callable[[RelabelledNearest], np.ndarray], *settings: Any
 ) -> tuple[Relabelled, float]:
-    """Test the number of the holdout's side minus that of train's; return the latter, too.
-
-    `sides` gives both numbers of each labelling, train's first, shape (n_labelings, 2). Settings
-    are those of :func:`~skeval.steps.relabelled.relabelled_nearest`.
-    """
+    """Test the number of the holdout's side minus that of train's; return the latter, too."""
+    # `sides` gives both numbers of each labelling, train's first, shape (n_labelings, 2).
+    # Settings are those of relabelled.relabelled_nearest.
     actual = sides(next(relabelled_nearest(context, *settings)))
     blocks = map(sides, relabelled_nearest(context, *settings))
     return relabelling.sides_test(blocks, high_leaks=False), float(actual[0, 0])

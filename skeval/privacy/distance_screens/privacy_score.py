@@ -13,13 +13,13 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from scipy.stats import beta, norm
 
-from skeval.core.base import unmet
+from skeval.core.base import Unmet, unmet
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import NEIGHBOR_TAGS
-from skeval.exceptions import DegenerateInputWarning, Sentence
+from skeval.exceptions import DegenerateInputWarning
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.distributions import common_histograms
@@ -42,7 +42,7 @@ from skeval.utils.parameters import (
 )
 
 _Z = float(norm.ppf(0.975))
-_FEW_ROWS = 20
+_MAX_FEW_ROWS = 20
 _NO_HOLDOUT = 'has mode="holdout", and no holdout rows were given.'
 _MANY = 0.05
 
@@ -148,7 +148,7 @@ class PrivacyScore(NeighborMetric):
     n_bootstrap: Annotated[int, Interval(10)] = 500
     rescale: bool = False
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Say so if mode "holdout" is asked for and there is none."""
         if self.mode == "holdout" and "holdout" not in context:
             return unmet("holdout", type(self).__name__, _NO_HOLDOUT)
@@ -200,7 +200,7 @@ class PrivacyScore(NeighborMetric):
             p_value, contrast = close_test(context, self.q, self.space, columns)
             result = replace(result, p_value=p_value, contrast=contrast)
         n_compared = samples[0].n_compared
-        if n_compared >= _FEW_ROWS:
+        if n_compared >= _MAX_FEW_ROWS:
             return result
         few = f"only {n_compared} synthetic and real rows are compared: no interval."
         warnings = (*result.warnings, DegenerateInputWarning(few))
@@ -215,12 +215,10 @@ class PrivacyScore(NeighborMetric):
 
 @shared
 def close_test(context: Context, q: float, space: Any, columns: Any) -> tuple[float, Contrast]:
-    """Hold the share of train rows with a close synthetic row against that of holdout rows.
-
-    What is close must not depend on which real rows are train: a synthetic row is, if relative to
-    the nearest other real row it is as near as a fraction `q` of real rows have that one relative
-    to the second nearest, and nearer than that row.
-    """
+    """Hold the share of train rows with a close synthetic row against that of holdout rows."""
+    # What is close must not depend on which real rows are train: a synthetic row is, if
+    # relative to the nearest other real row it is as near as a fraction `q` of real rows have
+    # that one relative to the second nearest, and nearer than that row.
     pool, n_train = pool_index(context, space, columns), context.n_rows("train")
     n_real = len(pool.rows)
     to_real, _ = pool.others(np.arange(n_real), 2, np.full(n_real, np.inf))
@@ -396,52 +394,19 @@ class Proximity:
 
 
 def proximity(to_synthetic: np.ndarray, to_real: np.ndarray, q: float) -> Proximity:
-    """Return the shares of ratios within the q-quantile of those to real rows.
-
-    Parameters
-    ----------
-    to_synthetic, to_real : ndarray of shape (n,)
-        For each real row, the ratio of its distance to the nearest synthetic (other real) row to
-        its distance to the nearest row of its own table.
-    q : float
-        In (0, 1). The quantile is an order statistic: the least ratio to real rows with at least a
-        share of q at or under it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.distance_screens.privacy_score import proximity
-    >>> to_synthetic = np.array([.05, .2, .3, .9, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6])
-    >>> to_real = np.array([.25, .5, .6, .8, 1, 1.1, 1.2, 1.3, 1.4, 2])
-    >>> proximity(to_synthetic, to_real, q=0.1)
-    Proximity(threshold=0.25, p_synthetic=0.2, p_real=0.1)
-    """
+    """Return the shares of ratios within the q-quantile of those to real rows."""
     threshold = float(np.quantile(to_real, q, method="inverted_cdf"))
     shares = (float(np.mean(x <= threshold)) for x in (to_synthetic, to_real))
     return Proximity(threshold, *shares)
 
 
 def proximity_covariance(to_synthetic: np.ndarray, to_real: np.ndarray, q: float) -> float:
-    """Return the variance of the share of synthetic ratios in the tail, by linearisation.
-
-    Parameters
-    ----------
-    to_synthetic, to_real : ndarray of shape (n,)
-        Proximity ratios, row by row.
-    q : float
-        The share of real ratios that defines the tail.
-
-    Returns
-    -------
-    float
-
-    Notes
-    -----
-    The threshold is estimated from the same rows, and the share of real ratios is fixed near q, so
-    the two shares are no independent counts. To first order (Bahadur) the synthetic share is the
-    mean of ``1(TSPR_i <= t) - rho 1(TTPR_i <= t)``, rho the slope of the synthetic share against
-    the real one at q, here a symmetric difference over ``p_real +- h``.
-    """
+    """Return the variance of the share of synthetic ratios in the tail, by linearisation."""
+    # The threshold is estimated from the same rows, and the share of real ratios is fixed
+    # near q, so the two shares are no independent counts. To first order (Bahadur) the
+    # synthetic share is the mean of `1(TSPR_i <= t) - rho 1(TTPR_i <= t)`, rho the slope of
+    # the synthetic share against the real one at q, here a symmetric difference over `p_real
+    # +- h`.
     n, tail = to_real.size, proximity(to_synthetic, to_real, q)
     p_s, p_t, t = tail.p_synthetic, tail.p_real, tail.threshold
     both = float(np.mean((to_synthetic <= t) & (to_real <= t)))
@@ -486,22 +451,7 @@ def proximity_bootstrap(
 
 
 def null_clipped_mean(p_real: float, p_both: float, n: int) -> float:
-    """Return the mean of min(1, p_real / p_synthetic) if the synthetic table is a fresh sample.
-
-    Parameters
-    ----------
-    p_real : float
-        Share of real ratios in the tail.
-    p_both : float
-        Share of rows for which two independent fresh samples both have a ratio in the tail.
-    n : int
-        Number of rows.
-
-    Returns
-    -------
-    float
-        Below 1, because the ratio is clipped there.
-    """
+    """Return the mean of min(1, p_real / p_synthetic) if the synthetic table is a fresh sample."""
     variance = 2.0 * (p_real * (1.0 - p_real) - (p_both - p_real**2)) / n
     spread = np.sqrt(max(0.0, variance))
     draws = p_real + spread * norm.ppf((np.arange(2000) + 0.5) / 2000)

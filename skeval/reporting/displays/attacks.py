@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_MOST = 20  # attacks that a figure has room for
+_MAX_ATTACKS = 20  # attacks that a figure has room for
 _RATES = {"attack": COLOURS["train"], "control": COLOURS["holdout"], "baseline": GREY}
 _LEGEND = 250.0  # points of two models side by side
 _NAMED = {"attack": "train rows", "control": "holdout rows", "baseline": "guessing"}
@@ -78,7 +78,7 @@ class AttacksDisplay(Display):
         given = {n: one for n, one in self._attacks().items() if entries(one, "attack")}
         risks = {n: number_of(one.get("residual_risk")) for n, one in given.items()}
         order = sorted(given, key=lambda name: -risks[name] if risks[name] > 0.0 else 0.0)
-        kept = set(order[:_MOST])
+        kept = set(order[:_MAX_ATTACKS])
         return {name: one for name, one in given.items() if name in kept}
 
     @property
@@ -217,7 +217,7 @@ class AuditDisplay(Display):
 
 
 _TRAININGS = {"trtr": "train", "tstr": "synthetic"}
-_MOST_MODELS = 20  # features that a figure has room for
+_MAX_MODELS = 20  # features that a figure has room for
 _CHANCE: dict[str, Any] = {"color": GREY, "ls": (0, (1, 2)), "lw": 0.8}
 
 
@@ -332,7 +332,7 @@ class ImportancesDisplay(Display):
 
     def __init__(self, result: Result) -> None:
         super().__init__(result)
-        self.figsize = (5.6, 0.65 + 0.21 * max(1, min(_MOST_MODELS, len(self.frame()))))
+        self.figsize = (5.6, 0.65 + 0.21 * max(1, min(_MAX_MODELS, len(self.frame()))))
 
     def frame(self) -> pd.DataFrame:
         """Return `column`, `train`, `synthetic`: the most important in either first."""
@@ -348,14 +348,14 @@ class ImportancesDisplay(Display):
 
     def margins(self, wide: float) -> Margins:
         """Return what names of columns take at the left, and the legend above."""
-        room = widest(self.frame()["column"].head(_MOST_MODELS).astype(str), 7.0, 113.0)
+        room = widest(self.frame()["column"].head(_MAX_MODELS).astype(str), 7.0, 113.0)
         left, right = room + 8.5, 10.0
         above = 14.0 if wide - left - right >= _LEGEND else 25.0
         return Margins(left, above, right, 28.0, rooms=(room,))
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw two bars a column."""
-        (ax,), frame = axes, self.frame().head(_MOST_MODELS)
+        (ax,), frame = axes, self.frame().head(_MAX_MODELS)
         y = np.arange(len(frame))
         for k, role in enumerate(("train", "synthetic")):
             label = f"learned from {'real' if role == 'train' else 'synthetic'} rows"

@@ -42,7 +42,7 @@ _NARROW = 300.0  # points of a panel that has no room for a title and two labels
 # the gap before a bar next to an outline and its width, in lengths of the outline: of one bar, of
 # several
 _TICKS = 6.5  # size of letters at the axes of pairs
-_LEAST = 6.0
+_MIN_SIZE = 6.0
 _BESIDE = ((0.07, 0.15), (0.1, 0.2))
 # the three questions, each a contrast of two distributions and the roles whose colours they have
 _CONTRASTS = (
@@ -67,13 +67,7 @@ def _share_axis(ax: Axes, top: float, most: int = 3) -> None:
 
 
 class HistogramDisplay(Display):
-    """Base of displays of distances: shares between edges, by distribution, in panels.
-
-    Parameters
-    ----------
-    result : Result
-        With ``details["histogram"]``: `edges`, and `shares` by the name of the distribution.
-    """
+    """Base of displays of distances: shares between edges, by distribution, in panels."""
 
     reads: ClassVar[tuple[str, ...]] = ("histogram",)
     stacked = True
@@ -318,7 +312,7 @@ class MarginalDisplay(Display):
 
     def _draw_categories(self, ax: Axes, room: float) -> None:
         shown = self.shown
-        every, size = strided(len(shown), points(ax)[1], SMALL, _LEAST)
+        every, size = strided(len(shown), points(ax)[1], SMALL, _MIN_SIZE)
         y = np.arange(len(shown))
         marks: dict[str, dict[str, Any]] = {
             "holdout": {"marker": "|", "mew": 1.3, "ms": max(3.0, 0.9 * size)},
@@ -485,7 +479,7 @@ class PairDisplay(Display):
     def _label_rows(self, ax: Axes, shown: Sequence[int], room: float) -> None:
         bars = self.bars[0]
         places, texts = _cell_labels(bars, shown, 4)
-        every, size = strided(len(shown), points(ax)[1], _TICKS, _LEAST)
+        every, size = strided(len(shown), points(ax)[1], _TICKS, _MIN_SIZE)
         kept: Sequence[int] = range(0, len(texts), every)
         if bars.edges is None:
             ax.invert_yaxis()  # the most frequent category on top
@@ -501,10 +495,10 @@ class PairDisplay(Display):
         if bars.edges is not None:
             first = [i for i in range(len(texts)) if texts[i] in bars.beside]
             longest, wide = widest(texts, _TICKS, math.inf), points(ax)[0]
-            size = _TICKS if longest <= wide else _LEAST  # a date may be wider than all cells
+            size = _TICKS if longest <= wide else _MIN_SIZE  # a date may be wider than all cells
             label_line(ax, size, [(places, texts, first)])
             return
-        every, size = strided(len(shown), points(ax)[0], _TICKS, _LEAST)
+        every, size = strided(len(shown), points(ax)[0], _TICKS, _MIN_SIZE)
         labels = [shorten(text, below, size) for text in texts[::every]]
         label_axis(ax.xaxis, places[::every], labels, size=size, rotation=90)
 

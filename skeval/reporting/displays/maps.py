@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pandas as pd
@@ -12,17 +12,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.reporting.displays.base import ROOM, Display, Margins, numbers, points, register_display
 from skeval.reporting.displays.ticks import label_axis, number_ticks
 from skeval.reporting.scores import entries
-from skeval.reporting.style import (
-    COLOURS,
-    GREY,
-    INK,
-    SMALL,
-    diverging,
-    drawable,
-    sequential,
-    shorten,
-    text_width,
-)
+from skeval.reporting.style import COLOURS, GREY, SMALL, drawable, sequential, shorten, text_width
 from skeval.results.result import Result
 from skeval.utils.formatting import percent
 
@@ -33,7 +23,6 @@ _REAL = ("train", "holdout")
 _ROW = 3  # panels of a row
 _NAMED = 2  # columns that an axis names
 _EMPTY = "#eceff1"  # a grey that recedes: it is of places where hardly any row is
-DIFFERENCE = "synthetic less train"
 
 
 def has_map(result: Result) -> bool:
@@ -45,8 +34,7 @@ def has_map(result: Result) -> bool:
 class DensityMapDisplay(Display):
     """The share of each table's rows in each place of a map, dark where many are.
 
-    No row is drawn. Grey places have fewer rows than are ever drawn, ten by default. The last panel
-    is orange where the synthetic table has more rows than train, and purple where it has fewer.
+    No row is drawn. Grey places have fewer rows than are ever drawn, ten by default.
 
     Parameters
     ----------
@@ -66,7 +54,7 @@ class DensityMapDisplay(Display):
     >>> table = make_mixed()
     >>> display = DensityMapDisplay(MapDistance(n_cells=8).fit(table).evaluate(table))
     >>> display.frame().shape, round(float(display.frame()["train"].sum()), 2)
-    ((64, 5), 1.0)
+    ((64, 4), 1.0)
     """
 
     reads = ("maps", "edges")
@@ -77,9 +65,6 @@ class DensityMapDisplay(Display):
         maps, edges = entries(details, "maps"), entries(details, "edges")
         self.edges = {axis: numbers(edges.get(axis, [0.0, 1.0])) for axis in "xy"}
         self.maps = {name: numbers(cells) for name, cells in maps.items()}
-        self.difference: np.ndarray | None = None
-        if "difference" in details:
-            self.difference = numbers(details["difference"])
         self._sized()
 
     @classmethod
@@ -94,7 +79,7 @@ class DensityMapDisplay(Display):
         Returns
         -------
         DensityMapDisplay
-            Real tables first. With two tables or more there is no panel of the difference.
+            Real tables first.
 
         Raises
         ------
@@ -108,7 +93,7 @@ class DensityMapDisplay(Display):
                 "DensityMapDisplay.from_results: expected results of MapDistance with a map, got "
                 f"{'none' if not displays else f'none for {lacking[0]}'}."
             )
-        if taken := [name for name in map(str, displays) if name in (*_REAL, *"xy", DIFFERENCE)]:
+        if taken := [name for name in map(str, displays) if name in (*_REAL, *"xy")]:
             raise InvalidParameterError(
                 f"DensityMapDisplay.from_results: the name {taken[0]} is of a real table or an "
                 "axis; name the synthetic table otherwise."
@@ -121,9 +106,7 @@ class DensityMapDisplay(Display):
             )
         real = {name: first.maps[name] for name in _REAL if name in first.maps}
         first.maps = real | {str(name): one.maps["synthetic"] for name, one in displays.items()}
-        if others:
-            first.difference = None
-            first._sized()
+        first._sized()
         return first
 
     def same_map(self, other: DensityMapDisplay) -> bool:
@@ -131,7 +114,7 @@ class DensityMapDisplay(Display):
         return all(_near(self.edges[axis], other.edges[axis]) for axis in "xy")
 
     def _sized(self) -> None:
-        self.n_panels = len(self.maps) + (self.difference is not None)
+        self.n_panels = len(self.maps)
         n_rows, n_columns = self._shape()
         self.figsize = 0.4 + 2.3 * n_columns, 0.5 + 2.3 * n_rows
 
@@ -144,14 +127,11 @@ class DensityMapDisplay(Display):
     def frame(self) -> pd.DataFrame:
         """Return the centre of each cell, `x` and `y`, and the share of each table's rows in it.
 
-        Shares are nan where the table has too few rows; `difference` is that of the synthetic table
-        to train, if there is one.
+        Shares are nan where the table has too few rows.
         """
         middle = {axis: (of[1:] + of[:-1]) / 2.0 for axis, of in self.edges.items()}
         y, x = np.meshgrid(middle["y"], middle["x"], indexing="ij")
         cells = {name: shares.ravel() for name, shares in self.maps.items()}
-        if self.difference is not None:
-            cells["difference"] = self.difference.ravel()
         return pd.DataFrame({"x": x.ravel(), "y": y.ravel(), **cells})
 
     def margins(self, wide: float) -> Margins:
@@ -159,23 +139,18 @@ class DensityMapDisplay(Display):
         return Margins(32.0, 16.0, 8.0, 30.0, 44.0, square=170.0)
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
-        """Draw the densities of all tables in the same colours, then the difference."""
+        """Draw the densities of all tables in the same colours."""
         top = max((float(np.nanmax(of, initial=0.0)) for of in self.maps.values()), default=1.0)
         for ax, (name, shares) in zip(axes, self.maps.items(), strict=False):
             # small densities would all look empty
-            self._image(ax, np.sqrt(shares / (top or 1.0)), sequential(), (0.0, 1.0))
-            first = f" (up to {percent(top)} a cell)" if ax is axes[0] else ""
-            self._title(ax, name, COLOURS.get(name, COLOURS["synthetic"]), first)
-        if self.difference is not None:
-            ends = float(np.nanmax(np.abs(self.difference), initial=0.0)) or 1.0
-            self._image(axes[-1], self.difference / ends, diverging(), (-1.0, 1.0))
-            self._title(axes[-1], DIFFERENCE, INK, f" (up to {percent(ends)})")
+            self._draw_image(ax, np.sqrt(shares / (top or 1.0)))
+            first = f"{name} (up to {percent(top)} a cell)" if ax is axes[0] else name
+            title = fitting([first, name], points(ax)[0], 8.0, bold=True)
+            ax.set_title(title, color=COLOURS.get(name, COLOURS["synthetic"]))
 
-    def _image(
-        self, ax: Axes, cells: np.ndarray, colours: Any, limits: tuple[float, float]
-    ) -> None:
-        style: dict[str, Any] = {"vmin": limits[0], "vmax": limits[1], "aspect": "auto"}
-        ax.imshow(cells, cmap=colours.with_extremes(bad=_EMPTY), origin="lower", **style)
+    def _draw_image(self, ax: Axes, cells: np.ndarray) -> None:
+        colours = sequential().with_extremes(bad=_EMPTY)
+        ax.imshow(cells, cmap=colours, vmin=0.0, vmax=1.0, aspect="auto", origin="lower")
         ax.spines[:].set_visible(True)
         for axis, side in ((ax.xaxis, "x"), (ax.yaxis, "y")):
             edges = self.edges[side]
@@ -185,10 +160,6 @@ class DensityMapDisplay(Display):
         wide, tall = points(ax)
         ax.set_xlabel(fitting(self._named(0), wide, SMALL), size=SMALL, color=GREY)
         ax.set_ylabel(fitting(self._named(1), tall, SMALL), size=SMALL, color=GREY)
-
-    def _title(self, ax: Axes, name: str, colour: str, more: str = "") -> None:
-        title = fitting([f"{name}{more}", name], points(ax)[0], 8.0, bold=True)
-        ax.set_title(title, color=colour)
 
     def _named(self, place: int) -> list[str]:
         """Return what a direction is mostly made of, in full and in short."""
@@ -203,14 +174,7 @@ class DensityMapDisplay(Display):
 
 
 def fitting(texts: Sequence[str], room: float, size: float, bold: bool = False) -> str:
-    """Return the first of some texts that has room, else the last one in short.
-
-    Examples
-    --------
-    >>> from skeval.reporting.displays.maps import fitting
-    >>> fitting(["train (up to 2% a cell)", "train"], 60.0, 8.0)
-    'train'
-    """
+    """Return the first of some texts that has room, else the last one in short."""
     fits = (text for text in texts if text_width(text, size, bold) <= room)
     return drawable(next(fits, "") or shorten(texts[-1], room, size, bold))
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
 
-_MOST_ANNOTATED = 20
-_FEW = 20  # columns up to which three matrices share a row
+_MAX_ANNOTATED = 20
+_MAX_COLUMNS_IN_A_ROW = 20  # columns up to which three matrices share a row
 _NOTE = 10.0  # points of a line below a matrix
 _CELL = 48.0  # points of a cell, at most
 
@@ -68,7 +68,7 @@ def _say_named(ax: Axes, n: int, every: int) -> None:
 
 def _below(n: int, room: float) -> float:
     """Return the points that names take below a matrix, and a note where all may not fit."""
-    return room + 10.0 + (_NOTE if n > _MOST_ANNOTATED else 0.0)
+    return room + 10.0 + (_NOTE if n > _MAX_ANNOTATED else 0.0)
 
 
 def _write_cells(
@@ -77,7 +77,7 @@ def _write_cells(
     """Write the numbers into the cells if they are large enough."""
     n = len(matrix)
     size = min(SMALL, 0.42 * min(points(ax)) / n)
-    if n > _MOST_ANNOTATED or size < 4.5:
+    if n > _MAX_ANNOTATED or size < 4.5:
         return
     for i, j in np.ndindex(n, n):
         value = matrix[i, j]
@@ -230,7 +230,7 @@ class PhikMatricesDisplay(Display):
         return self.frame().head(n)
 
     def _shape(self) -> tuple[int, int]:
-        return (1, 3) if len(self.names) <= _FEW else (2, 2)
+        return (1, 3) if len(self.names) <= _MAX_COLUMNS_IN_A_ROW else (2, 2)
 
     def margins(self, wide: float) -> Margins:
         """Return what names take at the left and below, titles above and scales between."""

@@ -27,7 +27,7 @@ class RanksDisplay(Display):
     ----------
     ranks : DataFrame of shape (n_candidates, n_columns)
         By candidate: `rank`, `low` and `high`, as of
-        :meth:`skeval.model_selection.Tournament.ranks`. Candidates without a rank are listed.
+        :meth:`skeval.model_selection.Tournament.frame`. Candidates without a rank are listed.
 
     Examples
     --------

@@ -127,16 +127,8 @@ class SchemaDisplay(Display):
 def placed(
     tables: Sequence[str], links: Iterable[tuple[str, str]]
 ) -> dict[str, tuple[float, float]]:
-    """Return where boxes stand: a table one layer below the lowest of its parents.
-
-    Circles are cut where they close. Within a layer, tables stand near what they refer to.
-
-    Examples
-    --------
-    >>> from skeval.reporting.displays.relations import placed
-    >>> placed(["users", "orders"], [("orders", "users")])
-    {'users': (0.0, -0.0), 'orders': (0.0, -1.0)}
-    """
+    """Return where boxes stand: a table one layer below the lowest of its parents."""
+    # Circles are cut where they close. Within a layer, tables stand near what they refer to.
     parents: dict[str, list[str]] = {name: [] for name in tables}
     for child, parent in links:
         if child != parent and parent not in parents[child]:
@@ -395,8 +387,8 @@ def _range(low: float, high: float) -> str:
 
 
 _LINE = ["x", "mean", "low", "high"]
-_MOST_PANELS = 4
-_MOST_WRITTEN = 10  # categories of a matrix whose shares are written into the cells
+_MAX_PANELS = 4
+_MAX_WRITTEN = 10  # categories of a matrix whose shares are written into the cells
 
 
 @register_display
@@ -444,7 +436,7 @@ class LinesDisplay(Display):
                 for role, of_role in of_roles.items()
                 if of_role.get(column)
             }
-            for column in list(of_roles["train"])[:_MOST_PANELS]
+            for column in list(of_roles["train"])[:_MAX_PANELS]
         }
         self.n_panels = max(1, len(self.columns))
         self.figsize = (6.5, 0.4 + 1.8 * self.n_panels)
@@ -568,7 +560,7 @@ class TransitionsDisplay(Display):
             ax.set_xlabel("next")
             if place == 0:
                 ax.set_ylabel(shorten(self.column, points(ax)[1], 7.0))
-            if every == 1 and len(matrix) <= _MOST_WRITTEN:
+            if every == 1 and len(matrix) <= _MAX_WRITTEN:
                 _write(ax, matrix)
 
 

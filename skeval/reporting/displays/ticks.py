@@ -31,28 +31,7 @@ _CALENDAR = (  # how many units a step may be, and the days from which on a labe
 
 
 def number_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, list[str]]:
-    """Return at most `most` round numbers from low to high, and their labels.
-
-    Parameters
-    ----------
-    low, high : float
-        Ends of the axis.
-    most : int, default=4
-        How many labels there is room for.
-
-    Returns
-    -------
-    ticks : ndarray
-        Their places.
-    labels : list of str
-        Their texts.
-
-    Examples
-    --------
-    >>> from skeval.reporting.displays.ticks import number_ticks
-    >>> number_ticks(0.0, 38900.0)[1]
-    ['0', '10k', '20k', '30k']
-    """
+    """Return at most `most` round numbers from low to high, and their labels."""
     if not high > low:
         return np.array([low]), tick_labels(np.array([low]))
     from matplotlib.ticker import MaxNLocator
@@ -95,28 +74,7 @@ def _signed(text: str) -> str:
 
 
 def date_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, list[str]]:
-    """Return at most `most` dates between two times, in seconds since 1970, and their labels.
-
-    Parameters
-    ----------
-    low, high : float
-        Ends of the axis.
-    most : int, default=4
-        How many labels there is room for.
-
-    Returns
-    -------
-    ticks : ndarray
-        Their places, in seconds.
-    labels : list of str
-        ISO dates, as long as the step needs them.
-
-    Examples
-    --------
-    >>> from skeval.reporting.displays.ticks import date_ticks
-    >>> date_ticks(1.3571e9, 1.3883e9)[1]
-    ['2013-04', '2013-07', '2013-10']
-    """
+    """Return at most `most` dates between two times, in seconds since 1970, and their labels."""
     from matplotlib import dates
 
     low, high = np.clip([math.floor(low), math.ceil(high)], *_ENDS).tolist()
@@ -155,33 +113,7 @@ def thinned(
     length: float = math.inf,
     first: Sequence[int] = (),
 ) -> dict[int, float]:
-    """Return which labels fit in one line without touching, and how far each is shifted.
-
-    Parameters
-    ----------
-    places : sequence of float
-        Their centres, in points.
-    labels : sequence of str
-        Their texts.
-    size : float
-        The size of the font, in points.
-    length : float, optional
-        The length of the axis, in points; labels are shifted so that they do not stand out at its
-        end, nor by more than a margin at its start.
-    first : sequence of int
-        Which are asked first.
-
-    Returns
-    -------
-    dict of int to float
-        By the positions of those kept, the shift to the right in points.
-
-    Examples
-    --------
-    >>> from skeval.reporting.displays.ticks import thinned
-    >>> thinned([0.0, 10.0, 60.0], ["first", "second", "third"], 6.0, first=[1])
-    {1: 0.0, 2: 0.0}
-    """
+    """Return which labels fit in one line without touching, and how far each is shifted."""
     taken: list[tuple[float, float]] = []
     kept = {}
     margin = 0.45 * size

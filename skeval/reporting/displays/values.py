@@ -32,15 +32,7 @@ if TYPE_CHECKING:
 
 
 def scale_of(result: Result) -> tuple[float, float]:
-    """Return the ends of a metric's scale; an infinite one gives way to the numbers at hand.
-
-    Examples
-    --------
-    >>> from skeval import MetricTags, Result
-    >>> from skeval.reporting.displays.values import scale_of
-    >>> scale_of(Result(3.0, baseline=4.0, tags=MetricTags("fidelity", bounds=(0, float("inf")))))
-    (0.0, 4.0)
-    """
+    """Return the ends of a metric's scale; an infinite one gives way to the numbers at hand."""
     low, high = result.tags.bounds if result.tags else (-math.inf, math.inf)
     at_hand = map(as_float, (result.value, result.baseline, *(result.interval or ())))
     finite = [x for x in at_hand if math.isfinite(x)] or [0.0]
@@ -317,7 +309,7 @@ def _is_there(value: Any) -> bool:
     return value is not None and (not isinstance(value, Sized) or len(value) > 0)
 
 
-_MOST = 12  # types drawn
+_MAX_TYPES = 12  # types drawn
 
 
 @register_display
@@ -354,7 +346,7 @@ class EntitiesDisplay(Display):
         ]
         frame = pd.DataFrame(rows, columns=["type", "train", "holdout"])
         frame = frame.sort_values("train", ascending=False, kind="stable", ignore_index=True)
-        return frame.head(_MOST)
+        return frame.head(_MAX_TYPES)
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw two bars a type, their counts at the right."""

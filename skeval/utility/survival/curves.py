@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import chi2, ncx2, norm
 
-from skeval.core.base import Metric
+from skeval.core.base import Metric, Unmet
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
@@ -18,7 +18,6 @@ from skeval.exceptions import (
     InvalidParameterError,
     MetricWarning,
     NothingToMeasureWarning,
-    Sentence,
 )
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.intervals import to_its_error
@@ -33,7 +32,7 @@ from skeval.stats.survival import (
 from skeval.steps.problem import as_level, larger_code
 from skeval.steps.samples import columns_of, mean_of_defined
 from skeval.tables.preprocessing import NOMINAL, category_codes, numbers
-from skeval.utility.regressions import FEWEST, Levels
+from skeval.utility.regressions import MIN_LEVEL_ROWS, Levels
 from skeval.utils.formatting import as_float, number, percent
 from skeval.utils.parameters import ColumnName, Columns, Count, Label, OpenFraction, Positive
 
@@ -42,15 +41,7 @@ SURVIVAL_TAGS = MetricTags("utility", greater_is_better=True, bounds=(0.0, 1.0))
 
 @dataclass(frozen=True)
 class Outcome:
-    """The columns that say when something happened.
-
-    Attributes
-    ----------
-    duration, event : str
-        As of :class:`SurvivalMetric`.
-    pos_label : str, bool, float or None
-        As given.
-    """
+    """The columns that say when something happened."""
 
     duration: str
     event: str
@@ -58,19 +49,7 @@ class Outcome:
 
 
 class FollowUp(NamedTuple):
-    """The rows of a table whose outcome is known.
-
-    Attributes
-    ----------
-    durations : ndarray of shape (n_rows,)
-        Ascending.
-    events : ndarray of bool of shape (n_rows,)
-        Whether the event happened.
-    positions : ndarray of int of shape (n_rows,)
-        The place of each row in its table.
-    n_dropped : int
-        Rows without a duration of at least 0, or a known value of the event.
-    """
+    """The rows of a table whose outcome is known."""
 
     durations: np.ndarray
     events: np.ndarray
@@ -103,7 +82,7 @@ class SurvivalMetric(Metric):
     _: KW_ONLY
     pos_label: Label | None = None
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Return which need is unmet, a duration and an event of the right kinds among them."""
         return super().unmet_need(context) or unmet_outcome(context, self._outcome)
 
@@ -160,7 +139,7 @@ class SurvivalMetric(Metric):
         return (DegenerateInputWarning(text),)
 
 
-def unmet_outcome(context: Context, outcome: Outcome) -> Sentence | None:
+def unmet_outcome(context: Context, outcome: Outcome) -> Unmet | None:
     """Return what the columns of an outcome lack to be one, and the cure; None if nothing."""
     duration, event = outcome.duration, outcome.event
     if duration == event:
@@ -168,24 +147,24 @@ def unmet_outcome(context: Context, outcome: Outcome) -> Sentence | None:
             f"duration and event must be two columns, got {duration!r} for both."
         )
     if absent := [name for name in (duration, event) if name not in context.schema.kinds]:
-        return Sentence(
+        return Unmet(
             f"needs the columns of a duration and of an event, and there is no {absent[0]}. Name "
             "those of the table."
         )
     if duration not in context.schema.columns("continuous"):
         kind = context.schema.kinds[duration]
-        return Sentence(
+        return Unmet(
             f"needs a duration of numbers, and {duration} is of kind {kind}. Give a column of "
             "numbers, such as days until the event."
         )
     labels = event_labels(context, event)
     if len(labels) > 2:
-        return Sentence(
+        return Unmet(
             f"needs an event that happened or not, and {event} has {len(labels)} values: competing "
             "risks are not measured. Make a column that says whether the one of interest happened."
         )
     if positive_label(labels, event in context.schema.columns(*NOMINAL), outcome) is None:
-        return Sentence(
+        return Unmet(
             f"needs to know which value of {event} says that the event happened. Name it: "
             f"pos_label={labels[-1] if labels else 'value'!r}."
         )
@@ -203,18 +182,7 @@ def event_labels(context: Context, event: str) -> tuple[Any, ...]:
 
 
 def positive_label(labels: tuple[Any, ...], is_nominal: bool, outcome: Outcome) -> Any:
-    """Return the value that says that the event happened; None if it has to be named.
-
-    Examples
-    --------
-    >>> from skeval.utility.survival.curves import Outcome, positive_label
-    >>> positive_label((1.0, 2.0), False, Outcome("days", "status"))
-    2.0
-    >>> positive_label(("1", "2"), True, Outcome("days", "status"))
-    '2'
-    >>> positive_label(("alive", "dead"), True, Outcome("days", "status")) is None
-    True
-    """
+    """Return the value that says that the event happened; None if it has to be named."""
     wanted = outcome.pos_label
     if wanted is not None:
         wanted = as_level(wanted) if is_nominal else wanted
@@ -259,7 +227,7 @@ def curve_of(context: Context, role: str, outcome: Outcome) -> Curve:
 
 
 _AT_RISK = 0.1  # share of train that is at risk at the horizon
-_MOST_TIMES = 60  # of a curve that is shown
+_MAX_TIMES = 60  # of a curve that is shown
 
 
 @declared
@@ -388,15 +356,7 @@ def horizon_of(context: Context, outcome: Outcome, given: float | None) -> float
 
 
 def round_to(value: float, digits: int = 3, how: Any = np.round) -> float:
-    """Round a number to some digits: a quantile, whole, may be one person's value.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.survival.curves import round_to
-    >>> round_to(1789.0, 2, np.floor), round_to(0.012345)
-    (1700.0, 0.0123)
-    """
+    """Round a number to some digits: a quantile, whole, may be one person's value."""
     if value == 0.0 or not np.isfinite(value):
         return value
     decimals = digits - 1 - int(np.floor(np.log10(abs(value))))
@@ -404,17 +364,12 @@ def round_to(value: float, digits: int = 3, how: Any = np.round) -> float:
 
 
 def shown_times(
-    durations: list[np.ndarray], horizon: float, n_times: int = _MOST_TIMES, fewest: int = FEWEST
+    durations: list[np.ndarray],
+    horizon: float,
+    n_times: int = _MAX_TIMES,
+    fewest: int = MIN_LEVEL_ROWS,
 ) -> np.ndarray:
-    """Return times of an even grid between which at least `fewest` rows of each table end.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.survival.curves import shown_times
-    >>> shown_times([np.arange(40.0)], 40.0, n_times=8, fewest=10).tolist()
-    [0.0, 10.0, 20.0]
-    """
+    """Return times of an even grid between which at least `fewest` rows of each table end."""
     grid, shown = np.linspace(0.0, horizon, n_times + 1), [0.0]
     ended = np.array([np.searchsorted(np.sort(one), grid, side="right") for one in durations])
     # who ends at 0 counts for the first step
@@ -527,7 +482,7 @@ class LogRankAgreement(SurvivalMetric):
                     test_of(context, role, name, self._outcome) for role in ("train", "synthetic")
                 ]
         if not tests:
-            return undefined(f"no column has two groups of {FEWEST} rows of train.")
+            return undefined(f"no column has two groups of {MIN_LEVEL_ROWS} rows of train.")
         decided = {name: [one.p_value < self.level for one in pair] for name, pair in tests.items()}
         return mean_of_columns(
             {name: float(first == second) for name, (first, second) in decided.items()},
@@ -600,19 +555,9 @@ def compared_levels(
 
 
 def excess_of(test: LogRank, k: int) -> dict[str, float]:
-    """Return the logarithm of a group's events over those expected, with its 95% interval.
-
-    Its error is that of the events over those expected. It is nan where there are no events.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.survival import LogRank
-    >>> from skeval.utility.survival.curves import excess_of
-    >>> test = LogRank(4.0, 1, 0.05, np.array([20.0]), np.array([20.0]), np.array([[4.0]]))
-    >>> excess_of(test, 0)["estimate"], round(excess_of(test, 0)["high"], 3)
-    (0.0, 0.196)
-    """
+    """Return the logarithm of a group's events over those expected, with its 95% interval."""
+    # Its error is that of the events over those expected. It is nan where there are no
+    # events.
     observed, expected = float(test.observed[k]), float(test.expected[k])
     if not observed * expected > 0.0:
         return dict.fromkeys(("estimate", "error", "low", "high"), float("nan"))
@@ -623,19 +568,8 @@ def excess_of(test: LogRank, k: int) -> dict[str, float]:
 
 
 def expected_agreement(test: LogRank, ratio: float, level: float) -> float:
-    """Return how often a test on `ratio` times as many fresh rows concludes as this one did.
-
-    The truth is taken to be as strong as the statistic less its degrees of freedom.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.survival import LogRank
-    >>> from skeval.utility.survival.curves import expected_agreement
-    >>> nothing = LogRank(0.0, 1, 1.0, np.zeros(2), np.zeros(2), np.zeros((2, 2)))
-    >>> round(expected_agreement(nothing, 1.0, 0.05), 3)
-    0.95
-    """
+    """Return how often a test on `ratio` times as many fresh rows concludes as this one did."""
+    # The truth is taken to be as strong as the statistic less its degrees of freedom.
     if test.freedom < 1:
         return float("nan")
     strength = max(0.0, test.statistic - test.freedom) * ratio
@@ -645,16 +579,9 @@ def expected_agreement(test: LogRank, ratio: float, level: float) -> float:
 
 
 def naive_type_1_error(n_train: int, n_synthetic: int, level: float) -> float:
-    """Return how often a test errs that takes rows of a generator for a sample of the population.
-
-    The generator is taken to vary around the population as the `n_train` rows do that it learned.
-
-    Examples
-    --------
-    >>> from skeval.utility.survival.curves import naive_type_1_error
-    >>> round(naive_type_1_error(500, 500, 0.05), 3)
-    0.166
-    """
+    """Get how often a test errs that takes rows of a generator for a sample of the population."""
+    # The generator is taken to vary around the population as the `n_train` rows do that it
+    # learned.
     return float(2.0 * norm.sf(norm.isf(level / 2.0) / np.sqrt(1.0 + n_synthetic / n_train)))
 
 
@@ -778,31 +705,14 @@ class SyntheticArmTypeIError(SurvivalMetric):
 
 
 class Drift(NamedTuple):
-    """How far a log-rank test sees a table drift from fresh rows.
-
-    Attributes
-    ----------
-    value : float
-        About the logarithm of the ratio of hazards.
-    information : float
-        One over its variance; 0 without events.
-    per_row : float
-        The information of arms of one row each.
-    """
+    """How far a log-rank test sees a table drift from fresh rows."""
 
     value: float
     information: float
     per_row: float
 
     def error_rate(self, n_rows: int, level: float) -> tuple[float, float, float]:
-        """Return how often arms of `n_rows` each are found to differ, with its 95% interval.
-
-        Examples
-        --------
-        >>> from skeval.utility.survival.curves import Drift
-        >>> [round(x, 3) for x in Drift(0.0, 100.0, 0.25).error_rate(400, 0.05)]
-        [0.05, 0.05, 0.5]
-        """
+        """Return how often arms of `n_rows` each are found to differ, with its 95% interval."""
         square, error = self.value**2, 1.0 / np.sqrt(self.information)
         half = float(norm.ppf(0.975)) * error
         drifts = np.array(

@@ -22,7 +22,7 @@ from skeval.utility.calibration import equal_mass_bins
 from skeval.utility.coefficients import compared_coefficients, fresh_overlap, overlaps_of
 from skeval.utility.model_metric import TRAININGS, stated
 from skeval.utility.regressions import (
-    FEWEST,
+    MIN_LEVEL_ROWS,
     Regression,
     basis_of,
     design_of,
@@ -231,27 +231,16 @@ def cox_rests_on_few(context: Context, question: Question, outcome: Outcome) -> 
     decided = n_rows_behind(np.column_stack([np.ones(len(columns)), columns]))[1:] < _DECIDING
     for j, column in enumerate(columns.T):
         counts = np.unique(column, return_counts=True)[1]
-        decided[j] |= counts.size == 2 and counts.min() < FEWEST
-    return decided | (events.sum() < FEWEST)
+        decided[j] |= counts.size == 2 and counts.min() < MIN_LEVEL_ROWS
+    return decided | (events.sum() < MIN_LEVEL_ROWS)
 
 
 def cox_regression(
     design: np.ndarray, durations: np.ndarray, events: np.ndarray, confidence: float = 0.95
 ) -> Regression:
-    """Return Cox's coefficients with Wald's intervals; nan where the rows do not determine them.
-
-    A column of two values without an event at one of them is left out, with the rows of that value:
-    its coefficient is infinite, and these rows say nothing of the others.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.survival.models import cox_regression
-    >>> design = np.array([[0.0], [1.0], [0.0], [1.0], [0.0]])
-    >>> fit = cox_regression(design, np.array([5.0, 1.0, 3.0, 4.0, 2.0]), np.ones(5, dtype=bool))
-    >>> fit.estimates.round(3).tolist(), fit.errors.round(3).tolist()
-    ([0.549], [1.02])
-    """
+    """Return Cox's coefficients with Wald's intervals; nan where the rows do not determine them."""
+    # A column of two values without an event at one of them is left out, with the rows of
+    # that value: its coefficient is infinite, and these rows say nothing of the others.
     n_rows, used = len(design), np.ones(design.shape[1], dtype=bool)
     rows = np.ones(n_rows, dtype=bool)
     for j, column in enumerate(design.T):
@@ -474,16 +463,7 @@ def predicted_risks(
 def calibrated(
     risks: np.ndarray, durations: np.ndarray, events: np.ndarray, horizon: float
 ) -> tuple[float, dict[str, np.ndarray]]:
-    """Return the mean error of predicted risks at a horizon, and the curve of its bins.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.utility.survival.models import calibrated
-    >>> durations, happened = np.arange(100.0), np.ones(100, dtype=bool)
-    >>> calibrated(np.full(100, 0.4), durations, happened, 49.0)[0].__round__(3)
-    0.1
-    """
+    """Return the mean error of predicted risks at a horizon, and the curve of its bins."""
     if risks.size != durations.size:
         return float("nan"), {}
     bins = equal_mass_bins(risks, _BINS)
@@ -494,5 +474,5 @@ def calibrated(
     at = np.array([horizon])
     observed = np.array([1.0 - kaplan_meier(durations[o], events[o]).at(at)[0] for o in inside])
     error = float(np.abs(predicted - observed) @ sizes / sizes.sum())
-    many = sizes >= FEWEST
+    many = sizes >= MIN_LEVEL_ROWS
     return error, {"predicted": predicted[many], "observed": observed[many], "n_rows": sizes[many]}

@@ -64,11 +64,9 @@ def chances(
     codes: Codes, counts: Ints, absence: Floats, cut: int, columns: Ints, low: Codes, high: Codes,
     hole: Codes,
 ) -> Floats:  # fmt: skip
-    """Return for each predicate the chance that a sample of rows has one value that matches.
-
-    Row `r` of `codes` is a value that `counts[r]` rows of the table have; `absence[c]` is the
-    chance that none of `c` rows is in the sample, taken as 0 from `cut` on.
-    """
+    """Return for each predicate the chance that a sample of rows has one value that matches."""
+    # Row `r` of `codes` is a value that `counts[r]` rows of the table have; `absence[c]` is
+    # the chance that none of `c` rows is in the sample, taken as 0 from `cut` on.
     expected, matched = np.zeros(columns.shape[0]), np.empty(codes.shape[1], np.int64)
     read = map(_fix_type, (codes, columns, low, high, hole, counts, absence))
     _add_chances(cut, np.empty(BLOCK, np.uint8), matched, expected, *read)

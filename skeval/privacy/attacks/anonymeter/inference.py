@@ -45,8 +45,8 @@ from skeval.tables.preprocessing import NOMINAL
 from skeval.utils.parameters import ColumnName, Columns, NonNegative, has_methods
 
 _K = 8  # nearest rows looked at; those equally near share the guess
-_LEAST_MARGIN = 1e-12
-_FEWEST = 10  # rows of a label in train and in the holdout below which it is not reported
+_MIN_MARGIN = 1e-12
+_MIN_LABEL_ROWS = 10  # rows of a label in train and in the holdout below which it is not reported
 
 
 @declared
@@ -147,7 +147,7 @@ class InferenceMetric(ResidualRiskMetric):
         sizes = np.abs(truth)
         if self.tolerance_kind == "range" or context.schema.kinds[secret] == "datetime":
             sizes = np.full(truth.size, ranges(context)[places(context.schema)[secret]])
-        return np.fmax(self.tolerance * sizes, _LEAST_MARGIN)
+        return np.fmax(self.tolerance * sizes, _MIN_MARGIN)
 
 
 @declared
@@ -364,17 +364,15 @@ class InferenceRiskAll(InferenceMetric, LargestRiskMetric):
 def _by_secret(
     context: Context, secret: str, truth: np.ndarray, scores: np.ndarray, n: int
 ) -> dict[str, dict[str, Any]]:
-    """Return the success on train and holdout rows of each label that enough of both have.
-
-    A risk that is small on average may be that of one group. Each rate is of the attacked rows that
-    have the label, in train and in the holdout alike.
-    """
+    """Return the success on train and holdout rows of each label that enough of both have."""
+    # A risk that is small on average may be that of one group. Each rate is of the attacked
+    # rows that have the label, in train and in the holdout alike.
     if secret not in context.schema.columns(*NOMINAL):
         return {}
     by_label = {}
     for code, label in enumerate(context.levels[secret]):
         train, holdout = scores[:n][truth[:n] == code], scores[n:][truth[n:] == code]
-        if min(train.size, holdout.size) >= _FEWEST:
+        if min(train.size, holdout.size) >= _MIN_LABEL_ROWS:
             rates = [attack_rate(float(part.sum()), part.size) for part in (train, holdout)]
             risk = residual_risk(*rates)
             by_label[label] = {
@@ -437,11 +435,9 @@ def _guesses(
     n_attacks: int | None,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the guesses of each target, of shape (n_targets, n_guesses), and their weights.
-
-    And how sure the attacker is of each target: by how near the synthetic row is, or by what the
-    estimator says of its label; equally sure of all if it does not say.
-    """
+    """Return the guesses of each target, of shape (n_targets, n_guesses), and their weights."""
+    # And how sure the attacker is of each target: by how near the synthetic row is, or by
+    # what the estimator says of its label; equally sure of all if it does not say.
     there, nominal = places(context.schema), context.schema.columns(*NOMINAL)
     released = synthetic_rows(context)[:, there[secret]]
     if estimator is None:

@@ -250,11 +250,10 @@ def _links(
 def _nearest_in_another_order(
     context: Context, columns: ColumnChoice, k: int, n_attacks: int | None, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the k nearest synthetic rows, with ties in an order that no other part has.
-
-    If more rows tie than are listed, the rows that are listed are a random choice. The choices of
-    the two parts must be independent, because the probability of a link is otherwise too high.
-    """
+    """Return the k nearest synthetic rows, with ties in an order that no other part has."""
+    # If more rows tie than are listed, the rows that are listed are a random choice. The
+    # choices of the two parts must be independent, because the probability of a link is
+    # otherwise too high.
     order = np.random.default_rng(seed).permutation(context.n_rows("synthetic"))
     index = index_over(context, columns, near_rows(context, columns)[order])
     asked = targets(context, columns, n_attacks, seed)
@@ -265,11 +264,10 @@ def _nearest_in_another_order(
 def link_rates(
     first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray], k: int
 ) -> np.ndarray:
-    """Return the probability that k nearest rows of one list and k of another have one in common.
-
-    Each list has distances and rows, nearest first. If several rows are as near as row number k,
-    the ones that are needed are drawn at random among them, independently in each list.
-    """
+    """Get the probability that k nearest rows of one list and k of another have one in common."""
+    # Each list has distances and rows, nearest first. If several rows are as near as row
+    # number k, the ones that are needed are drawn at random among them, independently in each
+    # list.
     sides = []
     for distances, _ in (first, second):
         radius = distances[:, k - 1, None]

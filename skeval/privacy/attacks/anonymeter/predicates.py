@@ -21,22 +21,12 @@ from skeval.stats.disclosure import joint_classes
 Codes = NDArray[np.int32]
 NO_HOLE = -2
 _BATCH = 16384  # tries between two looks at what singles out
-_MOST_SETS, _MOST_PAIRS = 100_000, 2_000_000  # sets of columns, and pairs with rows, listed
+_MAX_SETS, _MAX_PAIRS = 100_000, 2_000_000  # sets of columns, and pairs with rows, listed
 
 
 @dataclass(frozen=True)
 class Predicates:
-    """Conjunctions of conditions, all of the same number.
-
-    Attributes
-    ----------
-    columns : ndarray of shape (n_predicates, n_conditions), int64
-        Lines of a table's codes.
-    low, high : ndarray of shape (n_predicates, n_conditions), int32
-        Bounds of the code, themselves included; -1 and -1 asks for a missing value.
-    hole : ndarray of shape (n_predicates, n_conditions), int32
-        A code that does not match although it is within the bounds; -2 for none.
-    """
+    """Conjunctions of conditions, all of the same number."""
 
     columns: NDArray[np.int64]
     low: Codes
@@ -68,15 +58,7 @@ class Predicates:
 
 @dataclass(frozen=True)
 class Distinct:
-    """The distinct rows of some tables, in lexicographic order, and how often each has them.
-
-    Attributes
-    ----------
-    codes : ndarray of shape (n_columns, n_values), int32
-        One line a column.
-    counts : ndarray of shape (n_tables, n_values), int64
-        Rows of each table.
-    """
+    """The distinct rows of some tables, in lexicographic order, and how often each has them."""
 
     codes: Codes
     counts: NDArray[np.int64]
@@ -88,17 +70,7 @@ class Distinct:
 
 
 def distinct_rows(*tables: Codes) -> Distinct:
-    """Return the distinct rows of tables of codes, shape (n_columns, n_rows) each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.attacks.anonymeter.predicates import distinct_rows
-    >>> rows = distinct_rows(np.array([[2, 1, 2]]), np.array([[0, 2]]))
-    >>> rows.codes, rows.counts
-    (array([[0, 1, 2]]), array([[0, 1, 2],
-           [1, 0, 1]]))
-    """
+    """Return the distinct rows of tables of codes, shape (n_columns, n_rows) each."""
     pooled = np.concatenate(tables, axis=1)
     classes = joint_classes(pooled.T)
     n_classes = int(classes.max()) + 1
@@ -117,28 +89,9 @@ def univariate_predicates(
     *,
     distinct: bool = True,
 ) -> Predicates:
-    """Make predicates of one condition that single a row out of a table without duplicates.
-
-    For each column: it is missing, if exactly one value is; it has a value that occurs once; a
-    number is at most the least one, or at least the greatest, if that occurs once.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_columns, n_rows), int32
-        The table.
-    is_number : ndarray of shape (n_columns,), bool
-        Which columns are ordered.
-    n_wanted : int
-        Most predicates to make; they are chosen at random.
-    rng : Generator
-        Random numbers of the choice.
-    distinct : bool, default=True
-        Whether of several predicates that single out the same row only one is made.
-
-    Returns
-    -------
-    Predicates
-    """
+    """Make predicates of one condition that single a row out of a table without duplicates."""
+    # For each column: it is missing, if exactly one value is; it has a value that occurs
+    # once; a number is at most the least one, or at least the greatest, if that occurs once.
     parts = [_rare(column, j, is_number[j]) for j, column in enumerate(codes)]
     columns, low, high, rows = np.concatenate(parts, axis=1)
     order = rng.permutation(columns.size)
@@ -179,26 +132,10 @@ def multivariate_predicates(
     max_attempts: int = 2_000_000,
     distinct: bool = True,
 ) -> Predicates:
-    """Make predicates of several conditions that single a row out of a table without duplicates.
-
-    A random row and random columns, again and again: a category is as the row has it, a number at
-    least as large if it is above the median and at most as large otherwise, a missing value
-    missing. Kept if no other row matches.
-
-    Parameters
-    ----------
-    codes, is_number, n_wanted, rng, distinct
-        As in :func:`univariate_predicates`.
-    n_cols : int
-        Number of conditions; at most one a column.
-    max_attempts : int, default=2_000_000
-        Tries after which there may be fewer than `n_wanted`. If there are fewer pairs of a row and
-        a set of columns, each is tried once.
-
-    Returns
-    -------
-    Predicates
-    """
+    """Make predicates of several conditions that single a row out of a table without duplicates."""
+    # A random row and random columns, again and again: a category is as the row has it, a
+    # number at least as large if it is above the median and at most as large otherwise, a
+    # missing value missing. Kept if no other row matches.
     from skeval.privacy.attacks.anonymeter.compiled import match_alone
 
     n_rows, n_cols = codes.shape[1], min(n_cols, len(codes))
@@ -223,7 +160,7 @@ def _tries(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield batches of random rows and sets of columns; each pair once where there are few."""
     n_pairs = n_rows * comb(n_columns, n_cols)
-    if n_pairs <= min(max_attempts, _MOST_PAIRS):
+    if n_pairs <= min(max_attempts, _MAX_PAIRS):
         listed = _listed_columns(n_columns, n_cols)
         for pairs in np.array_split(rng.permutation(n_pairs), -(-n_pairs // _BATCH)):
             rows, which = np.divmod(pairs, len(listed))
@@ -236,7 +173,7 @@ def _tries(
 
 def _drawn_columns(n_columns: int, n_cols: int, size: int, rng: np.random.Generator) -> np.ndarray:
     """Return random sets of columns, ascending, all equally likely; shape (size, n_cols)."""
-    if comb(n_columns, n_cols) <= _MOST_SETS:
+    if comb(n_columns, n_cols) <= _MAX_SETS:
         listed = _listed_columns(n_columns, n_cols)
         return listed[rng.integers(len(listed), size=size)]
     everything = np.broadcast_to(np.arange(n_columns), (size, n_columns))
@@ -272,22 +209,9 @@ def _first_seen(keys: Iterable[Any], seen: set[Any]) -> list[int]:
 def random_predicates(
     codes: Codes, is_number: np.ndarray, n: int, n_cols: int, rng: np.random.Generator
 ) -> Predicates:
-    """Make predicates at random, as an attacker without the release would.
-
-    Random columns; a value drawn from the distinct ones of the table; "is" or "is not", of a number
-    also "is less", "is more", "is at most" or "is at least".
-
-    Parameters
-    ----------
-    codes, is_number, n_cols, rng
-        As in :func:`multivariate_predicates`.
-    n : int
-        Number of predicates.
-
-    Returns
-    -------
-    Predicates
-    """
+    """Make predicates at random, as an attacker without the release would."""
+    # Random columns; a value drawn from the distinct ones of the table; "is" or "is not", of
+    # a number also "is less", "is more", "is at most" or "is at least".
     columns = _drawn_columns(len(codes), min(n_cols, len(codes)), n, rng)
     values = np.empty(columns.shape, dtype=np.int64)
     at_random = rng.random(columns.shape)

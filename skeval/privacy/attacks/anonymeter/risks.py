@@ -83,24 +83,7 @@ class Measure(NamedTuple):
 
 @dataclass(frozen=True)
 class Evidence:
-    """What relabelling the real rows says of an attack.
-
-    Attributes
-    ----------
-    contrast : Contrast
-        The rates on train and on the holdout that the p-value compares.
-    p_value : float
-        For the null hypothesis that train rows are attacked no more successfully.
-    advice : str
-        What to do if it is significant.
-    drawn : ndarray of shape (2, n_draws), optional
-        For an attack without scores: numbers of successes on train and on the holdout over random
-        choices of who is train.
-    spread : float
-        How many times wider the interval is than if all attacks were independent.
-    details : dict
-        What else is reported.
-    """
+    """What relabelling the real rows says of an attack."""
 
     contrast: Contrast
     p_value: float
@@ -112,30 +95,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Attack:
-    """How often an attack succeeds.
-
-    Attributes
-    ----------
-    successes, control : tuple of float
-        Number of successes on train and on the holdout, one for each repeat of the attack.
-    n : int
-        Number of attacks on either table in a repeat.
-    guessed : float
-        Number of successes on train by guessing.
-    n_guessed : int
-        Number of guesses.
-    test : callable
-        Takes nothing and returns the Evidence. A test takes longer than the attack, and is made
-        when `evidence` is first asked for: a risk alone does without.
-    scores : ndarray of shape (2 * n,), optional
-        The share of repeats that succeed on each row that is attacked, train rows first.
-    confidence : ndarray of shape (2 * n,), optional
-        How sure each guess is, for an attacker who gives the surest ones only.
-    details : dict
-        What else is reported.
-    about : dict
-        What the report of several attacks says of this one.
-    """
+    """How often an attack succeeds."""
 
     successes: tuple[float, ...]
     control: tuple[float, ...]
@@ -339,14 +299,13 @@ def value_of(attacks: Sequence[Attack], measure: Measure) -> Result:
 
 
 def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested: bool) -> Result:
-    """Return the largest residual risk of several attacks, None for those not made.
-
-    Its value alone unless they are tested.
-
-    Intervals are simultaneous, after Bonferroni. The largest of noisy numbers is too large on
-    average: the interval reaches from the largest of the lower bounds to the largest of the upper
-    ones, and the baseline is the mean of the largest over random choices of who is train.
-    """
+    """Return the largest residual risk of several attacks, None for those not made."""
+    # Its value alone unless they are tested.
+    #
+    # Intervals are simultaneous, after Bonferroni. The largest of noisy numbers is too large
+    # on average: the interval reaches from the largest of the lower bounds to the largest of
+    # the upper ones, and the baseline is the mean of the largest over random choices of who
+    # is train.
     made = {name: attack for name, attack in attacks.items() if attack is not None}
     if not tested:
         return value_of(list(made.values()), measure)
@@ -411,11 +370,9 @@ def together(attacks: Mapping[str, Attack], surest: Contrast) -> Contrast:
 
 
 def adjusted_p_values(attacks: Mapping[str, Attack]) -> dict[str, float]:
-    """Return p-values that hold for all attacks at once.
-
-    Attacks on the same rows are tested together, after Westfall and Young; these tests and those of
-    other attacks are corrected for their number, after Bonferroni.
-    """
+    """Return p-values that hold for all attacks at once."""
+    # Attacks on the same rows are tested together, after Westfall and Young; these tests and
+    # those of other attacks are corrected for their number, after Bonferroni.
     together = {n: one.columns() for n, one in attacks.items() if one.scores is not None}
     p_values = {n: one.evidence.p_value for n, one in attacks.items() if one.scores is None}
     n_tests = len(p_values) + bool(together)
@@ -438,11 +395,9 @@ def fresh_risk(attacks: Sequence[Attack], measure: Measure) -> float:
 
 
 def risks_by_chance(attacks: Sequence[Attack], measure: Measure) -> np.ndarray:
-    """Return the risks over random choices of who is train, shape (n_attacks, n_draws).
-
-    A risk is never negative, so that chance alone gives a risk above 0 on average. Attacks on the
-    same rows see the same choices.
-    """
+    """Return the risks over random choices of who is train, shape (n_attacks, n_draws)."""
+    # A risk is never negative, so that chance alone gives a risk above 0 on average. Attacks
+    # on the same rows see the same choices.
     risks = np.empty((len(attacks), N_DRAWS))
     scored = {i: one.scores for i, one in enumerate(attacks) if one.scores is not None}
     unscored = {i: one.evidence for i, one in enumerate(attacks) if one.scores is None}
@@ -506,11 +461,9 @@ def places(schema: TableSchema) -> dict[str, int]:
 
 @shared
 def synthetic_rows(context: Context) -> np.ndarray:
-    """Return the encoded synthetic rows in an order that their values alone determine.
-
-    A search returns the first of equally near rows. Ordered by a hash of the values these are as
-    good as random, and do not depend on the order of the table.
-    """
+    """Return the encoded synthetic rows in an order that their values alone determine."""
+    # A search returns the first of equally near rows. Ordered by a hash of the values these
+    # are as good as random, and do not depend on the order of the table.
     rows = encoded(context, "synthetic")
     by_name = rows[:, [j for _, j in sorted(places(context.schema).items())]]
     hashes = pd.util.hash_pandas_object(pd.DataFrame(by_name, copy=False), index=False)

@@ -50,7 +50,7 @@ from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.parameters import Columns, Count
 
 _NEVER = 1e-15  # a chance below is none
-_LONGEST = 64  # pooled values that a predicate may match to be part of the test
+_MAX_LENGTH = 64  # pooled values that a predicate may match to be part of the test
 _CELLS = 2**21  # held at once
 _DIGITS = 9  # of a sum of chances: their order must not make a difference
 
@@ -66,35 +66,7 @@ def _absence(n: int, n_kept: int) -> np.ndarray:
 def isolation_chances(
     codes: Codes, counts: np.ndarray, predicates: Predicates, n_kept: int
 ) -> np.ndarray:
-    """Return for each predicate the chance that it singles out one value of a sample of a table.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_columns, n_values), int32
-        Distinct rows.
-    counts : ndarray of shape (n_values,)
-        How many rows of the table have each, at least 1.
-    predicates : Predicates
-        What is asked.
-    n_kept : int
-        Size of a sample without replacement; where it is that of the table, chances are 0 or 1.
-
-    Returns
-    -------
-    ndarray of shape (n_predicates,)
-
-    Examples
-    --------
-    Of the values 0, 1, 2, those up to 1 are asked for. The whole table has two of them; of its
-    samples of two rows, two in three have one.
-
-    >>> import numpy as np
-    >>> from skeval.privacy.attacks.anonymeter.predicates import Predicates
-    >>> from skeval.privacy.attacks.anonymeter.singling_out import isolation_chances
-    >>> table, asked = np.array([[0, 1, 2]], dtype=np.int32), [np.array([x]) for x in (0, 0, 1)]
-    >>> [isolation_chances(table, np.ones(3, int), Predicates.of(*asked), n) for n in (3, 2)]
-    [array([0.]), array([0.66666667])]
-    """
+    """Return for each predicate the chance that it singles out one value of a sample of a table."""
     from skeval.privacy.attacks.anonymeter.compiled import chances
 
     absence = _absence(int(counts.sum()), n_kept)
@@ -103,33 +75,17 @@ def isolation_chances(
 
 
 def size_factor(codes: Codes, counts: np.ndarray, predicates: Predicates, n_wanted: int) -> float:
-    r"""Return how many times more predicates would single out a value in a table of another size.
-
-    Parameters
-    ----------
-    codes, counts, predicates
-        As in :func:`isolation_chances`.
-    n_wanted : int
-        Number of rows of the other table.
-
-    Returns
-    -------
-    float
-
-    Notes
-    -----
-    A predicate that a share v of the population matches singles out in n rows with the chance
-    ``n v (1 - v)^(n - 1)``. With v spread evenly up to w, their number is proportional to
-
-    .. math:: I(n, w) = \int_0^w n v (1 - v)^{n - 1} dv = \frac{1 - (n w + 1) (1 - w)^n}{n + 1}
-
-    w is fitted by least squares to the numbers expected in samples of ten sizes.
-
-    References
-    ----------
-    M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs
-    2023, doi:10.56553/popets-2023-0055.
-    """
+    """Return how many times more predicates would single out a value in a table of another size."""
+    # A predicate that a share v of the population matches singles out in n rows with the
+    # chance `n v (1 - v)^(n - 1)`. With v spread evenly up to w, their number is proportional
+    # to
+    #
+    # .. math:: I(n, w) = \int_0^w n v (1 - v)^{n - 1} dv = \frac{1 - (n w + 1) (1 - w)^n}{n + 1}
+    #
+    # w is fitted by least squares to the numbers expected in samples of ten sizes.
+    #
+    # Source: M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic
+    # data", PoPETs 2023, doi:10.56553/popets-2023-0055.
     n = int(counts.sum())
     sizes = np.unique(np.linspace(max(1, min(1000, n // 2)), n, 10).astype(np.int64))
     expected = np.array(
@@ -145,14 +101,7 @@ def size_factor(codes: Codes, counts: np.ndarray, predicates: Predicates, n_want
 
 
 def isolation_integral(n: int | np.ndarray, w: float | np.ndarray) -> np.ndarray:
-    """Return the integral of the chance to single out in n rows over weights up to w.
-
-    Examples
-    --------
-    >>> from skeval.privacy.attacks.anonymeter.singling_out import isolation_integral
-    >>> [round(float(isolation_integral(n, 0.01)), 9) for n in (100, 1000)]
-    [0.002652825, 0.000998527]
-    """
+    """Return the integral of the chance to single out in n rows over weights up to w."""
     n, w = np.asarray(n, dtype=np.float64), np.asarray(w, dtype=np.float64)
     log_none = n * np.log1p(-np.minimum(w, 1.0 - 1e-16))
     return -np.expm1(log_none + np.log1p(n * w)) / (n + 1.0)
@@ -160,22 +109,7 @@ def isolation_integral(n: int | np.ndarray, w: float | np.ndarray) -> np.ndarray
 
 @dataclass(frozen=True)
 class Isolated:
-    """How many predicates single out, by the labels of the rows and by random ones.
-
-    Attributes
-    ----------
-    test : Relabelled
-        Test of the number that single out in train less that in the holdout.
-    rate : float
-        Mean number that single out in either table, over the relabellings.
-    columns : ndarray of shape (n_columns,)
-        Lines of the codes that predicates are about.
-    observed : ndarray of shape (2, 1 + n_columns)
-        Numbers that single out in train and in the holdout: of all predicates, and of those about
-        each of `columns`.
-    drawn : ndarray of shape (2, 1 + n_columns, n_draws)
-        The same over the first relabellings.
-    """
+    """How many predicates single out, by the labels of the rows and by random ones."""
 
     test: Relabelled
     rate: float
@@ -208,30 +142,10 @@ class Isolated:
 def isolation_test(
     rows: Distinct, predicates: Predicates, n_kept: int, *, n_permutations: int, seed: int
 ) -> Isolated:
-    """Hold the excess of train over holdout against random choices of who is train.
-
-    Parameters
-    ----------
-    rows : Distinct
-        Tables of train and of the holdout, in this order.
-    predicates : Predicates
-        What is asked.
-    n_kept : int
-        Size of the samples of both tables in which values are singled out.
-    n_permutations : int
-        Number of random relabellings at most.
-    seed : int
-        Seed of the relabellings.
-
-    Returns
-    -------
-    Isolated
-        Predicates share rows, so that they do not succeed independently; rows do. Predicates that
-        match more than 64 pooled values are left out, whoever is train.
-    """
+    """Hold the excess of train over holdout against random choices of who is train."""
     from skeval.privacy.attacks.anonymeter.compiled import first_matches
 
-    lists, lengths = first_matches(rows.codes, _LONGEST, *predicates.parts)
+    lists, lengths = first_matches(rows.codes, _MAX_LENGTH, *predicates.parts)
     columns = np.unique(predicates.columns)
     about = (predicates.columns[lengths > 0][:, :, None] == columns).any(axis=1)
     lengths = lengths[lengths > 0]
@@ -279,19 +193,7 @@ def _dealt(
 def _isolated_by(
     counts: np.ndarray, entries: np.ndarray, lengths: np.ndarray, absence: np.ndarray
 ) -> np.ndarray:
-    """Return the chance of each predicate to single out, for each column of counts.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (n_values, n)
-        Rows that have each value.
-    entries : ndarray of shape (n_entries,)
-        The values that the predicates match, one predicate after the other.
-    lengths : ndarray of shape (n_predicates,)
-        How many values each matches, at least 1.
-    absence : ndarray
-        The chance that none of c rows is in the sample, by c.
-    """
+    """Return the chance of each predicate to single out, for each column of counts."""
     if not entries.size:
         return np.zeros((0, counts.shape[1]))
     mine, last = counts[entries], absence.size - 1
@@ -312,7 +214,7 @@ _WHAT = {
     "univariate": "values of one synthetic row that single out a train row",
     "multivariate": "sets of values of one synthetic row that single out a train row",
 }
-_MOST_NAMED = 3  # columns that an alarm says what to do about
+_MAX_NAMED = 3  # columns that an alarm says what to do about
 
 
 @declared
@@ -645,7 +547,7 @@ def advice_on(by_column: dict[str, dict[str, Any]], mode: str) -> str:
     significant = [name for name, one in by_column.items() if one["p_value"] <= TEST_LEVEL]
     if not significant:
         return ""
-    named = significant[:_MOST_NAMED]
+    named = significant[:_MAX_NAMED]
     owner, whose = ("their", "them") if len(named) > 1 else ("its", "it")
     what = f"{owner} values" if mode == "univariate" else f"sets of values with {whose}"
     return f"Drop, pool or coarsen {names_listed(named)}: {what} single out train rows."

@@ -225,31 +225,15 @@ def improvement(
 
 
 def f1_at(tpr: float, fpr: float, share: float) -> float:
-    """Return the F1 score of calls with these rates on rows of which a share are positive.
-
-    The harmonic mean of precision and recall; 0 if no positive row is found.
-
-    Examples
-    --------
-    >>> from skeval.privacy.attacks.membership.disclosure_f1 import f1_at
-    >>> round(f1_at(40 / 50, 20 / 50, 0.5), 6)
-    0.727273
-    """
+    """Return the F1 score of calls with these rates on rows of which a share are positive."""
+    # The harmonic mean of precision and recall; 0 if no positive row is found.
     hits = share * tpr
     return 2.0 * hits / (hits + (1.0 - share) * fpr + share)
 
 
 def relative_f1(f1: float, share: float) -> float:
-    """Return by how much an F1 score improves on calling every row positive: 0 not, 1 wholly.
-
-    Below 0 where the calls do worse.
-
-    Examples
-    --------
-    >>> from skeval.privacy.attacks.membership.disclosure_f1 import relative_f1
-    >>> round(relative_f1(0.7272727, 0.5), 6)
-    0.181818
-    """
+    """Return by how much an F1 score improves on calling every row positive: 0 not, 1 wholly."""
+    # Below 0 where the calls do worse.
     naive = f1_at(1.0, 1.0, share)
     return (f1 - naive) / (1.0 - naive)
 

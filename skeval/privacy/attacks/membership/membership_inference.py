@@ -59,12 +59,12 @@ from skeval.utils.parameters import (
 )
 
 _FOUND = "train rows found where {fpr} of holdout rows may be called so, by {by}"
-_FEW = 50
+_MIN_SCORED_ROWS = 50
 _TOO_SMALL = (
     "a false positive rate of {fpr:g} cannot be held to by {n_others} holdout rows: one of them is "
     "more. Give more rows, or a larger rate first in fpr."
 )
-_FEW_ROWS = (
+_MAX_FEW_ROWS = (
     "{n_members} train rows and {n_others} holdout rows are scored; with fewer than {few} of "
     "either, rates at small false positive rates say little."
 )
@@ -383,8 +383,8 @@ class MembershipInference(Metric):
 def success(scores: MemberScores, alpha: float | None, notices: Sequence[MetricWarning]) -> Result:
     """Return the AUC, or the true positive rate at `alpha`, if that is given."""
     sizes = {"n_members": scores.members.size, "n_others": scores.others.size}
-    if scores.fewest < _FEW:
-        notices = [*notices, MetricWarning(_FEW_ROWS.format(**sizes, few=_FEW))]
+    if scores.fewest < _MIN_SCORED_ROWS:
+        notices = [*notices, MetricWarning(_MAX_FEW_ROWS.format(**sizes, few=_MIN_SCORED_ROWS))]
     if alpha is None:
         return Result(auc(scores.members, scores.others), warnings=tuple(notices))
     value = tpr_at_fpr(scores.members, scores.others, alpha)
@@ -426,12 +426,10 @@ def against_labels(
     n_permutations: int,
     seed: int,
 ) -> dict[str, Any]:
-    """Return interval, p-value, baseline and contrast of the best of several attacks.
-
-    The labels of all rows are exchanged for all attacks at once. The p-value after Bonferroni
-    replaces the share of labels where none reach what was observed, if it is smaller: it holds
-    below that share, which holds above.
-    """
+    """Return interval, p-value, baseline and contrast of the best of several attacks."""
+    # The labels of all rows are exchanged for all attacks at once. The p-value after
+    # Bonferroni replaces the share of labels where none reach what was observed, if it is
+    # smaller: it holds below that share, which holds above.
     areas = areas_of(context, scored)
     drawn = relabellings_within(context, areas.strata, n_permutations, seed)
     test = areas.test(actual_labels(context), drawn)
@@ -549,13 +547,7 @@ Table = Annotated[Any, Legal("a table", _is_table, "no table")]
 def read_reference(
     context: Context, reference: Any
 ) -> tuple[pd.DataFrame | None, Sequence[MetricWarning]]:
-    """Read the attacker's own rows as the context reads its tables; None if there are none.
-
-    Raises
-    ------
-    TableError, SchemaMismatchError
-        If the table is empty, or columns are missing or of another type.
-    """
+    """Read the attacker's own rows as the context reads its tables; None if there are none."""
     if reference is None:
         return None, ()
     frame = as_frame(reference, "reference")

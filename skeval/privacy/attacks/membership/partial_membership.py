@@ -41,29 +41,14 @@ _MIN_SPREAD = 1e-12
 
 @dataclass(frozen=True)
 class Clues:
-    """What the synthetic data reveal of each real row, by several clues of one kind.
-
-    Attributes
-    ----------
-    kind : str
-        The kind of the clues.
-    names : list of tuple of str
-        The columns of each clue.
-    known : list of str
-        Which columns decide on the most similar real row; empty for combinations.
-    scores, possible : ndarray of shape (n_clues, n_rows)
-        The bits that are revealed of each real row beyond what is expected, and the bits that could
-        be revealed. The scores of a clue have the sum 0.
-    share : ndarray of shape (n_clues,)
-        The revealed share of what could be revealed of all real rows.
-    """
+    """What the synthetic data reveal of each real row, by several clues of one kind."""
 
     kind: Kind
     names: list[tuple[str, ...]]
-    known: list[str]
-    scores: np.ndarray
-    possible: np.ndarray
-    share: np.ndarray
+    known: list[str]  # which columns decide on the most similar real row; empty for combinations
+    scores: np.ndarray  # bits beyond what is expected, of each clue and real row; their sum is 0
+    possible: np.ndarray  # bits that could be revealed
+    share: np.ndarray  # the revealed share of what could be revealed of all real rows
 
     def take(self, clues: np.ndarray) -> Clues:
         """Return some of the clues."""
@@ -89,23 +74,7 @@ class Clues:
 
 @dataclass(frozen=True)
 class Strongest:
-    """The clue that distinguishes training rows most, and its test.
-
-    Attributes
-    ----------
-    kind : str
-        The kind of the clue.
-    columns : tuple of str
-        Its columns.
-    known : str
-        Which columns decide on the most similar real row; empty for combinations.
-    of_train, of_holdout : float
-        The share that the synthetic data reveal of training rows, and of holdout rows.
-    by_chance : float
-        The difference of the two shares that the strongest clue has by chance.
-    test : Relabelled
-        The test of the largest deviation of this kind.
-    """
+    """The clue that distinguishes training rows most, and its test."""
 
     kind: Kind
     columns: tuple[str, ...]
@@ -325,24 +294,7 @@ def strongest_clues(
 def clues_test(
     kinds: Sequence[np.ndarray], is_train: np.ndarray, n_permutations: int, seed: int
 ) -> tuple[list[Relabelled], list[int]]:
-    """Compare the largest clue of each kind with the largest under random labels.
-
-    Parameters
-    ----------
-    kinds : sequence of ndarray of shape (n_clues, n_rows)
-        The scores of each real row; no clue is constant.
-    is_train : ndarray of shape (n_rows,), bool
-        The actual labels.
-    n_permutations, seed : int
-        The largest number of random labels, and their seed.
-
-    Returns
-    -------
-    tests : list of Relabelled
-        One for each kind, of the mean of training rows in standard deviations over all labels.
-    strongest : list of int
-        The clue that deviates most, for each kind.
-    """
+    """Compare the largest clue of each kind with the largest under random labels."""
     n, n_train = is_train.size, int(is_train.sum())
     spread = np.sqrt(n_train * (n - n_train) / (n - 1.0))
     scores = [

@@ -24,8 +24,8 @@ _SHARES = (0.01, 0.05, 0.5)  # of the scored rows, those with the highest scores
 _N_NEAREST = 5
 _N_GROUPS = 10
 _TAILS = (0.95, 0.98, 0.99)
-_FEWEST = 10  # rows of a group by outlyingness
-_FEWEST_OF_A_KIND = 3  # members, and others, of a group
+_MIN_GROUP_ROWS = 10  # rows of a group by outlyingness
+_MIN_OF_A_KIND = 3  # members, and others, of a group
 
 
 Halves = tuple[MemberScores, MemberScores]
@@ -43,11 +43,9 @@ FalsePositiveRates = Annotated[
 
 
 def in_halves(context: Context, scores: MemberScores, seed: int) -> Halves:
-    """Divide scored rows in two: what is chosen on the first half is reported on the second.
-
-    Each has about half of the members and half of the others; a row falls to the same half for
-    every attack.
-    """
+    """Divide scored rows in two: what is chosen on the first half is reported on the second."""
+    # Each has about half of the members and half of the others; a row falls to the same half
+    # for every attack.
     members, others = (
         validation_half(context, role, seed)[rows]
         for role, rows in (("train", scores.member_rows), ("holdout", scores.other_rows))
@@ -78,27 +76,7 @@ def rates(
     n_permutations: int,
     seed: int,
 ) -> dict[str, Any]:
-    """Return the true positive rate at each rate of `alphas`, the advantage, and their tests.
-
-    Parameters
-    ----------
-    scores : MemberScores
-        Scores of the rows that the result is about.
-    chosen_on, reported : MemberScores
-        On one half the thresholds are chosen, on the other they are held to account.
-    alphas : sequence of float
-        False positive rates.
-    prior : float
-        Share of members that the attacker expects.
-    n_permutations, seed : int
-        Seed of the random labels.
-
-    Returns
-    -------
-    dict
-        `tpr_at_fpr`, a list with one entry for each of `alphas`; `advantage`; `max_advantage`;
-        `balanced_accuracy`.
-    """
+    """Return the true positive rate at each rate of `alphas`, the advantage, and their tests."""
     tests, greatest = roc.label_tests(
         scores.members, scores.others, alphas, n_permutations=n_permutations, seed=seed
     )
@@ -210,26 +188,7 @@ def curve_points(scores: MemberScores) -> dict[str, Any]:
 
 
 def bayes_precision(tpr: float, fpr: float, prior: float) -> float:
-    """Return the share of members among rows called so, where a share `prior` of all are members.
-
-    Parameters
-    ----------
-    tpr, fpr : float
-        Rates of an attack.
-    prior : float
-        What the attacker holds for the share of members among the rows that are looked at.
-
-    Returns
-    -------
-    float
-        ``prior TPR / (prior TPR + (1 - prior) FPR)``; nan if no row is called a member.
-
-    Examples
-    --------
-    >>> from skeval.privacy.attacks.membership.rates import bayes_precision
-    >>> bayes_precision(0.5, 0.5, 0.2), round(bayes_precision(0.1, 0.01, 0.01), 4)
-    (0.2, 0.0917)
-    """
+    """Get the share of members among rows called so, where a share `prior` of all are members."""
     called = prior * tpr + (1.0 - prior) * fpr
     return prior * tpr / called if called > 0 else float("nan")
 
@@ -237,31 +196,7 @@ def bayes_precision(tpr: float, fpr: float, prior: float) -> float:
 def precision_at(
     positives: np.ndarray, negatives: np.ndarray, k: int, confidence: float = 0.95
 ) -> tuple[float, tuple[float, float]]:
-    """Return the share of positive rows among the k with the highest scores.
-
-    Parameters
-    ----------
-    positives, negatives : ndarray of shape (m,), (n,)
-        Scores. The precision depends on m and n: at m = n, it is 1/2 by chance.
-    k : int
-        From 1 to m + n.
-    confidence : float, default=0.95
-        Confidence of the interval.
-
-    Returns
-    -------
-    precision : float
-        Rows that tie at the k-th score count with the share of positive ones among them.
-    interval : tuple of (float, float)
-        Interval of Clopper and Pearson; wider where ties leave a count that is not whole.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.attacks.membership.rates import precision_at
-    >>> precision_at(np.array([0.9, 0.5]), np.array([0.5, 0.1]), 2)[0]
-    0.75
-    """
+    """Return the share of positive rows among the k with the highest scores."""
     pooled = np.concatenate([positives, negatives])
     at = np.partition(pooled, pooled.size - k)[pooled.size - k]
     above = roc.rates_at(positives, negatives, np.nextafter(at, np.inf))
@@ -278,33 +213,17 @@ def precision_at(
 def groups_by_outlyingness(
     members: np.ndarray, others: np.ndarray, apart: tuple[np.ndarray, np.ndarray]
 ) -> list[dict[str, Any]]:
-    """Return the AUC of each tenth of the rows, and of the outermost 5%, 2% and 1%.
-
-    Parameters
-    ----------
-    members, others : ndarray of shape (m,), (n,)
-        Scores.
-    apart : tuple of ndarray of shape (m,), (n,)
-        Outlyingness of the same rows.
-
-    Returns
-    -------
-    list of dict
-        Groups with at least 10 rows, 3 of them members and 3 others. `above` and `up_to` are
-        the places in the order of outlyingness, from 0, the most common, to 1; intervals hold for
-        all groups at once. Tables of fewer than 100 rows are cut into fewer parts, of fewer than 20
-        into none.
-    """
+    """Return the AUC of each tenth of the rows, and of the outermost 5%, 2% and 1%."""
     n_rows = members.size + others.size
     places = rankdata(np.concatenate(apart), method="average") / n_rows
-    parts = min(_N_GROUPS, n_rows // _FEWEST)
+    parts = min(_N_GROUPS, n_rows // _MIN_GROUP_ROWS)
     cuts = [(i / parts, (i + 1) / parts) for i in range(parts)] if parts > 1 else []
     cuts += [(tail, 1.0) for tail in _TAILS if parts == _N_GROUPS]
     groups = []
     for above, up_to in cuts:
         inside = (places > above) & (places <= up_to)
         group = members[inside[: members.size]], others[inside[members.size :]]
-        if inside.sum() >= _FEWEST and min(part.size for part in group) >= _FEWEST_OF_A_KIND:
+        if inside.sum() >= _MIN_GROUP_ROWS and min(part.size for part in group) >= _MIN_OF_A_KIND:
             groups.append((above, up_to, *group))
     confidence = 1.0 - 0.05 / max(len(groups), 1)
     return [
@@ -331,25 +250,7 @@ def area_with_test(
 def outlier_risk(
     context: Context, scores: MemberScores, space: Any, columns: ColumnChoice
 ) -> dict[str, Any]:
-    """Return the AUC by outlyingness: an average over all rows hides a few that are exposed.
-
-    Parameters
-    ----------
-    context : Context
-        The tables.
-    scores : MemberScores
-        Scores of one attack.
-    space : "gower", "euclidean" or transformer
-        In which rows lie apart.
-    columns : int, tuple of str or None
-        Columns to use.
-
-    Returns
-    -------
-    dict
-        `groups`; `worst`, the group with the smallest p-value, and `largest_auc`; `p_value` after
-        Bonferroni. Empty where there are too few rows.
-    """
+    """Return the AUC by outlyingness: an average over all rows hides a few that are exposed."""
     of_train, of_holdout = outlyingness(context, space, columns)
     apart = (of_train[scores.member_rows], of_holdout[scores.other_rows])
     groups = groups_by_outlyingness(scores.members, scores.others, apart)

@@ -31,7 +31,7 @@ _OF_COLUMNS = {"naive": naive_features, "hist": hist_features}
 _OF_ROWS = ("query", "closest")
 _N_QUERIES = 1000
 _N_NEAREST = 5
-_MOST_PAIRED = 50  # columns, all pairs of which are correlated: a forest looks at few of the pairs
+_MAX_PAIRED = 50  # columns, all pairs of which are correlated: a forest looks at few of the pairs
 _TIE = float(np.nextafter(0.5, 0.0))  # like the population at large: no sign of the row
 
 
@@ -53,25 +53,7 @@ FeatureChoice = Annotated[str | Sequence[str], some_of(_ENSEMBLE_OR, _CHOICES, _
 
 @dataclass(frozen=True)
 class TableFeatures:
-    """The features of a table, for one target or for each.
-
-    Attributes
-    ----------
-    reader : Reader
-        Reader of synthetic tables.
-    domain : Domain
-        Domain of the whole pool of real rows.
-    names : tuple of str
-        Kinds of features, among `FEATURES`.
-    queries : Queries
-        What is counted around a target.
-    targets : ndarray of shape (n_targets, n_values, n_columns)
-        The targets' rows.
-    radii : ndarray of shape (n_targets, n_radii)
-        Half as far as its nearest other real row, and as far as its fifth nearest.
-    paired : ndarray of int
-        Columns that are correlated with each other.
-    """
+    """The features of a table, for one target or for each."""
 
     reader: Reader
     domain: Domain
@@ -119,7 +101,7 @@ def table_features(context: Context, rows: GameRows) -> TableFeatures:
     queries = Queries.draw(reader.nominal, n_queries, game.random_state, always=always)
     radii = np.stack([_radii(pool, own, domain) for own in targets])
     names = feature_names(game.features, learns=game.learns)
-    paired = sample_positions(domain.span.size, _MOST_PAIRED, game.random_state)
+    paired = sample_positions(domain.span.size, _MAX_PAIRED, game.random_state)
     paired = np.union1d(paired, [] if always is None else [always]).astype(np.int64)
     return TableFeatures(reader, domain, names, queries, targets, radii, paired)
 
@@ -136,19 +118,7 @@ def _radii(pool: np.ndarray, rows: np.ndarray, domain: Domain) -> np.ndarray:
 
 @dataclass(frozen=True)
 class PlainScores:
-    """A score for each value of a target, for an attacker without a generator to learn from.
-
-    Attributes
-    ----------
-    features : TableFeatures
-        Reads tables, and knows the targets.
-    distances : ndarray of shape (n_targets, n_values)
-        From each to the nearest of the attacker's rows.
-    counts : ndarray of shape (n_targets, n_values, n_queries)
-        How many of these agree with it.
-    n_rows : int
-        How many they are; of longer tables as many rows are looked at.
-    """
+    """A score for each value of a target, for an attacker without a generator to learn from."""
 
     features: TableFeatures
     distances: np.ndarray
@@ -207,48 +177,11 @@ def _known_rows(rows: GameRows, target: int) -> np.ndarray:
 
 
 def nearness_share(to_rows: float, to_own: float) -> float:
-    """Return how much nearer a row is to a synthetic table than to other rows of its population.
-
-    Parameters
-    ----------
-    to_rows, to_own : float
-        Distances to the nearest synthetic row, and to the nearest of the other rows.
-
-    Returns
-    -------
-    float
-        The latter as a share of both: 1 if the row is in the synthetic table, just below
-        1/2 where both are equal.
-
-    Examples
-    --------
-    >>> from skeval.privacy.attacks.shadow.features import nearness_share
-    >>> nearness_share(0.0, 0.5), nearness_share(0.25, 0.75), nearness_share(0.1, 0.1) < 0.5
-    (1.0, 0.75, True)
-    """
+    """Return how much nearer a row is to a synthetic table than to other rows of its population."""
     return _TIE if to_rows == to_own else to_own / (to_rows + to_own)
 
 
 def agreement_share(counts: np.ndarray, own: np.ndarray) -> float:
-    """Return how much more synthetic rows agree with a row than others of its population do.
-
-    Parameters
-    ----------
-    counts, own : ndarray of shape (n_queries,)
-        The log of one plus the number of synthetic rows, and of other rows, that agree with it.
-
-    Returns
-    -------
-    float
-        In (0, 1): the logistic function of the mean difference, just below 1/2 where it is 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.attacks.shadow.features import agreement_share
-    >>> own = np.log1p([1.0, 1.0])
-    >>> round(agreement_share(np.log1p([2.0, 2.0]), own), 3), agreement_share(own, own) < 0.5
-    (0.6, True)
-    """
+    """Return how much more synthetic rows agree with a row than others of its population do."""
     difference = float(np.mean(counts - own))
     return _TIE if difference == 0.0 else float(expit(difference))

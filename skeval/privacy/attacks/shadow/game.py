@@ -78,39 +78,7 @@ Ranges = Annotated[
 
 @dataclass(frozen=True)
 class Game:
-    """The parameters that both attacks have in common, by their names.
-
-    Attributes
-    ----------
-    generator, classifier : object
-        Both are cloned before they are fitted.
-    targets, n_targets : object, int
-        The rows that are attacked; how many, where they are selected.
-    features : str or sequence of str
-        What the attacker sees of a table.
-    n_shadow, n_eval : int
-        Fits with a target, and as many without: to learn from, and to be tested on.
-    n_rows : int or None
-        Rows of a training table that is drawn; half of the smaller pool if None.
-    n_copies : int
-        Tables sampled of each fit to learn from.
-    game : {"average", "model_seeded"}
-        Whether the rows around the target are drawn anew for each test table, or those of train.
-    knowledge : {"auxiliary", "exact", "exact-with-uncertainty"}
-        Whether the attacker learns from rows of the holdout, or from train without the target, or
-        from a part of it (`known_share`) with rows of the holdout in the place of the others.
-    access : {"black-box", "uncertain-box", "no-box"}
-        Whether the attacker runs the generator with its parameters, with others (drawn from
-        `shadow_parameters`), or not at all.
-    random_state : int
-        Seed of everything.
-    adjacency : {"add", "replace"}, default="add"
-        Whether the target comes on top of the other rows, or in the place of one.
-    secret : str, optional
-        A column of which each target has several values in turn.
-    n_values : int, default=1
-        How many at most: of labels the most frequent, of numbers quantiles.
-    """
+    """The parameters that both attacks have in common, by their names."""
 
     generator: Any
     targets: Any
@@ -170,26 +138,7 @@ class Game:
 
 @dataclass(frozen=True)
 class GameRows:
-    """The rows that the tables of a game are drawn from, by position in one table of them all.
-
-    Attributes
-    ----------
-    game : Game
-        The parameters.
-    table : DataFrame
-        Rows of train, of the holdout, then those that are in neither.
-    train : ndarray of int
-        All rows of train, in an order that does not depend on how the table is ordered; without
-        those that equal a target that was given as a row of the user's.
-    test_pool, shadow_pool : ndarray of int
-        Rows of train, of the holdout, that no target is equal to.
-    targets : ndarray of shape (n_targets, n_values)
-        Each target, or each with one of several values of a secret column.
-    originals : ndarray of shape (n_targets,) or empty
-        Which rows of train the targets are; empty if they are rows of the user's.
-    n_in_train : int
-        How many targets train has a row equal to.
-    """
+    """The rows that the tables of a game are drawn from, by position in one table of them all."""
 
     game: Game
     table: pd.DataFrame
@@ -273,13 +222,7 @@ def given_rows(context: Context) -> pd.DataFrame:
 
 @shared
 def game_rows(context: Context, game: Game) -> GameRows:
-    """Return the rows of a game.
-
-    Raises
-    ------
-    InvalidParameterError, SchemaMismatchError
-        If positions are no rows of train, or a table of targets lacks columns.
-    """
+    """Return the rows of a game."""
     positions, own = _chosen(context, game)
     table, chosen = given_rows(context), positions
     if own is not None:
@@ -319,13 +262,7 @@ def _chosen(context: Context, game: Game) -> tuple[np.ndarray, pd.DataFrame | No
 
 
 def check_positions(targets: Any, n_train: int) -> None:
-    """Refuse positions beyond the rows of train.
-
-    Raises
-    ------
-    InvalidParameterError
-        In one sentence with the largest.
-    """
+    """Refuse positions beyond the rows of train."""
     if not isinstance(targets, str) and max(targets) >= n_train:
         raise InvalidParameterError(
             f"targets must be positions of train rows, below {n_train}, got {max(targets)}."
@@ -335,15 +272,7 @@ def check_positions(targets: Any, n_train: int) -> None:
 def _with_secrets(
     context: Context, table: pd.DataFrame, chosen: np.ndarray, secret: str, n_values: int
 ) -> tuple[pd.DataFrame, np.ndarray]:
-    """Append rows that are the targets with each of several values of a secret column.
-
-    Returns
-    -------
-    table : DataFrame
-        With the rows appended.
-    places : ndarray of shape (n_targets, n_values), int
-        Their positions. There are fewer values than asked for if the column has fewer.
-    """
+    """Append rows that are the targets with each of several values of a secret column."""
     sources = secret_sources(context, secret, n_values)
     rows = table.iloc[np.repeat(chosen, sources.size)].reset_index(drop=True)
     cells = table[secret].iloc[np.tile(sources, chosen.size)].reset_index(drop=True)
@@ -372,25 +301,7 @@ def secret_sources(context: Context, secret: str, n_values: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Fit:
-    """One fit of the generator.
-
-    Attributes
-    ----------
-    rows : ndarray of int
-        The rows of a table that it learns from, in random order.
-    seed : int
-        Seed of the generator.
-    phase : {"test", "shadow"}
-        Whether the attack is tested on it or learns from it.
-    inside : bool
-        Whether the target is in.
-    target : int
-        Which; `ALL` where the fit serves all of them.
-    value : int
-        Which value of the secret column the target has.
-    parameters : dict
-        That it is run with in the place of its own.
-    """
+    """One fit of the generator."""
 
     rows: np.ndarray
     seed: int
@@ -402,21 +313,7 @@ class Fit:
 
 
 def plan(rows: GameRows, worlds: Sequence[World] = WORLDS) -> list[Fit]:
-    """Return all fits of a game.
-
-    Parameters
-    ----------
-    rows : GameRows
-        What tables are drawn from. If targets have one of several values of a secret, there are
-        as many of each to learn from, and random ones to be tested on.
-    worlds : sequence of (str, bool)
-        Phases, and whether the target is in.
-
-    Returns
-    -------
-    list of Fit
-        Those that do not depend on which target is asked about serve all.
-    """
+    """Return all fits of a game."""
     fits: list[Fit] = []
     for phase, inside in worlds:
         for target in [ALL] if rows.serves_all(phase, inside) else range(rows.n_targets):
@@ -479,15 +376,7 @@ def _rows_of_fit(
 
 @dataclass(frozen=True)
 class Execution:
-    """How fits are run: no result depends on it, so that all have one hash.
-
-    Attributes
-    ----------
-    n_jobs : int or None
-        Processes on this machine; a cluster of Dask takes the fits where one is active.
-    progress : callable or None
-        Called with the number of fits that are done, and of all.
-    """
+    """How fits are run: no result depends on it, so that all have one hash."""
 
     n_jobs: int | None = None
     progress: Callable[[int, int], object] | None = None
@@ -506,30 +395,7 @@ def play(
     n_copies: int = 1,
     execution: Execution | None = None,
 ) -> Iterator[list[T]]:
-    """Run fits, and give what is measured of their tables, in the order of the fits.
-
-    Parameters
-    ----------
-    generator : object
-        What :class:`~skeval.generators.GeneratorAdapter` takes; it is cloned for each fit.
-    table : DataFrame
-        That the fits take rows of.
-    fits : list of Fit
-        As :func:`plan` gives them.
-    measure : callable
-        Function of a synthetic table and the target of the fit.
-    n_synthetic : int
-        Rows of a synthetic table.
-    n_copies : int, default=1
-        Tables that are sampled of each fit to learn from; of one to be tested on it is one.
-    execution : Execution, optional
-        Processes and progress.
-
-    Yields
-    ------
-    list
-        What was measured of each table of a fit.
-    """
+    """Run fits, and give what is measured of their tables, in the order of the fits."""
     execution = execution or Execution()
     table = table.copy()  # whose columns lie together: what takes rows is faster
     tasks = (
@@ -581,13 +447,7 @@ def _threads(n_modules: int) -> ThreadpoolController:
 
 
 def check_cost(owner: str, n_fits: int, max_fits: int, cure: str) -> None:
-    """Refuse to run more fits than are allowed.
-
-    Raises
-    ------
-    InvalidParameterError
-        In one sentence with the number.
-    """
+    """Refuse to run more fits than are allowed."""
     if n_fits > max_fits:
         raise InvalidParameterError(
             f"{owner} would fit the generator {n_fits} times, more than max_fits={max_fits}; lower "

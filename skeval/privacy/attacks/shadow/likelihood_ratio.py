@@ -44,11 +44,11 @@ from skeval.utils.parameters import Count, Fraction, Interval
 _NAME = "likelihood_ratio"
 _N_PERMUTATIONS = 199
 _MANY = 64  # models from which on a record has a standard deviation of its own
-_FEW_MODELS = (
+_MAX_FEW_MODELS = (
     "with {n} models a row has about {half} scores with it and as many without: too few for a "
     "standard deviation of its own. Give 64 models or more, or variance='global'."
 )
-_LEAST = 1e-6  # of the spread of all scores: what counts as none
+_MIN_SPREAD = 1e-6  # of the spread of all scores: what counts as none
 
 
 # how a synthetic table scores rows: by an attack of membership inference, or by queries
@@ -57,21 +57,7 @@ SCORES = {"neg_distance": "distance", "query": None, "log_density": "eq1"}
 
 @dataclass(frozen=True)
 class Models:
-    """The fits of a generator to random halves of the real rows, before they are run.
-
-    Attributes
-    ----------
-    generator : generator
-        What is fitted.
-    n_models : int
-        How often it is fitted.
-    n_synthetic : int
-        The rows of each table that a fit makes.
-    seed : int
-        Seed of the halves and of the fits.
-    execution : Execution
-        How the fits are run.
-    """
+    """The fits of a generator to random halves of the real rows, before they are run."""
 
     generator: Any
     n_models: int
@@ -257,7 +243,7 @@ class LikelihoodRatioMIA(HalvesAttack):
         result = self._detection(_NAME, "a likelihood ratio", members, others)
         area = {"auc": result.value, "interval": list(result.interval or ())}
         few = self.variance == "per_record" and self.n_models < _MANY
-        text = _FEW_MODELS.format(n=self.n_models, half=self.n_models // 2)
+        text = _MAX_FEW_MODELS.format(n=self.n_models, half=self.n_models // 2)
         return replace(
             result,
             details={**result.details, "attacks": {_NAME: area}},
@@ -350,17 +336,9 @@ def _over_models(
 
 @shared
 def scores_of_halves(context: Context, models: Models, score: str) -> tuple[np.ndarray, np.ndarray]:
-    """Fit a generator to random halves of train and holdout, and score all rows by each.
-
-    Halves come in pairs that have no row in common, so that each row is in as many as it is not.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_models, n_rows)
-        Scores of the real rows, train first: the higher, the more likely learned from.
-    inside : ndarray of shape (n_models, n_rows), bool
-        Whether a row was learned from.
-    """
+    """Fit a generator to random halves of train and holdout, and score all rows by each."""
+    # Halves come in pairs that have no row in common, so that each row is in as many as it is
+    # not.
     worlds, inside = worlds_of_halves(context, models)
     return np.stack([record_scores(world, score) for world in worlds]), inside
 
@@ -368,15 +346,7 @@ def scores_of_halves(context: Context, models: Models, score: str) -> tuple[np.n
 def worlds_of_halves(
     context: Context, models: Models, n_left_out: int = 0
 ) -> tuple[Iterator[Context], np.ndarray]:
-    """Fit a generator to random halves of train and holdout, less some rows of the holdout.
-
-    Returns
-    -------
-    worlds : iterator of Context
-        The real rows with the table of each model.
-    inside : ndarray of shape (n_models, n_rows), bool
-        Whether a row is in a model's half, train first.
-    """
+    """Fit a generator to random halves of train and holdout, less some rows of the holdout."""
     train, holdout = (drawing_order(context, r, models.seed) for r in ("train", "holdout"))
     rows = np.append(train, context.n_rows("train") + holdout[n_left_out:])
     fits, inside = fits_of_halves(rows, models.n_models, models.seed)
@@ -386,15 +356,7 @@ def worlds_of_halves(
 
 
 def fits_of_halves(rows: np.ndarray, n_models: int, seed: int) -> tuple[list[Fit], np.ndarray]:
-    """Return fits to random halves of rows, every second one to those that the one before has not.
-
-    Returns
-    -------
-    fits : list of Fit
-        Fits of all models.
-    inside : ndarray of shape (n_models, max(rows) + 1), bool
-        Whether a row is in a model's half, by its position.
-    """
+    """Get fits to random halves of rows, every second one to those that the one before has not."""
     rng = np.random.default_rng(seed)
     fits: list[Fit] = []
     inside = np.zeros((n_models, int(rows.max()) + 1), dtype=np.bool_)
@@ -413,13 +375,7 @@ def whole_table(table: pd.DataFrame, target: int) -> pd.DataFrame:
 
 
 def record_scores(context: Context, score: str) -> np.ndarray:
-    """Return the scores of all rows of train, then of the holdout, by the synthetic table.
-
-    Raises
-    ------
-    TableError
-        If there are too few synthetic rows.
-    """
+    """Return the scores of all rows of train, then of the holdout, by the synthetic table."""
     if (attack := SCORES[score]) is not None:
         scores = member_scores(context, attack)
         return np.concatenate([scores.members, scores.others])
@@ -449,13 +405,7 @@ def attacked_rows(
 
 @shared
 def pooled_targets(context: Context, method: str, n_targets: int, seed: int) -> np.ndarray:
-    """Return the most exposed rows of train and holdout together, whichever table they are of.
-
-    Returns
-    -------
-    ndarray of int
-        Positions in both tables, train first, ascending.
-    """
+    """Return the most exposed rows of train and holdout together, whichever table they are of."""
     rows = pd.concat([context.train, context.holdout], ignore_index=True)
     pool = Context(context.schema, {"train": rows}, levels=context.levels)
     return np.sort(target_positions(pool, method, n_targets, seed=seed))
@@ -463,13 +413,7 @@ def pooled_targets(context: Context, method: str, n_targets: int, seed: int) -> 
 
 @dataclass(frozen=True)
 class Moments:
-    """Mean and standard deviation of each record's scores, with it and without it.
-
-    Attributes
-    ----------
-    mean_in, sd_in, mean_out, sd_out : ndarray of shape (n_records,)
-        Or of shape (n_models, n_records), where each model is left out in turn.
-    """
+    """Mean and standard deviation of each record's scores, with it and without it."""
 
     mean_in: np.ndarray
     sd_in: np.ndarray
@@ -478,80 +422,31 @@ class Moments:
 
 
 def likelihood_ratio(scores: np.ndarray, known: Moments) -> np.ndarray:
-    """Return the log ratio of normal densities of scores, with the record to without it.
-
-    References
-    ----------
-    N. Carlini et al., "Membership inference attacks from first principles", IEEE S&P 2022,
-    arXiv:2112.03570.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.attacks.shadow.likelihood_ratio import Moments, likelihood_ratio
-    >>> one = np.ones(1)
-    >>> likelihood_ratio(np.array([1.5]), Moments(2 * one, one, 0 * one, one)).tolist()
-    [1.0]
-    """
+    """Return the log ratio of normal densities of scores, with the record to without it."""
+    # Source: N. Carlini et al., "Membership inference attacks from first principles", IEEE
+    # S&P 2022, arXiv:2112.03570.
     inside = (scores - known.mean_in) / known.sd_in
     outside = (scores - known.mean_out) / known.sd_out
     return (outside**2 - inside**2) / 2.0 + np.log(known.sd_out / known.sd_in)
 
 
 def offline_score(scores: np.ndarray, known: Moments) -> np.ndarray:
-    """Return how many standard deviations scores are above those without the record.
-
-    Its normal distribution function is the published score, in the same order; that one has no
-    digits left far above.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.attacks.shadow.likelihood_ratio import Moments, offline_score
-    >>> one = np.ones(1)
-    >>> offline_score(np.array([1.5]), Moments(one, one, 0 * one, one)).tolist()
-    [1.5]
-    """
+    """Return how many standard deviations scores are above those without the record."""
+    # Its normal distribution function is the published score, in the same order; that one has
+    # no digits left far above.
     return (scores - known.mean_out) / known.sd_out
 
 
 def moments(
     scores: np.ndarray, inside: np.ndarray, *, per_record: bool, left_out: np.ndarray | None = None
 ) -> Moments:
-    """Return the moments of records over models.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_models, n_records)
-        Scores of each record by each model.
-    inside : ndarray of shape (n_models, n_records), bool
-        Which models learned from which records; at least two with and two without each.
-    per_record : bool
-        Whether standard deviations are each record's own, or pooled over all records.
-    left_out : ndarray of shape (n_models,), int, optional
-        The group of each model: each then has moments of the models of other groups alone.
-
-    Returns
-    -------
-    Moments
-        Standard deviations are at least a millionth of that of all scores.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.attacks.shadow.likelihood_ratio import moments
-    >>> scores = np.array([[2.0], [4.0], [0.0], [1.0]])
-    >>> inside = np.array([[True], [True], [False], [False]])
-    >>> known = moments(scores, inside, per_record=False)
-    >>> known.mean_in.tolist(), known.mean_out.tolist(), known.sd_in.round(3).tolist()
-    ([3.0], [0.5], [1.414])
-    """
+    """Return the moments of records over models."""
     # of one layout: sums over models depend on how these lie in memory
     scores, inside = np.ascontiguousarray(scores), np.ascontiguousarray(inside)
     middle = scores.mean(axis=0)
     centred = scores - middle
     # sorted, sums do not depend on the order of the records
-    least = max(float(np.sort(scores, axis=None).std()) * _LEAST, 1e-12)
+    least = max(float(np.sort(scores, axis=None).std()) * _MIN_SPREAD, 1e-12)
     estimates = []
     for mask in (inside, ~inside):
         counts, totals, squares = (

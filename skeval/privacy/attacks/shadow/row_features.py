@@ -25,8 +25,8 @@ _DATES = (np.dtype("datetime64[us]"), np.dtype("datetime64[ns]"))
 _OBJECT = np.dtype(object)
 _LARGEST = 2.0**1022  # the difference of larger numbers may be none
 _FAR = 1e3  # ranges beyond the real rows; farther is as far
-_MOST_LEVELS = 20
-_FEWEST = 10  # rows of a level with an indicator of its own
+_MAX_LEVELS = 20
+_MIN_LEVEL_ROWS = 10  # rows of a level with an indicator of its own
 _GRID = 2.0**32  # distances are rounded to the grid of the neighbour search
 _NEAR = 0.05  # of the range: numbers that agree
 _BLOCK = 2**16  # pairs held at once: half a megabyte, which stays in the cache
@@ -38,17 +38,7 @@ _EVERY_SUBSET = 4096  # of them at most, all queries are listed
 
 @dataclass(frozen=True)
 class Reader:
-    """From a table as a generator gave it to numbers and codes.
-
-    Attributes
-    ----------
-    schema : TableSchema
-        The kinds of the columns.
-    levels : dict of str to list of str
-        The real levels of the categories; all others are one.
-    names : list of str
-        The columns that are read, in their order.
-    """
+    """From a table as a generator gave it to numbers and codes."""
 
     schema: TableSchema
     levels: dict[str, list[str]]
@@ -65,13 +55,7 @@ class Reader:
         return [name in self.levels for name in self.names]
 
     def rows(self, table: Any) -> np.ndarray:
-        """Return the matrix of a table; missing is nan.
-
-        Raises
-        ------
-        SchemaMismatchError
-            If columns are missing, or hold what cannot be read.
-        """
+        """Return the matrix of a table; missing is nan."""
         frame = as_frame(table, _MADE)
         if missing := [name for name in self.schema.kinds if name not in frame]:
             raise SchemaMismatchError(
@@ -118,17 +102,7 @@ class Reader:
 
 
 def known_codes(values: pd.Series, places: Mapping[str, int]) -> np.ndarray | None:
-    """Return the codes of labels, missing as nan; None if one is not among them as it is.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.privacy.attacks.shadow.row_features import known_codes
-    >>> known_codes(pd.Series(["b", None, "a"]), {"a": 0, "b": 1}).tolist()
-    [1.0, nan, 0.0]
-    >>> known_codes(pd.Series(["b", "c"]), {"a": 0, "b": 1}) is None
-    True
-    """
+    """Return the codes of labels, missing as nan; None if one is not among them as it is."""
     labels: Sequence[Any]
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -181,17 +155,7 @@ def _plain_numbers(frame: pd.DataFrame) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Domain:
-    """What columns may hold, which is public.
-
-    Attributes
-    ----------
-    low, span : ndarray of shape (n_columns,)
-        Least number and range; 0 and 0 for codes and columns without a number.
-    nominal : ndarray of shape (n_columns,), bool
-        Which columns are codes.
-    levels : list of ndarray
-        For codes those with an indicator of their own, ascending; the others share one.
-    """
+    """What columns may hold, which is public."""
 
     low: np.ndarray
     span: np.ndarray
@@ -243,13 +207,7 @@ class Domain:
         return np.concatenate(ids or [ends]), np.append(0, ends[:-1])[: ends.size], ends
 
     def indicators(self, rows: np.ndarray) -> np.ndarray:
-        """Return which indicator each code has: of its level, of all others, or of missing.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_codes)
-            They are numbered over all columns of codes.
-        """
+        """Return which indicator each code has: of its level, of all others, or of missing."""
         ids, starts, ends = self._codes
         codes = rows[:, self.nominal]
         places = np.where(np.isnan(codes), ends - 1.0, np.fmin(starts + codes, ends - 2.0))
@@ -269,31 +227,11 @@ class Domain:
 def _frequent(codes: np.ndarray) -> np.ndarray:
     counts = np.bincount(codes[~np.isnan(codes)].astype(np.int64))
     order = np.argsort(-counts, kind="stable")
-    return np.sort(order[: min(_MOST_LEVELS, int((counts >= _FEWEST).sum()))])
+    return np.sort(order[: min(_MAX_LEVELS, int((counts >= _MIN_LEVEL_ROWS).sum()))])
 
 
 def naive_features(rows: np.ndarray, domain: Domain) -> np.ndarray:
-    """Return mean, median, variance and share of missing of each number, the share of each level.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_rows, n_columns)
-        Rows of a synthetic table.
-    domain : Domain
-        What the columns may hold.
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.attacks.shadow.row_features import Domain, naive_features
-    >>> domain = Domain.of(np.array([[0.0], [10.0]]), [False])
-    >>> naive_features(np.array([[0.0], [5.0], [10.0], [np.nan]]), domain).round(3).tolist()
-    [0.5, 0.5, 0.167, 0.25]
-    """
+    """Get mean, median, variance and share of missing of each number, the share of each level."""
     columns = domain.scaled_numbers(rows)
     missing, ordered = np.isnan(columns), np.sort(columns, axis=1)  # missing comes last
     n_present = columns.shape[1] - missing.sum(axis=1)
@@ -320,18 +258,9 @@ def _by_column(rows: np.ndarray, domain: Domain, of_numbers: np.ndarray) -> np.n
 
 
 def hist_features(rows: np.ndarray, domain: Domain, n_bins: int = 10) -> np.ndarray:
-    """Return the share of rows in each bin, in order; of categories that of each level.
-
-    Numbers have bins of equal width over the domain, one below it, one above and one for missing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.attacks.shadow.row_features import Domain, hist_features
-    >>> domain = Domain.of(np.array([[0.0], [10.0]]), [False])
-    >>> hist_features(np.array([[-1.0], [1.0], [10.0], [11.0]]), domain, n_bins=2).tolist()
-    [0.25, 0.25, 0.25, 0.25, 0.0]
-    """
+    """Return the share of rows in each bin, in order; of categories that of each level."""
+    # Numbers have bins of equal width over the domain, one below it, one above and one for
+    # missing.
     values = domain.scaled_numbers(rows)
     missing = np.isnan(values)
     inside = np.minimum(np.floor(np.where(missing, 0.0, values) * n_bins), n_bins - 1) + 1
@@ -343,18 +272,8 @@ def hist_features(rows: np.ndarray, domain: Domain, n_bins: int = 10) -> np.ndar
 
 
 def corr_features(rows: np.ndarray, domain: Domain) -> np.ndarray:
-    """Return the correlations of all pairs of numbers and levels; 0 where one does not vary.
-
-    Missing numbers stand at their mean.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.attacks.shadow.row_features import Domain, corr_features
-    >>> rows = np.array([[0.0, 2.0, 1.0], [1.0, 1.0, 1.0], [2.0, 0.0, 1.0]])
-    >>> corr_features(rows, Domain.of(rows, [False] * 3)).round(6).tolist()
-    [-1.0, 0.0, 0.0]
-    """
+    """Return the correlations of all pairs of numbers and levels; 0 where one does not vary."""
+    # Missing numbers stand at their mean.
     columns, of_codes = domain.scaled_numbers(rows), domain.of_codes(1)
     missing = np.isnan(columns)
     for j in np.flatnonzero(missing.any(axis=1)):
@@ -385,20 +304,9 @@ def _above_diagonal(n: int) -> np.ndarray:
 
 
 def row_distances(rows: np.ndarray, targets: np.ndarray, domain: Domain) -> np.ndarray:
-    """Return Gower's distance of rows to each of a few others, which are alike in most columns.
-
-    The mean over columns of differences in ranges, capped at 1; categories and missing values
-    differ or not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.attacks.shadow.row_features import Domain, row_distances
-    >>> rows = np.array([[0.0, 0.0], [10.0, 1.0], [np.nan, 1.0]])
-    >>> targets = np.array([[5.0, 1.0], [5.0, 0.0]])
-    >>> row_distances(rows, targets, Domain.of(rows, [False, True])).tolist()
-    [[0.75, 0.25, 0.5], [0.25, 0.75, 1.0]]
-    """
+    """Return Gower's distance of rows to each of a few others, which are alike in most columns."""
+    # The mean over columns of differences in ranges, capped at 1; categories and missing
+    # values differ or not.
     varying, distances = _varying(targets), np.empty((len(targets), len(rows)))
     gaps, own, part = _gaps(rows, targets[0], domain), rows[:, varying], domain.take(varying)
     for target, sums in zip(targets, distances, strict=True):
@@ -422,15 +330,7 @@ def _gaps(rows: np.ndarray, target: np.ndarray, domain: Domain) -> np.ndarray:
 
 
 def closest_features(distances: np.ndarray, radii: Sequence[float], k: int = 5) -> np.ndarray:
-    """Return the least k distances of rows to a row, and the log number within some radii.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.attacks.shadow.row_features import closest_features
-    >>> closest_features(np.array([0.5, 0.1, 0.6]), [0.2], k=2).round(3).tolist()
-    [0.1, 0.5, 0.693]
-    """
+    """Return the least k distances of rows to a row, and the log number within some radii."""
     ascending = np.sort(distances)
     nearest = ascending[np.minimum(np.arange(k), ascending.size - 1)]
     within = np.searchsorted(ascending, np.asarray(radii), side="right")
@@ -439,16 +339,10 @@ def closest_features(distances: np.ndarray, radii: Sequence[float], k: int = 5) 
 
 @dataclass(frozen=True)
 class Queries:
-    """Questions on how many rows agree with one row in some columns.
+    """Questions on how many rows agree with one row in some columns."""
 
-    Categories agree where they are equal, numbers where they are near, or at most, or at least the
-    number of the row: which of these, a question says for each of its columns.
-
-    Attributes
-    ----------
-    asked : ndarray of shape (3 * n_columns, n_queries), bool
-        Which conditions a question puts: near or equal in each column, then at most, then at least.
-    """
+    # Categories agree where they are equal, numbers where they are near, or at most, or at
+    # least the number of the row: which of these, a question says for each of its columns.
 
     asked: np.ndarray
 
@@ -456,24 +350,7 @@ class Queries:
     def draw(
         cls, nominal: Sequence[bool], n_queries: int, seed: int, *, always: int | None = None
     ) -> Queries:
-        """Draw questions: all there are if these are no more than `n_queries`.
-
-        Parameters
-        ----------
-        nominal : sequence of bool
-            Which columns are codes.
-        n_queries : int
-            How many at most.
-        seed : int
-            The seed of the draw.
-        always : int, optional
-            A column that each question is about, by equality or nearness.
-
-        Returns
-        -------
-        Queries
-            The first is about all columns by equality or nearness.
-        """
+        """Draw questions: all there are if these are no more than `n_queries`."""
         n_ways = np.where(np.asarray(nominal), 2, 4)  # not asked, near, at most, at least
         if always is not None:
             n_ways[always] = 1
@@ -490,20 +367,9 @@ class Queries:
         return cls(np.hstack([ways == way for way in (1, 2, 3)]).T[:, :n_queries])
 
     def features(self, rows: np.ndarray, targets: np.ndarray, domain: Domain) -> np.ndarray:
-        """Return the log of one plus the number of rows that each question counts.
-
-        For each of a few targets, which are alike in most columns: these are looked at once.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from skeval.privacy.attacks.shadow.row_features import Domain, Queries
-        >>> rows = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-        >>> queries = Queries.draw([True, True], 10, seed=0)
-        >>> features = queries.features(rows, rows[:2], Domain.of(rows, [True, True]))
-        >>> np.expm1(features).round(6).tolist()
-        [[1.0, 1.0, 2.0], [1.0, 2.0, 2.0]]
-        """
+        """Return the log of one plus the number of rows that each question counts."""
+        # For each of a few targets, which are alike in most columns: these are looked at
+        # once.
         varying = _varying(targets)
         conditions = np.add.outer(np.arange(3) * rows.shape[1], varying).ravel()
         met = _conditions(rows, targets[0], domain)
@@ -577,32 +443,7 @@ def agreeing(rows: np.ndarray, target: np.ndarray, domain: Domain) -> np.ndarray
 
 
 def agreement_scores(points: np.ndarray, rows: np.ndarray, domain: Domain) -> np.ndarray:
-    """Return the log of the mean number of column subsets in which rows agree with each point.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, n_columns)
-        Records that are attacked.
-    rows : ndarray of shape (n_rows, n_columns)
-        Rows of a synthetic table.
-    domain : Domain
-        What the columns may hold; numbers agree within a twentieth of the range.
-
-    Returns
-    -------
-    ndarray of shape (n_points,)
-        A row that agrees in a columns does so in ``2^a`` subsets of them: what counts over all
-        subsets sum to.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.attacks.shadow.row_features import Domain, agreement_scores
-    >>> rows = np.array([[0.0, 0.0], [0.0, 1.0]])
-    >>> domain = Domain.of(rows, [True, True])
-    >>> np.exp(agreement_scores(rows[:1], rows, domain)).round(6).tolist()
-    [3.0]
-    """
+    """Return the log of the mean number of column subsets in which rows agree with each point."""
     scores = np.empty(len(points))
     width = max(1, _BLOCK // len(rows))
     for start in range(0, len(points), width):

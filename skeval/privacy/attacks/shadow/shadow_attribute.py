@@ -42,7 +42,7 @@ from skeval.steps.classifiers import fitted_classifier
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import ColumnName, Count, Interval, Legal
 
-_FEW_FITS = (
+_MAX_FEW_FITS = (
     "{n} tables are guessed from for each target: its share of right guesses is uncertain by "
     "{error:.2f} (standard error); 50 or more show it better."
 )
@@ -178,7 +178,7 @@ class ShadowAttributeInference(ShadowAttack):
             described,
             game,
             self.confidence,
-            _FEW_FITS.format(n=self.n_eval, error=np.sqrt(0.25 / self.n_eval)),
+            _MAX_FEW_FITS.format(n=self.n_eval, error=np.sqrt(0.25 / self.n_eval)),
             partial(Contrast, f"tables that give away the {self.secret} of a row of theirs"),
             mean_advantage=float(np.mean([one.value for one in advantages])),
             largest_by_chance=largest_by_chance(chances, self.random_state),
@@ -410,15 +410,7 @@ class PrivacyGain(Metric):
 
 
 def least_gain(result: Result) -> tuple[float, tuple[float, float]]:
-    """Return the least privacy gain of an attack's targets, and its interval.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.privacy.attacks.shadow.shadow_attribute import least_gain
-    >>> least_gain(Result(0.25, interval=(0.0, 0.5), details={"raw_advantage": 1.0}))
-    (0.75, (0.5, 1.0))
-    """
+    """Return the least privacy gain of an attack's targets, and its interval."""
     raw = result.details["raw_advantage"]
     low, high = result.interval or (result.value, result.value)
     return raw - result.value, (raw - high, raw - low)

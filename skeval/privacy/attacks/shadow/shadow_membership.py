@@ -44,7 +44,7 @@ from skeval.steps.samples import nothing_to_measure
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Count, Interval, OpenFraction
 
-_FEW = 50  # tables that a target is tested on
+_MIN_TABLES = 50  # tables that a target is tested on
 _N_DRAWS = 2000
 # by world, for each target: of each fit the value of the secret, and the features of its tables
 Observed = dict[World, list[tuple[list[int], list[np.ndarray]]]]
@@ -192,24 +192,7 @@ def most_exposed(result: Result) -> Any:
 
 @dataclass(frozen=True)
 class Advantage:
-    """A share of hits, less the share without the target or the share that chance gives.
-
-    Attributes
-    ----------
-    n_hits, n : int
-        Hits, and all tables, of those made with the target.
-    n_hits_without, n_without : int
-        Hits, and all tables, of those made without it; no such tables if 0.
-    chance : float
-        What to expect where there are none.
-
-    Examples
-    --------
-    >>> from skeval.privacy.attacks.shadow.shadow_membership import Advantage
-    >>> advantage = Advantage(15, 20, chance=0.25)
-    >>> advantage.value, round(advantage.p_value, 6)
-    (0.5, 4e-06)
-    """
+    """A share of hits, less the share without the target or the share that chance gives."""
 
     n_hits: int
     n: int
@@ -256,25 +239,7 @@ def largest_advantage(
     tested: Callable[[float, float], Contrast],
     **details: Any,
 ) -> Result:
-    """Return the largest of the targets' advantages, corrected for being the largest of several.
-
-    Parameters
-    ----------
-    advantages : sequence of Advantage
-        One for each target.
-    described : sequence of dict
-        Further details of each.
-    game : Game
-        That was played.
-    confidence : float
-        Confidence of the intervals.
-    few : str
-        The warning if each target is tested on few tables.
-    tested : callable
-        Returns the contrast of a share of hits and the share to expect.
-    **details
-        Further details of all.
-    """
+    """Return the largest of the targets' advantages, corrected for being the largest of several."""
     together = simultaneous(confidence, len(advantages))
     lows, highs = zip(*(one.interval(together) for one in advantages), strict=True)
     corrected = holm([one.p_value for one in advantages])
@@ -310,21 +275,14 @@ def largest_advantage(
             "features": list(feature_names(game.features, learns=game.learns)),
             **details,
         },
-        warnings=(MetricWarning(few),) if game.n_eval < _FEW else (),
+        warnings=(MetricWarning(few),) if game.n_eval < _MIN_TABLES else (),
         contrast=replace(shown, n_tests=len(advantages)),
         advice=advice_on_targets(n_exposed, len(targets)) if n_exposed else "",
     )
 
 
 def advice_on_targets(n_exposed: int, n_targets: int) -> str:
-    """Return what to do if some of the rows that were chosen as targets are given away.
-
-    Examples
-    --------
-    >>> from skeval.privacy.attacks.shadow.shadow_membership import advice_on_targets
-    >>> advice_on_targets(2, 5).split(":")[0]
-    '2 of 5 targets are given away'
-    """
+    """Return what to do if some of the rows that were chosen as targets are given away."""
     are = f"{n_exposed} of {n_targets} targets {'is' if n_exposed == 1 else 'are'} given away"
     return (
         f"{are}: leave out or coarsen rows as unlike the others as these, or fit with noise "
@@ -333,26 +291,7 @@ def advice_on_targets(n_exposed: int, n_targets: int) -> str:
 
 
 def largest_by_chance(shares: Sequence[tuple[float, int, int]], seed: int = 0) -> float:
-    """Return what the largest of several differences of shares is on average without a difference.
-
-    Parameters
-    ----------
-    shares : sequence of (float, int, int)
-        For each pair the common share, and the numbers of trials of both.
-    seed : int, default=0
-        Seed of 2,000 draws of all counts, as if they were independent.
-
-    Returns
-    -------
-    float
-        0 for one pair.
-
-    Examples
-    --------
-    >>> from skeval.privacy.attacks.shadow.shadow_membership import largest_by_chance
-    >>> round(largest_by_chance([(0.5, 50, 50)] * 5), 2), largest_by_chance([(0.5, 50, 50)])
-    (0.12, 0.0)
-    """
+    """Get what the largest of several differences of shares is on average without a difference."""
     if len(shares) < 2:
         return 0.0
     rng = np.random.default_rng(seed)
@@ -363,7 +302,7 @@ def largest_by_chance(shares: Sequence[tuple[float, int, int]], seed: int = 0) -
     return float(np.max(differences, axis=0).mean())
 
 
-_FEW_FITS = (
+_MAX_FEW_FITS = (
     "{n} fits with and as many without a target: the advantage of one target is uncertain by "
     "{error:.2f} (standard error); 50 or more show it better."
 )
@@ -541,7 +480,7 @@ class ShadowMembershipInference(ShadowAttack):
             [one.details(self.confidence) for one in tests],
             game,
             self.confidence,
-            _FEW_FITS.format(n=self.n_eval, error=np.sqrt(0.5 / self.n_eval)),
+            _MAX_FEW_FITS.format(n=self.n_eval, error=np.sqrt(0.5 / self.n_eval)),
             partial(Contrast, _WHAT, reference="of tables made without it"),
             **details,
         )
@@ -566,17 +505,7 @@ def membership_tests(
     n_synthetic: int,
     execution: Execution,
 ) -> tuple[list[MembershipTest], dict[bool, bool], int]:
-    """Play the game of each target; parameters are those of :class:`ShadowMembershipInference`.
-
-    Returns
-    -------
-    tests : list of MembershipTest
-        One for each target.
-    common : dict of bool to bool
-        Whether all targets were tested on the same tables with a target (True), without (False).
-    n_fits : int
-        How often the generator was fitted.
-    """
+    """Play the game of each target; parameters are those of :class:`ShadowMembershipInference`."""
     seen, n_fits = observed(context, game, WORLDS, n_synthetic, execution)
     rows, tests = game_rows(context, game), []
     for i in range(rows.n_targets):
@@ -625,29 +554,7 @@ def table_scores(classifier: Any, features: np.ndarray) -> np.ndarray:
 def learned_distinguisher(
     classifier: Any, inside: Tables, outside: Tables, threshold: float | str, fpr: float, seed: int
 ) -> tuple[Any, float]:
-    """Learn to distinguish tables with a target from tables without it.
-
-    Parameters
-    ----------
-    classifier : classifier or None
-        A random forest if None.
-    inside, outside : sequence of ndarray of shape (n_copies, n_features)
-        For each fit the features of its tables.
-    threshold : float or {"accuracy", "fpr"}
-        A fixed score; or that of the largest advantage, or of the largest true positive rate at a
-        false positive rate of at most `fpr`, over scores of fits that were not learned from.
-    fpr : float
-        The false positive rate for ``threshold="fpr"``.
-    seed : int
-        Seed of classifiers without a seed.
-
-    Returns
-    -------
-    classifier : classifier
-        Fitted; 1 stands for tables with the target.
-    threshold : float
-        The score from which on a table is called one with the target.
-    """
+    """Learn to distinguish tables with a target from tables without it."""
     model = _fitted(classifier, inside, outside, seed)
     if not isinstance(threshold, str):
         return model, float(threshold)
@@ -678,15 +585,7 @@ def _fitted(classifier: Any, inside: Tables, outside: Tables, seed: int) -> Any:
 
 
 def midway(scores: np.ndarray, threshold: float) -> float:
-    """Return the middle between a threshold and the next lower score: scores of others differ.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.attacks.shadow.shadow_membership import midway
-    >>> midway(np.array([0.1, 0.3, 0.7, 0.9]), 0.7), midway(np.array([0.1]), 0.1)
-    (0.5, 0.1)
-    """
+    """Return the middle between a threshold and the next lower score: scores of others differ."""
     below = scores[scores < threshold]
     if below.size == 0 or not np.isfinite(threshold):
         return float(threshold)
@@ -698,17 +597,7 @@ def midway(scores: np.ndarray, threshold: float) -> float:
 
 @dataclass(frozen=True)
 class MembershipTest:
-    """Scores of tables that were made with a target and of tables that were made without it.
-
-    Attributes
-    ----------
-    inside, outside : ndarray of shape (n_in,), (n_out,)
-        The higher, the more likely with it; of independent fits.
-    threshold : float
-        At or above, a table is called one with the target. Chosen without these tables.
-    classifier : classifier, optional
-        That gave the scores.
-    """
+    """Scores of tables that were made with a target and of tables that were made without it."""
 
     inside: np.ndarray
     outside: np.ndarray
@@ -736,17 +625,7 @@ class MembershipTest:
         return two_world_epsilon(*self.rates, confidence=confidence)
 
     def details(self, confidence: float = 0.95) -> dict[str, Any]:
-        """Return rates, area and bound by name.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from skeval.privacy.attacks.shadow.shadow_membership import MembershipTest
-        >>> test = MembershipTest(np.array([0.9, 0.8, 0.2]), np.array([0.3, 0.1]), 0.5)
-        >>> details = test.details()
-        >>> round(details["tpr"], 4), round(details["privacy_gain"], 4), details["fpr"]
-        (0.6667, 0.3333, 0.0)
-        """
+        """Return rates, area and bound by name."""
         rates, area = self.rates, delong(self.inside, self.outside, confidence)
         of_inside, of_outside = rates.intervals(confidence)
         return {
@@ -764,27 +643,7 @@ class MembershipTest:
 def mean_advantage(
     tests: Sequence[MembershipTest], common: dict[bool, bool], confidence: float = 0.95
 ) -> tuple[float, tuple[float, float]]:
-    """Return the mean of several targets' advantages, and its interval.
-
-    Parameters
-    ----------
-    tests : sequence of MembershipTest
-        One for each target.
-    common : dict of bool to bool
-        Whether the tables with a target (True), without one (False), are the same for all targets:
-        they count once then.
-    confidence : float, default=0.95
-        In (0, 1).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.attacks.shadow.shadow_membership import MembershipTest, mean_advantage
-    >>> tests = [MembershipTest(np.full(40, score), np.zeros(40), 0.5) for score in (1.0, 0.0)]
-    >>> value, (low, high) = mean_advantage(tests, {True: False, False: True})
-    >>> value, round(low, 2), round(high, 2)
-    (0.5, 0.36, 0.61)
-    """
+    """Return the mean of several targets' advantages, and its interval."""
     means = []
     for inside in (True, False):
         calls = [(one.inside if inside else one.outside) >= one.threshold for one in tests]

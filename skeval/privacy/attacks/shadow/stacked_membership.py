@@ -182,17 +182,7 @@ class StackedMembershipInference(HalvesAttack):
 
 
 class Pool(NamedTuple):
-    """Which real rows are attacked, and which only serve as reference, by position.
-
-    Attributes
-    ----------
-    members, others : ndarray of int
-        Attacked rows of train and of the holdout, in an order that is not that of the tables.
-    reference : ndarray of int
-        Holdout rows that attacks calibrate by.
-    max_rows : int or None
-        How many of either were asked for.
-    """
+    """Which real rows are attacked, and which only serve as reference, by position."""
 
     members: np.ndarray
     others: np.ndarray
@@ -233,15 +223,7 @@ def pooled_scores(context: Context, attacks: tuple[str, ...], pool: Pool, seed: 
 def scores_of_worlds(
     context: Context, models: Models, attacks: tuple[str, ...], pool: Pool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Fit a generator to random halves of the rows, and score the attacked ones by each table.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_models, n_attacks, n_rows)
-        Scores of the attacked rows, train first.
-    inside : ndarray of shape (n_models, n_rows), bool
-        Whether a row was learned from.
-    """
+    """Fit a generator to random halves of the rows, and score the attacked ones by each table."""
     worlds, inside = worlds_of_halves(context, models, n_left_out=pool.reference.size)
     scores = [pooled_scores(world, attacks, pool, models.seed) for world in worlds]
     attacked = np.concatenate([pool.members, context.n_rows("train") + pool.others])
@@ -249,15 +231,7 @@ def scores_of_worlds(
 
 
 def normal_scores(scores: np.ndarray) -> np.ndarray:
-    """Return the ranks of scores along the last axis on the scale of the normal distribution.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.attacks.shadow.stacked_membership import normal_scores
-    >>> normal_scores(np.array([5.0, 7.0, 7.0])).round(3).tolist()
-    [-0.674, 0.319, 0.319]
-    """
+    """Return the ranks of scores along the last axis on the scale of the normal distribution."""
     ranks = rankdata(scores, axis=-1)
     scaled: np.ndarray = ndtri(ranks / (scores.shape[-1] + 1.0))
     return scaled
@@ -266,26 +240,7 @@ def normal_scores(scores: np.ndarray) -> np.ndarray:
 def stacked_scores(
     released: np.ndarray, scores: np.ndarray, inside: np.ndarray, classifier: Any, seed: int
 ) -> np.ndarray:
-    """Blend the scores of rows by a release, as tables with and without each row teach.
-
-    Parameters
-    ----------
-    released : ndarray of shape (n_attacks, n_rows)
-        Scores by the release.
-    scores : ndarray of shape (n_models, n_attacks, n_rows)
-        By tables that were made of known rows; two of them, one after the other, share none.
-    inside : ndarray of shape (n_models, n_rows), bool
-        Which rows.
-    classifier : classifier or None
-        A logistic regression if None.
-    seed : int
-        Seed of the classifier.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        The higher, the more likely the release was made of the row.
-    """
+    """Blend the scores of rows by a release, as tables with and without each row teach."""
     seen, asked = normal_scores(scores), normal_scores(released)
     pairs = np.arange(len(seen)) // 2
     learned, unseen = [], []

@@ -129,22 +129,7 @@ def select_targets(
 def target_positions(
     context: Context, method: str, k: int, n_neighbors: int = 5, seed: int = 0
 ) -> np.ndarray:
-    """Return the positions of the most exposed train rows, the most exposed first.
-
-    Parameters
-    ----------
-    context : Context
-        Tables of which train alone is looked at.
-    method : str
-        As in :func:`select_targets`, "canary" excepted.
-    k, n_neighbors, seed : int
-        As there.
-
-    Returns
-    -------
-    ndarray of shape (k,) or shorter, int
-        No two of these rows have equal values.
-    """
+    """Return the positions of the most exposed train rows, the most exposed first."""
     order = drawing_order(context, "train", seed)  # decides among equals, not the table's order
     ranked = order[
         np.argsort(-vulnerability(context, method, n_neighbors, seed)[order], kind="stable")
@@ -156,13 +141,7 @@ def target_positions(
 
 @shared
 def vulnerability(context: Context, method: str, n_neighbors: int = 5, seed: int = 0) -> np.ndarray:
-    """Return how exposed each train row is by one method; all are equal to "random".
-
-    Raises
-    ------
-    InvalidParameterError
-        If the method does not rank rows.
-    """
+    """Return how exposed each train row is by one method; all are equal to "random"."""
     train = Context(context.schema, {"train": context.train}, levels=context.levels)
     n_rows = train.n_rows("train")
     if method == "random" or n_rows == 1 or not train.schema.measured:
@@ -199,21 +178,7 @@ def _min_max(numbers: np.ndarray) -> np.ndarray:
 
 
 def canaries(context: Context, k: int) -> pd.DataFrame:
-    """Return rows with a new label in every category and numbers beyond the largest of train.
-
-    Parameters
-    ----------
-    context : Context
-        Tables of which train alone is looked at.
-    k : int
-        How many, each farther out than the one before.
-
-    Returns
-    -------
-    DataFrame of shape (k, n_columns)
-        In the types of the rows as they were given. Truths are the rarer of the two; a column
-        without a value stays without.
-    """
+    """Return rows with a new label in every category and numbers beyond the largest of train."""
     given = context.given("train")
     made = {
         name: _cells(given[name], context.train[name], kind, k)
@@ -296,38 +261,10 @@ def stacked(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def neighbor_vulnerability(distances: Block, n_rows: int, n_neighbors: int = 5) -> np.ndarray:
-    """Return the mean distance of each row to its nearest other rows: the larger, the lonelier.
-
-    Parameters
-    ----------
-    distances : callable
-        Takes a slice of rows and returns their distances to all rows, shape (n, n_rows), of which
-        it may be deprived.
-    n_rows : int
-        Number of rows.
-    n_neighbors : int, default=5
-        At most as many as there are other rows.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        0 for a row that is alone, rounded to nine decimals. A row is left out of its own
-        neighbours, duplicates of it are not.
-
-    References
-    ----------
-    M. Meeus, F. Guépin, A. M. Creţu, Y. A. de Montjoye, "Achilles' heels: vulnerable record
-    identification in synthetic data publishing", ESORICS 2023, arXiv:2306.10308.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy.spatial.distance import cdist
-    >>> from skeval.privacy.attacks.shadow.targets import neighbor_vulnerability
-    >>> points = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [5.0, 5.0]])
-    >>> neighbor_vulnerability(lambda rows: cdist(points[rows], points), 4, 2).round(4).tolist()
-    [1.0, 1.2071, 1.2071, 6.4031]
-    """
+    """Return the mean distance of each row to its nearest other rows: the larger, the lonelier."""
+    # Source: M. Meeus, F. Guépin, A. M. Creţu, Y. A. de Montjoye, "Achilles' heels:
+    # vulnerable record identification in synthetic data publishing", ESORICS 2023,
+    # arXiv:2306.10308.
     means = np.zeros(n_rows)
     k = min(n_neighbors, n_rows - 1)
     if k < 1:
@@ -343,35 +280,10 @@ def neighbor_vulnerability(distances: Block, n_rows: int, n_neighbors: int = 5) 
 
 
 def generalized_cosine(numbers: np.ndarray, codes: np.ndarray) -> Block:
-    """Return the distances of mixed rows as blocks: a weighted mean of two cosine distances.
-
-    Parameters
-    ----------
-    numbers : ndarray of shape (n_rows, n_numbers)
-        Scaled to [0, 1], none missing.
-    codes : ndarray of shape (n_rows, n_categories)
-        Codes of categories, missing being one.
-
-    Returns
-    -------
-    callable
-        As :func:`neighbor_vulnerability` takes it.
-
-    Notes
-    -----
-    With the share of columns of each kind as weights, one minus the cosine of the numbers, and one
-    minus that of the one-hot categories, which is the share of categories that differ. The cosine
-    with a vector of zeros is 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.attacks.shadow.targets import generalized_cosine
-    >>> numbers = np.array([[1.0, 0.0], [0.0, 0.5], [0.0, 0.0]])
-    >>> codes = np.array([[0, 1], [0, 2], [0, 1]])
-    >>> generalized_cosine(numbers, codes)(slice(0, 1)).round(3).tolist()
-    [[0.0, 0.75, 0.5]]
-    """
+    """Return the distances of mixed rows as blocks: a weighted mean of two cosine distances."""
+    # With the share of columns of each kind as weights, one minus the cosine of the numbers,
+    # and one minus that of the one-hot categories, which is the share of categories that
+    # differ. The cosine with a vector of zeros is 0.
     n_columns = numbers.shape[1] + codes.shape[1]
     norms = np.linalg.norm(numbers, axis=1, keepdims=True)
     units = np.divide(numbers, norms, out=np.zeros_like(numbers), where=norms > 0)
@@ -387,25 +299,7 @@ def generalized_cosine(numbers: np.ndarray, codes: np.ndarray) -> Block:
 
 
 def rarity(cells: np.ndarray) -> np.ndarray:
-    """Return how rare each row's values are, column by column: minus the log of their shares.
-
-    Parameters
-    ----------
-    cells : ndarray of shape (n_rows, n_columns), int
-        The cell of each value.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        The sum over the columns, as if they were independent; rounded to nine decimals.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.attacks.shadow.targets import rarity
-    >>> np.exp(-rarity(np.array([[0, 5], [0, 5], [0, 7], [1, 5]]))).round(4).tolist()
-    [0.5625, 0.5625, 0.1875, 0.1875]
-    """
+    """Return how rare each row's values are, column by column: minus the log of their shares."""
     rarities = np.zeros(len(cells))
     for column in cells.T:
         _, places, counts = np.unique(column, return_inverse=True, return_counts=True)
@@ -414,26 +308,9 @@ def rarity(cells: np.ndarray) -> np.ndarray:
 
 
 def isolation(features: np.ndarray, seed: int = 0) -> np.ndarray:
-    """Return how few random cuts it takes to part each row from the others: the more, the fewer.
-
-    Parameters
-    ----------
-    features : ndarray of shape (n_rows, n_features)
-        Finite. The trees are drawn of the rows in their order.
-    seed : int, default=0
-        Seed of the trees.
-
-    References
-    ----------
-    F. T. Liu, K. M. Ting, Z. H. Zhou, "Isolation forest", ICDM 2008, doi:10.1109/ICDM.2008.17.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.attacks.shadow.targets import isolation
-    >>> int(isolation(np.array([[0.0], [0.1], [0.2], [9.0]])).argmax())
-    3
-    """
+    """Return how few random cuts it takes to part each row from the others: the more, the fewer."""
+    # Source: F. T. Liu, K. M. Ting, Z. H. Zhou, "Isolation forest", ICDM 2008,
+    # doi:10.1109/ICDM.2008.17.
     from sklearn.ensemble import IsolationForest
 
     forest = IsolationForest(n_estimators=100, random_state=seed).fit(features)

@@ -171,7 +171,7 @@ def test_more_conditions_than_columns():
 @pytest.mark.parametrize("listed", [True, False])
 def test_sets_of_columns_are_equally_likely(listed, monkeypatch):
     if not listed:
-        monkeypatch.setattr(made, "_MOST_SETS", 0)
+        monkeypatch.setattr(made, "_MAX_SETS", 0)
     drawn = made._drawn_columns(5, 2, 20_000, np.random.default_rng(0))
     sets, counts = np.unique(drawn, axis=0, return_counts=True)
     assert len(sets) == 10
@@ -303,7 +303,7 @@ def test_relabelling_is_that_of_all_labels(sizes):
 
 
 def test_long_lists_are_left_out_whoever_is_train(monkeypatch):
-    monkeypatch.setattr(tried, "_LONGEST", 3)
+    monkeypatch.setattr(tried, "_MAX_LENGTH", 3)
     rows = distinct_rows(np.arange(5, dtype=np.int32)[None], np.arange(5, 10, dtype=np.int32)[None])
     asked = Predicates.of(np.zeros(2, int), np.array([0, 4]), np.array([5, 4]))
     tested = isolation_test(rows, asked, 5, n_permutations=99, seed=0)

@@ -103,14 +103,14 @@ def test_scores_by_hand():
 
 
 def test_long_texts_are_held_against_fewer(monkeypatch):
-    assert affordable(100, 50) == texts.MOST_TEXTS
+    assert affordable(100, 50) == texts.MAX_TEXTS
     assert affordable(20_000, 1000) == 2**34 // (20_000 * 1000 * 16)
     assert affordable(10**9, 10**6) == 1
-    assert affordable(0, 0) == texts.MOST_TEXTS
+    assert affordable(0, 0) == texts.MAX_TEXTS
     context = Context.of(TRAIN, HOLDOUT).with_synthetic(TRAIN)
     rows = {"train": np.arange(150)}
     assert not least_edits(context, rows, "gower", None, 0)[0].any()
-    monkeypatch.setattr(texts, "MOST_TEXTS", 50)
+    monkeypatch.setattr(texts, "MAX_TEXTS", 50)
     (some,) = least_edits(context, rows, "gower", None, 0)
     assert 0 < (some == 0).sum() <= 50
     assert (some == least_edits(context, rows, "gower", None, 0)[0]).all()
@@ -148,7 +148,7 @@ def test_edits_of_cells_are_summed(monkeypatch):
 @pytest.mark.parametrize("most", [10_000, 50])
 def test_wide_rows_are_compared_cell_by_cell(monkeypatch, most):
     monkeypatch.setattr(texts, "WIDE", 3)
-    monkeypatch.setattr(texts, "MOST_TEXTS", most)
+    monkeypatch.setattr(texts, "MAX_TEXTS", most)
     twice = pd.concat([TRAIN, TRAIN])
     context = Context.of(TRAIN, HOLDOUT).with_synthetic(twice.sample(frac=1.0, random_state=0))
     own, others = least_edits(

@@ -1,0 +1,42 @@
+"""The packages that export metrics, and the metrics that they export."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from skeval.core.base import Metric
+
+METRIC_PACKAGES = (
+    "skeval.diagnostic",
+    "skeval.fidelity",
+    "skeval.utility",
+    "skeval.privacy",
+    "skeval.relational",
+    "skeval.text",
+    "skeval",  # metrics of any aspect, such as ByGroup
+)
+
+
+@cache
+def metrics_of_package(package: str) -> dict[str, type[Metric]]:
+    """Return the metrics that a package exports, by the names of their classes."""
+    from skeval.core.base import Metric  # the command line starts without importing it
+
+    module = import_module(package)
+    exported = {name: getattr(module, name) for name in module.__all__}
+    return {
+        name: kind
+        for name, kind in exported.items()
+        if isinstance(kind, type) and issubclass(kind, Metric) and kind is not Metric
+    }
+
+
+def metric_classes() -> dict[str, type[Metric]]:
+    """Return all exported metrics by the names of their classes; this imports every package."""
+    found: dict[str, type[Metric]] = {}
+    for package in METRIC_PACKAGES:
+        found |= metrics_of_package(package)
+    return found
