@@ -118,11 +118,11 @@ def prepare_text(names: dict[str, Any], folder: Path) -> None:
 
 
 class CTGANSynthesizer(SequentialCART):
-    """A generator with the argument of SDV's that the page of searches sets."""
+    """A generator with the arguments of SDV's that the page of searches sets."""
 
-    def __init__(self, epochs: int = 300) -> None:
+    def __init__(self, metadata: object = None, epochs: int = 300) -> None:
         super().__init__(min_samples_leaf=epochs, random_state=0)
-        self.epochs = epochs
+        self.metadata, self.epochs = metadata, epochs
 
 
 def prepare_aindo(names: dict[str, Any], folder: Path) -> None:
@@ -209,12 +209,18 @@ class Trained:
     def train_one_epoch(self) -> None:
         """Learn nothing more."""
 
+    def get_weights(self) -> pd.DataFrame:
+        return self.rows
+
     def sample(self, n: int, random_state: int = 0) -> pd.DataFrame:
         return self.rows.sample(n, replace=True, random_state=random_state)
 
 
 def prepare_training(names: dict[str, Any], folder: Path) -> None:
     names["model"] = Trained(names["synthetic"])
+    names["keras"] = SimpleNamespace(callbacks=SimpleNamespace(Callback=object))
+    names["lightning"] = SimpleNamespace(pytorch=SimpleNamespace(Callback=object))
+    names["metadata"] = None
 
 
 def prepare_scores(names: dict[str, Any], folder: Path) -> None:
