@@ -17,7 +17,8 @@ from skeval.privacy.attacks.membership.partial_membership import PartialMembersh
 from skeval.privacy.attacks.one_run_audit import OneRunDPAudit
 from skeval.privacy.attacks.record_reconstruction import RecordReconstruction
 from skeval.privacy.attacks.shadow.likelihood_ratio import LikelihoodRatioMIA
-from skeval.privacy.attacks.shadow.shadow_attribute import PrivacyGain, ShadowAttributeInference
+from skeval.privacy.attacks.shadow.privacy_gain import PrivacyGain
+from skeval.privacy.attacks.shadow.shadow_attribute import ShadowAttributeInference
 from skeval.privacy.attacks.shadow.shadow_membership import ShadowMembershipInference
 from skeval.privacy.attacks.shadow.stacked_membership import StackedMembershipInference
 from skeval.privacy.copies import ExactMatchShare, IdenticalMatchShare

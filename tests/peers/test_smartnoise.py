@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import skeval
-from skeval.privacy.attacks.dp_audit import Level
+from skeval.privacy.attacks.audit_runs import Level
 
 pytestmark = pytest.mark.peers
 

@@ -19,7 +19,8 @@ from skeval.exceptions import (
     SchemaMismatchError,
 )
 from skeval.generators import Bootstrap, DPHistogram, IndependentMarginals, SequentialCART
-from skeval.privacy.attacks.dp_audit import DPAudit, Level, best_rule
+from skeval.privacy.attacks.audit_runs import Level, best_rule
+from skeval.privacy.attacks.dp_audit import DPAudit
 from skeval.privacy.attacks.worlds import BASES, TARGETS, named, scorer_of, worlds_of
 from skeval.stats.risks import gdp_epsilon
 from skeval.stats.roc import Rates

@@ -1,30 +1,17 @@
-"""Attribute inference with the generator at hand, of a secret that chance decided.
-
-What a release takes from an attacker who had the raw rows, and what anonymising would.
-"""
+"""Attribute inference with the generator at hand, of a secret that chance decided."""
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, replace
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
-from sklearn.base import clone
 
-from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.tags import SHADOW_TAGS
-from skeval.generators.anonymization import MondrianAnonymization
 from skeval.privacy.attacks.shadow.features import FeatureChoice
-from skeval.privacy.attacks.shadow.game import (
-    Execution,
-    Game,
-    GeneratorLike,
-    game_rows,
-    secret_sources,
-)
+from skeval.privacy.attacks.shadow.game import Execution, Game, game_rows, secret_sources
 from skeval.privacy.attacks.shadow.shadow_membership import (
     Advantage,
     ShadowAttack,
@@ -34,13 +21,12 @@ from skeval.privacy.attacks.shadow.shadow_membership import (
     observed,
 )
 from skeval.privacy.attacks.shadow.targets import TargetChoice
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result
 from skeval.results.verdict import Contrast
 from skeval.stats.intervals import clopper_pearson
-from skeval.stats.relabelling import difference_interval
 from skeval.steps.classifiers import fitted_classifier
 from skeval.utils.formatting import as_float, percent
-from skeval.utils.parameters import ColumnName, Count, Interval, Legal
+from skeval.utils.parameters import ColumnName, Count, Interval
 
 _MAX_FEW_FITS = (
     "{n} tables are guessed from for each target: its share of right guesses is uncertain by "
@@ -228,189 +214,3 @@ def secret_guesses(
             counts[inside] = int(right.sum()), right.size
         advantages.append(Advantage(*counts[True], *counts[False], chance=1.0 / rows.n_values))
     return advantages, n_fits
-
-
-Attack = Annotated[
-    ShadowAttack,
-    Legal(
-        "a ShadowMembershipInference or a ShadowAttributeInference",
-        lambda value: isinstance(value, ShadowAttack),
-        "no attack",
-    ),
-]
-
-
-@declared
-class PrivacyGain(Metric):
-    r"""Advantage over guessing that a release takes from an attacker: 1 if all, 0 if none of it.
-
-    An attacker with the raw rows knows for sure who is among them, and what their secrets are.
-    Publishing a synthetic table in their place is worth the advantage that it takes away. So is
-    publishing an anonymised table: both are attacked in the same game, on the same persons, and the
-    question is whether the synthetic table protects those better who are most exposed.
-
-    Parameters
-    ----------
-    attack : ShadowMembershipInference or ShadowAttributeInference
-        The attack, with the generator and all settings of the game. It is cloned, never fitted
-        itself.
-    comparator : object, class or pair of callables, optional
-        Another way to make a release of the rows: anything that
-        :class:`~skeval.generators.GeneratorAdapter` takes. None takes
-        ``MondrianAnonymization()``: five-anonymity over all columns; name the quasi-identifiers for
-        the release that you would publish.
-
-    Raises
-    ------
-    InvalidParameterError
-        At fit, if parameters of the attack contradict each other, or `max_fits` of the attack would
-        be exceeded by one of the two games.
-
-    Warnings
-    --------
-    This is what one adversary achieves on the targets that were chosen: a gain of 1 does not clear
-    a release.
-
-    See Also
-    --------
-    ShadowMembershipInference, ShadowAttributeInference : The attacks, target by target.
-    skeval.generators.MondrianAnonymization : The anonymised release.
-
-    Notes
-    -----
-    With the advantage of the attack on target t with the raw rows and with the release,
-
-    .. math:: \mathrm{PG}_t = \mathrm{Adv}_t(\mathrm{raw}) - \mathrm{Adv}_t(\mathrm{release})
-
-    where :math:`\mathrm{Adv}_t(\mathrm{raw})` is 1 for membership and :math:`1 - 1/m` for a secret
-    of m values. The value is the least gain over the targets, its interval and p-value are those of
-    the largest advantage, corrected for being the largest of several; the baseline is the gain
-    where the release leaks nothing. Chance may put a gain above it.
-
-    ``details["targets"]`` has both gains of each target by rank, ``details["comparator"]`` the
-    same numbers of the other release. ``details["difference"]`` is the value less that of the
-    other, with an interval that holds both games' uncertainty: only where it lies above 0 may one
-    say that the generator protects better than anonymising. Both are fitted on drawn tables as the
-    attack has it, so that the anonymised one leaves every row in a class of `k` within such a
-    table.
-
-    A gain is against one attack: another attacker may do better, and a gain of 1 clears nothing.
-    :meth:`estimate_cost` returns the number of fits, of both together. A comparator has no
-    uncertain parameters: it is attacked with ``access="black-box"`` where the generator is with
-    "uncertain-box".
-
-    References
-    ----------
-    T. Stadler, B. Oprisanu, C. Troncoso, "Synthetic data: anonymisation groundhog day", USENIX
-    Security 2022, arXiv:2011.07018.
-
-    Examples
-    --------
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.generators import Bootstrap
-    >>> from skeval.privacy import PrivacyGain, ShadowMembershipInference
-    >>> train, holdout = make_mixed(60, random_state=0), make_mixed(60, random_state=1)
-    >>> attack = ShadowMembershipInference(Bootstrap(), n_targets=1, n_shadow=20, features="query")
-    >>> gain = PrivacyGain(attack).fit(train, holdout)
-    >>> result = gain.evaluate(make_mixed(120, random_state=2))
-    >>> result.value, result.details["comparator"]["value"] > 0.5
-    (0.0, True)
-    """
-
-    tags = replace(SHADOW_TAGS, greater_is_better=True, bounds=(-1.0, 2.0))
-
-    attack: Attack
-    comparator: GeneratorLike | None = None
-
-    def estimate_cost(self) -> int:
-        """Return how often generator and comparator are fitted to score one synthetic table."""
-        return 2 * self.attack.estimate_cost()
-
-    def named_columns(self) -> dict[str, list[str]]:
-        """Return the columns that parameters of the attack name."""
-        return {**super().named_columns(), **self.attack.named_columns()}
-
-    def _prepare(self, context: Context) -> None:
-        for attack in self._attacks():
-            attack.fit_context(context)
-
-    def _compute(self, context: Context) -> Result:
-        of_release, of_other = (attack.evaluate_context(context) for attack in self._attacks())
-        if np.isnan(of_release.value):
-            return undefined(str(of_release.warnings[0]))
-        raw, targets = of_release.details["raw_advantage"], of_release.details["targets"]
-        own, other = (
-            [target["privacy_gain"] for target in one.details["targets"]]
-            for one in (of_release, of_other)
-        )
-        gains = [
-            {"target": target["target"], "privacy_gain": one, "comparator_gain": two}
-            for target, one, two in zip(targets, own, other, strict=True)
-        ]
-        value, interval = least_gain(of_release)
-        compared, around = least_gain(of_other)
-        return Result(
-            value,
-            interval=interval,
-            p_value=of_release.p_value,
-            baseline=raw - (of_release.baseline or 0.0),
-            details={
-                "targets": gains,
-                "n_targets": len(gains),
-                "n_better": sum(one > two for one, two in zip(own, other, strict=True)),
-                "raw_advantage": raw,
-                "mean_gain": float(np.mean(own)),
-                "comparator": {
-                    "name": self._name,
-                    "value": compared,
-                    "interval": list(around),
-                    "p_value": of_other.p_value,
-                    "mean_gain": float(np.mean(other)),
-                },
-                "difference": {
-                    "value": value - compared,
-                    "interval": list(difference_interval(value, interval, compared, around)),
-                },
-                "n_fits": of_release.details["n_fits"] + of_other.details["n_fits"],
-            },
-            warnings=of_release.warnings,
-            contrast=of_release.contrast,
-            advice=of_release.advice,
-        )
-
-    def _summary(self, result: Result) -> str:
-        details = result.details
-        other, (low, high) = details["comparator"], details["difference"]["interval"]
-        raw = details["raw_advantage"]
-        left = [percent(max(0.0, raw - value)) for value in (result.value, other["value"])]
-        compared = "better" if low > 0.0 else "worse" if high < 0.0 else "neither better nor worse"
-        beyond = " beyond chance" if low <= 0.0 <= high else ""
-        return (
-            f"Over the most exposed of {details['n_targets']} rows, releases of this generator "
-            f"leave an attacker an advantage of {left[0]}, where raw rows give {percent(raw)} and "
-            f"{other['name']} leaves {left[1]}: it protects {compared}{beyond}."
-        )
-
-    @property
-    def _name(self) -> str:
-        """What the comparator is called."""
-        of = self.comparator if isinstance(self.comparator, type) else type(self._comparator)
-        return "the comparator" if of in (tuple, list) else of.__name__
-
-    @property
-    def _comparator(self) -> Any:
-        return MondrianAnonymization() if self.comparator is None else self.comparator
-
-    def _attacks(self) -> tuple[ShadowAttack, ShadowAttack]:
-        """Return the attack on the generator, and the same attack on the comparator."""
-        same: dict[str, Any] = {"generator": self._comparator}
-        if self.attack.get_params(deep=False)["access"] == "uncertain-box":
-            same |= {"access": "black-box", "shadow_parameters": None}
-        return clone(self.attack), clone(self.attack).set_params(**same)
-
-
-def least_gain(result: Result) -> tuple[float, tuple[float, float]]:
-    """Return the least privacy gain of an attack's targets, and its interval."""
-    raw = result.details["raw_advantage"]
-    low, high = result.interval or (result.value, result.value)
-    return raw - result.value, (raw - high, raw - low)

@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
+from skeval.privacy.attacks.anonymeter import isolation
 from skeval.privacy.attacks.anonymeter import predicates as made
-from skeval.privacy.attacks.anonymeter import singling_out as tried
 from skeval.privacy.attacks.anonymeter.compiled import BLOCK
+from skeval.privacy.attacks.anonymeter.isolation import (
+    isolation_chances,
+    isolation_integral,
+    isolation_test,
+    size_factor,
+)
 from skeval.privacy.attacks.anonymeter.predicates import (
     Predicates,
     distinct_rows,
     multivariate_predicates,
     random_predicates,
     univariate_predicates,
-)
-from skeval.privacy.attacks.anonymeter.singling_out import (
-    isolation_chances,
-    isolation_integral,
-    isolation_test,
-    size_factor,
 )
 
 TOP = np.iinfo(np.int32).max
@@ -303,7 +303,7 @@ def test_relabelling_is_that_of_all_labels(sizes):
 
 
 def test_long_lists_are_left_out_whoever_is_train(monkeypatch):
-    monkeypatch.setattr(tried, "_MAX_LENGTH", 3)
+    monkeypatch.setattr(isolation, "_MAX_LENGTH", 3)
     rows = distinct_rows(np.arange(5, dtype=np.int32)[None], np.arange(5, 10, dtype=np.int32)[None])
     asked = Predicates.of(np.zeros(2, int), np.array([0, 4]), np.array([5, 4]))
     tested = isolation_test(rows, asked, 5, n_permutations=99, seed=0)

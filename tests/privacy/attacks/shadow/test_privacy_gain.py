@@ -10,7 +10,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.generators import Bootstrap, MondrianAnonymization
 from skeval.privacy import PrivacyGain, ShadowAttributeInference, ShadowMembershipInference
-from skeval.privacy.attacks.shadow.shadow_attribute import least_gain
+from skeval.privacy.attacks.shadow.privacy_gain import least_gain
 from skeval.results.result import Result
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(80, random_state=seed) for seed in range(3))
