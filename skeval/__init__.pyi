@@ -19,7 +19,7 @@ from .core.base import Metric
 from .core.by_group import ByGroup
 from .core.context import Context, shared
 from .core.tags import MetricTags
-from .privacy.distance_screens.privacy_score import PrivacyStats, compute_privacy_stats
+from .privacy.distance_screens.privacy_stats import PrivacyStats, compute_privacy_stats
 from .results.comparison import Comparison, compare
 from .results.overall import OverallScore
 from .results.policy import Policy

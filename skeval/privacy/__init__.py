@@ -32,9 +32,10 @@ from skeval.privacy.distance_screens.privacy_score import PrivacyScore
 from skeval.privacy.diversity import LDiversity, TCloseness
 from skeval.privacy.hitting_rate import HittingRate, NewRowShare
 from skeval.privacy.identity import IdentityDisclosure
-from skeval.privacy.k_anonymity import KAnonymity, ReplicatedUniques
+from skeval.privacy.k_anonymity import KAnonymity
 from skeval.privacy.near_duplicates import NearDuplicateShare
 from skeval.privacy.presence import DeltaPresence, KMap
+from skeval.privacy.replicated_uniques import ReplicatedUniques
 
 __all__ = [
     "NNDR",

@@ -1,118 +1,37 @@
-"""Synthetic rows that are copies of real ones.
-
-It also counts how much of a release can be compared with real rows: the cells that are there and
-can be read.
-"""
+"""Share of synthetic rows that are copies of real ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, replace
-from itertools import chain
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import pandas as pd
 from scipy.stats import hypergeom
 
-from skeval.core.context import Context, shared
+from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.families import ClaimTested, RelabelledTest
 from skeval.core.tags import SCREEN_TAGS
-from skeval.exceptions import InvalidParameterError
-from skeval.privacy.near_texts import ROLES, text_values
+from skeval.privacy.equal_rows import (
+    chosen_in_words,
+    compared,
+    copies_of_rows,
+    copies_of_values,
+    folded_counts,
+    name_of_equal_rows,
+    value_counts,
+)
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import DROP_COPIES, TEST_LEVEL
 from skeval.stats import matches as stats
-from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.intervals import wilson
-from skeval.stats.matches import digits_kept
-from skeval.stats.repeated_values import value_copies, values_in_words
-from skeval.stats.repeats import Copied, Copies, changed_copies, copies_of
+from skeval.stats.repeated_values import values_in_words
 from skeval.stats.risks import Matched
-from skeval.steps.exposure import names_listed
 from skeval.steps.identifiers import advice_on_identifiers, identifier_copies, identifiers_in_words
-from skeval.steps.neighbors import encoded_columns
-from skeval.steps.relabelled import MATCHES, contrast_of, name_of_test, set_against, with_claim
-from skeval.steps.samples import ColumnChoice, unmeasured
-from skeval.steps.texts import folded
-from skeval.tables.frames import column_values
-from skeval.tables.schema import TableSchema
-from skeval.utils.formatting import counted, did_you_mean, percent, risk_level
+from skeval.steps.relabelled import MATCHES, contrast_of, set_against, with_claim
+from skeval.utils.formatting import counted, percent, risk_level
 from skeval.utils.parameters import AnyColumns, Fraction, Interval
-
-_LONGER = 20  # characters
-Compared = tuple[tuple[str, ...], tuple[str, ...]]  # columns of values, and of texts
-
-
-@shared
-def known_share(context: Context) -> float:
-    """Return the share of cells that synthetic has, of the share that train has; 1 at most."""
-    names = [name for name, kind in context.schema.kinds.items() if kind != "id"]
-    of_train, of_synthetic = (
-        float(np.mean([context[role][name].notna().mean() for name in names] or [1.0]))
-        for role in ("train", "synthetic")
-    )
-    return min(1.0, of_synthetic / of_train) if of_train else 1.0
-
-
-def _overlong(context: Context, name: str) -> np.ndarray:
-    """Return which synthetic cells hold categories much longer than any real one."""
-    cells = context["synthetic"][name].cat
-    lengths = np.array([len(level) for level in cells.categories], dtype=np.int64)
-    codes = np.unique(context.train[name].cat.codes.to_numpy())
-    longest = lengths[codes[codes >= 0]].max(initial=0)
-    codes = cells.codes.to_numpy()
-    return np.asarray((codes >= 0) & (np.append(lengths, 0)[codes] > 2 * longest + _LONGER))
-
-
-@shared
-def unread_rows(context: Context) -> int:
-    """Return how many synthetic rows have a cell that cannot be read, such as "12 kg"."""
-    # A text without a digit is taken for a missing cell if train has missing cells. A
-    # category that no real row has, and that is much longer than all of theirs, may hold
-    # anything.
-    given = context.given("synthetic")
-    unread = np.zeros(context.n_rows("synthetic"), dtype=bool)
-    for name, kind in context.schema.kinds.items():
-        lacking = np.array(context["synthetic"][name].isna(), dtype=bool)
-        if kind == "categorical":
-            unread |= _overlong(context, name)
-        if kind == "id" or name not in given.columns or not lacking.any():
-            continue
-        cells = given[name]
-        lacking &= cells.notna().to_numpy(dtype=bool)
-        if lacking.any() and context.train[name].isna().any():
-            texts = cells[lacking].astype(str)
-            lacking[lacking] = texts.str.contains("[0-9]").to_numpy(dtype=bool)
-        unread |= lacking
-    return int(unread.sum())
-
-
-def strange_cells(
-    context: Context, measured: Sequence[str], codes: Mapping[str, np.ndarray]
-) -> dict[str, np.ndarray]:
-    """Return by column which synthetic cells are missing, or such as no real row has."""
-    # That is another category or text, or a number or date beyond all real ones.
-    start = codes[next(iter(codes))].size - context.n_rows("synthetic") if codes else 0
-    return {
-        name: _beyond_real(context, name)
-        if name in measured and context.schema.kinds[name] in ("continuous", "datetime")
-        else ~np.isin(of[start:], of[:start][of[:start] >= 0])
-        for name, of in codes.items()
-    }
-
-
-def _beyond_real(context: Context, name: str) -> np.ndarray:
-    real = [context[role][name] for role in ("train", "holdout") if role in context]
-    cells = context["synthetic"][name]
-    least, most = min(of.min() for of in real), max(of.max() for of in real)
-    return ~np.array((cells >= least) & (cells <= most), dtype=bool)
-
-
-_MAX_NAMED = 5  # columns in a sentence
-_IDENTIFYING = 0.95  # of the values of an id column that a single training row has
-_MAX_DECIMALS = 6  # by which a column's numbers count as rounded
 
 
 @declared
@@ -459,187 +378,3 @@ def _of_holdout(counts: Mapping[str, np.ndarray]) -> str:
     absent = hypergeom.pmf(0, int(larger.sum()), n_copies, fewer)[places]
     as_many = float(synthetic @ (1.0 - absent))
     return f"{said}, where of as many {which} rows {as_many:,.1f} would be"
-
-
-def copies_of_rows(
-    context: Context, chosen: Compared, decimals: int | None, counts: Mapping[str, np.ndarray]
-) -> tuple[Copies, ...]:
-    """Return how many unique rows a release repeats, and may.
-
-    If chance explains the rows, the rows that it does not explain without a few cells follow.
-    """
-    whole = copies_of("rows", counts)
-    whole = replace(whole, known=known_share(context), unread=unread_rows(context))
-    part = None if whole.train.beyond_chance else _changed(context, *chosen, decimals)
-    if part is None:
-        return (whole,)
-    left_out, train = part
-    what = f"rows ({left_out})"
-    return whole, replace(whole, what=what, train=train, holdout=None, unread=0)
-
-
-@shared
-def _changed(
-    context: Context, measured: tuple[str, ...], texts: tuple[str, ...], decimals: int | None
-) -> tuple[str, Copied] | None:
-    """Return which cells to leave out to find copies, and how many there are without them."""
-    codes = cell_codes(context, measured, texts, decimals)
-    return changed_copies(codes, _n_rows(context), strange_cells(context, measured, codes))
-
-
-def copies_of_values(
-    context: Context, chosen: Compared, decimals: int | None
-) -> tuple[Copies, ...]:
-    """Return the columns in which a release often repeats a value of a single training row."""
-    codes = dict(cell_codes(context, *chosen, decimals))
-    for name in context.schema.columns("id"):
-        cells = [_spelled(_objects(context, role, name), True) for role in _roles(context)]
-        codes[name] = pd.factorize(np.concatenate(cells))[0].astype(np.int32)
-        n_each = np.bincount(codes[name][: context.n_rows("train")] + 1)[1:]
-        if (n_each == 1).sum() < _IDENTIFYING * n_each.sum():  # keys of other tables may repeat
-            del codes[name]
-    return value_copies(codes, _n_rows(context))
-
-
-def _objects(context: Context, role: str, name: str) -> np.ndarray:
-    return np.asarray(context[role][name].astype(object).to_numpy(dtype=object))
-
-
-def _roles(context: Context) -> list[str]:
-    return [role for role in ROLES if role in context]
-
-
-def _n_rows(context: Context) -> tuple[int, ...]:
-    return tuple(context.n_rows(role) if role in context else 0 for role in ROLES)
-
-
-@shared
-def cell_codes(
-    context: Context, measured: tuple[str, ...], texts: tuple[str, ...], decimals: int | None
-) -> dict[str, np.ndarray]:
-    """Return by column the codes of the cells of all tables, regardless of how they are written."""
-    codes = {name: pd.factorize(_spelled(text_values(context, name), True))[0] for name in texts}
-    names = [name for name in encoded_columns(context.schema) if name in measured]
-    of_others = _measured_codes(context, _roles(context), measured, decimals, True)
-    codes |= dict(zip(names, of_others, strict=True))
-    return {name: codes[name].astype(np.int32) for name in sorted(codes)}
-
-
-def name_of_equal_rows(measured: tuple[str, ...], texts: tuple[str, ...]) -> str:
-    """Name the test of which synthetic rows equal a train row in some columns."""
-    return name_of_test("equal rows", sorted(measured), sorted(texts))
-
-
-def compared(schema: TableSchema, columns: ColumnChoice) -> Compared:
-    """Get the columns that are chosen among all but ids: the measured ones, and those of text."""
-    possible = [name for name, kind in schema.kinds.items() if kind != "id"]
-    if columns is None or isinstance(columns, int | np.integer):
-        chosen = set(possible[: None if columns is None else int(columns)])
-    elif unknown := [name for name in columns if name not in possible]:
-        raise InvalidParameterError(
-            f"columns names {unmeasured(schema, unknown)}. Columns that can be compared: "
-            f"{', '.join(possible)}.{did_you_mean(unknown, possible)}"
-        )
-    else:
-        chosen = set(columns)
-    texts = schema.columns("text")
-    measured = tuple(name for name in possible if name in chosen and name not in texts)
-    return measured, tuple(name for name in texts if name in chosen)
-
-
-def chosen_in_words(schema: TableSchema, columns: ColumnChoice) -> str:
-    """Return which columns are compared, if not all are; many are counted."""
-    names = [] if columns is None else [name for part in compared(schema, columns) for name in part]
-    if len(names) > _MAX_NAMED:
-        return f"{len(names)} columns"
-    return f"column{'s' if len(names) > 1 else ''} {names_listed(names)}" if names else ""
-
-
-@shared
-def value_counts(
-    context: Context,
-    measured: tuple[str, ...],
-    texts: tuple[str, ...],
-    decimals: int | None,
-    fold: bool = False,
-) -> dict[str, np.ndarray]:
-    """Return how many rows of each table have each distinct value, of shape (n_values,)."""
-    # Roles are train, the holdout where there is one, and the synthetic rows. With `fold`,
-    # letter case and spaces of categories and texts make no other value, nor do further
-    # digits of numbers.
-    roles = [role for role in ROLES if role in context]
-    sizes = [context.n_rows(role) for role in roles]
-    of_texts = (pd.factorize(_spelled(text_values(context, name), fold))[0] for name in texts)
-    of_others = _measured_codes(context, roles, measured, decimals, fold)
-    joint = joint_classes(chain(of_texts, of_others), sum(sizes))
-    counts = class_counts(*np.split(joint, np.cumsum(sizes)[:-1]))
-    return dict(zip(roles, counts, strict=True))
-
-
-def folded_counts(
-    context: Context, measured: tuple[str, ...], texts: tuple[str, ...], decimals: int | None
-) -> tuple[dict[str, np.ndarray], bool]:
-    """Return counts of what rows say, if that makes more of them copies, and whether it does."""
-    # Letter case, spaces, and more digits than real numbers of the column have say nothing.
-    # Else the counts are those of value_counts.
-    exact = value_counts(context, measured, texts, decimals)
-    if not any(_folds(context, name, name in texts) for name in (*measured, *texts)):
-        return exact, False
-    spelled = value_counts(context, measured, texts, decimals, fold=True)
-    n_exact, n_spelled = (
-        sum(stats.matches(counts["synthetic"], counts[role])[0] for role in ROLES if role in counts)
-        for counts in (exact, spelled)
-    )
-    return (spelled, True) if n_spelled > n_exact else (exact, False)
-
-
-def _folds(context: Context, name: str, is_text: bool) -> bool:
-    """Return whether values of a column differ in letter case or spaces, or have further digits."""
-    kind = context.schema.kinds[name]
-    if kind == "continuous":
-        numbers, known = column_values(context["synthetic"][name]), real_decimals(context, name)
-        further = digits_kept(numbers) != digits_kept(numbers, decimals=known)
-        return known is not None and bool(further[~np.isnan(numbers)].any())
-    if is_text:
-        values = pd.unique(text_values(context, name))
-    elif kind == "categorical":
-        values = context["synthetic"][name].cat.categories.to_numpy(dtype=object)
-    else:
-        return False
-    return pd.unique(_spelled(values, True)).size < values.size
-
-
-def _spelled(values: np.ndarray, fold: bool) -> np.ndarray:
-    if not fold:
-        return values
-    spelled = [folded(value) if isinstance(value, str) else value for value in values]
-    return np.array([*spelled, None], dtype=object)[:-1]
-
-
-def _measured_codes(
-    context: Context, roles: list[str], measured: tuple[str, ...], decimals: int | None, fold: bool
-) -> Iterator[np.ndarray]:
-    for name in encoded_columns(context.schema):
-        if name not in measured:
-            continue
-        values = np.concatenate([column_values(context[role][name]) for role in roles])
-        kind = context.schema.kinds[name]
-        if kind == "continuous":
-            known = real_decimals(context, name) if fold and decimals is None else decimals
-            values = digits_kept(values, decimals=known)
-        elif kind == "categorical" and fold:  # synthetic has the levels of all tables
-            levels = context["synthetic"][name].cat.categories.to_numpy(dtype=object)
-            forms = np.append(pd.factorize(_spelled(levels, fold))[0], -1)
-            values = forms[np.where(np.isnan(values), -1, values).astype(np.int64)]
-        yield pd.factorize(values)[0]
-
-
-@shared
-def real_decimals(context: Context, name: str) -> int | None:
-    """Return how many decimals the real numbers of a column have; None for more than six."""
-    real = [column_values(context[role][name]) for role in ("train", "holdout") if role in context]
-    numbers = np.unique(digits_kept(np.concatenate(real)))
-    for decimals in range(_MAX_DECIMALS + 1):
-        if np.array_equal(digits_kept(numbers, decimals=decimals), numbers, equal_nan=True):
-            return decimals
-    return None

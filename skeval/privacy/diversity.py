@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, replace
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -12,25 +12,17 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import DISCLOSURE_TAGS
 from skeval.exceptions import InvalidParameterError
-from skeval.privacy.k_anonymity import (
-    CAP,
-    ClassMetric,
-    ClusterableMetric,
-    SensitiveColumn,
-    classes,
-    clusters,
-    column_codes,
-    distinct_rows,
-    too_few_to_cluster,
-)
+from skeval.privacy.equivalence_classes import ClassMetric, classes, column_codes, distinct_rows
+from skeval.privacy.kmeans_clusters import CAP, ClusterableMetric, clusters, too_few_to_cluster
 from skeval.results.result import Result
 from skeval.stats.disclosure import Pairs, joint_classes, pair_counts
 from skeval.steps.samples import check_measured, chosen_columns
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import percent
-from skeval.utils.parameters import Positive
+from skeval.utils.parameters import Legal, Positive, is_text
 
+SensitiveColumn = Annotated[str, Legal("the name of a column", is_text, -1)]
 _NO_SENSITIVE = (
     "needs a sensitive column, and the table has no categorical one besides the quasi-identifiers. "
     "Name one: {metric}(sensitive=column)."

@@ -14,7 +14,7 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import RelabelledTest, RowMetric
 from skeval.core.tags import NEIGHBOR_TAGS
-from skeval.privacy.copies import compared, name_of_equal_rows, value_counts
+from skeval.privacy.equal_rows import compared, name_of_equal_rows, value_counts
 from skeval.results.result import Result
 from skeval.results.verdict import DROP_COPIES
 from skeval.stats.disclosure import joint_classes

@@ -13,7 +13,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import DISCLOSURE_TAGS
 from skeval.exceptions import InvalidParameterError
-from skeval.privacy.k_anonymity import ClassMetric, classes
+from skeval.privacy.equivalence_classes import ClassMetric, classes
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.disclosure import class_counts

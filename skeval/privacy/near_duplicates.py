@@ -11,7 +11,8 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.neighbors.encoding import round_to_grid
-from skeval.privacy.copies import CopyScreen, chosen_in_words, compared
+from skeval.privacy.copies import CopyScreen
+from skeval.privacy.equal_rows import chosen_in_words, compared
 from skeval.privacy.near_copies import near_copies
 from skeval.privacy.near_texts import NearRule, Profiles, near_texts, profiles
 from skeval.results.result import Result, undefined

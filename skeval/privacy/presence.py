@@ -11,7 +11,8 @@ from skeval.core.base import Unmet, unmet
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import DISCLOSURE_TAGS
-from skeval.privacy.k_anonymity import ClusterableMetric, SmallestClassMetric, too_few_to_cluster
+from skeval.privacy.k_anonymity import SmallestClassMetric
+from skeval.privacy.kmeans_clusters import ClusterableMetric, too_few_to_cluster
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.matches import match_contrast, mean_on_train

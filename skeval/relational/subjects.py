@@ -23,7 +23,8 @@ from skeval.core.tags import ATTACK_TAGS, SCREEN_TAGS
 from skeval.exceptions import TableError
 from skeval.privacy.attacks.membership.membership_inference import against_half, overview, success
 from skeval.privacy.copies import matches_of_singletons, unique_matches
-from skeval.privacy.near_texts import NearPairs, TokenSets, similar_pairs
+from skeval.privacy.near_texts import NearPairs
+from skeval.privacy.similar_texts import TokenSets, similar_pairs
 from skeval.relational.per_table import SubjectName, chosen_subject, with_whole_subjects
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast

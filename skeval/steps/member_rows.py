@@ -65,6 +65,16 @@ def in_drawing_order(context: Context, role: str, rows: np.ndarray, seed: int) -
     return np.argsort(np.argsort(drawing_order(context, role, seed))[rows])
 
 
+@shared
+def in_own_order(context: Context, seed: int) -> Context:
+    """Return a context whose synthetic rows have a random order of their own.
+
+    The first of equally near rows is taken, which must not depend on the order of the table.
+    """
+    order = drawing_order(context, "synthetic", seed)
+    return context.standing_in(context.synthetic.iloc[order].reset_index(drop=True))
+
+
 def _content(context: Context, role: str) -> np.ndarray:
     """Return the rows as numbers, to order them by what they hold."""
     if context.schema.measured:

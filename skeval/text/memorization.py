@@ -21,8 +21,8 @@ from skeval.core.declared import declared
 from skeval.core.families import ClaimTested
 from skeval.core.tags import SCREEN_TAGS
 from skeval.exceptions import MetricWarning
-from skeval.privacy.near_texts import (
-    NearPairs,
+from skeval.privacy.near_texts import NearPairs
+from skeval.privacy.similar_texts import (
     TokenSets,
     by_letters,
     by_words,

@@ -9,8 +9,9 @@ from skeval import Context, MetricSuite, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.privacy.diversity import LDiversity, TCloseness
-from skeval.privacy.k_anonymity import KAnonymity, ReplicatedUniques
+from skeval.privacy.k_anonymity import KAnonymity
 from skeval.privacy.presence import DeltaPresence, KMap
+from skeval.privacy.replicated_uniques import ReplicatedUniques
 
 NAMES = ["city", "plan", "member"]
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(300, random_state=seed) for seed in range(3))

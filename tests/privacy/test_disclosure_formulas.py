@@ -15,8 +15,9 @@ from skeval.privacy.diversity import (
     ordered_closeness,
     recursive_diversity,
 )
-from skeval.privacy.k_anonymity import replicated_uniques, share_in_small
+from skeval.privacy.equivalence_classes import share_in_small
 from skeval.privacy.presence import presence
+from skeval.privacy.replicated_uniques import replicated_uniques
 from skeval.stats.disclosure import pair_counts
 
 

@@ -11,8 +11,8 @@ from sklearn.preprocessing import FunctionTransformer
 from skeval import Context, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.privacy import near_texts as join_module
 from skeval.privacy import near_texts as texts_module
+from skeval.privacy import similar_texts
 from skeval.privacy.near_duplicates import NearDuplicateShare, near_in_words
 from skeval.results.verdict import Contrast
 from skeval.steps.neighbors import encoded, nearest, ranges
@@ -431,7 +431,7 @@ def test_texts_too_long_for_letters_are_compared_by_words():
 
 def test_row_order_of_texts(monkeypatch):
     monkeypatch.setattr(texts_module, "_CROWD", 2)
-    monkeypatch.setattr(join_module, "_ROUND", 2)
+    monkeypatch.setattr(similar_texts, "_ROUND", 2)
     there = evaluate(NearDuplicateShare(0.3, text=0.5), *TEXTS, NOTE)
     shuffled = [t.sample(frac=1.0, random_state=i) for i, t in enumerate(TEXTS)]
     back = evaluate(NearDuplicateShare(0.3, text=0.5), *shuffled, NOTE)

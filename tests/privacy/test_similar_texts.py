@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from skeval.privacy import near_texts as module
-from skeval.privacy.near_texts import rare_tokens, similar, similar_pairs, token_sets
+from skeval.privacy import similar_texts
+from skeval.privacy.similar_texts import rare_tokens, similar, similar_pairs, token_sets
 
 
 def column(*texts):
@@ -80,16 +80,16 @@ def test_join_is_brute_force(threshold, n_columns, n_words):
 @pytest.mark.parametrize("dear", [0.0, np.inf])
 @pytest.mark.parametrize("threshold", [0.3, 0.6, 0.8])
 def test_few_tokens_and_all_find_the_same(monkeypatch, threshold, dear):
-    monkeypatch.setattr(module, "_DEAR", dear)
+    monkeypatch.setattr(similar_texts, "_DEAR", dear)
     for n_columns in (1, 2):
         left, right = tables(5, n_columns, 12)
         assert joined(left, right, threshold) == brute(left, right, threshold)
 
 
 def test_small_blocks_find_the_same(monkeypatch):
-    monkeypatch.setattr(module, "_BLOCK", 30)
-    monkeypatch.setattr(module, "_ROUND", 3)
-    monkeypatch.setattr(module, "_AT_ONCE", 7)
+    monkeypatch.setattr(similar_texts, "_BLOCK", 30)
+    monkeypatch.setattr(similar_texts, "_ROUND", 3)
+    monkeypatch.setattr(similar_texts, "_AT_ONCE", 7)
     left, right = tables(7, 1, 6)
     assert joined(left[:15], right, 0.5) == brute(left[:15], right, 0.5)
 
@@ -159,7 +159,7 @@ def test_what_is_done_is_left_out(monkeypatch):
 
 
 def test_what_is_done_between_blocks_is_left_out(monkeypatch):
-    monkeypatch.setattr(module, "_ROUND", 2)
+    monkeypatch.setattr(similar_texts, "_ROUND", 2)
     sets = token_sets([column("a", "b", "c")])
     left, done, seen = sets.which[:2], np.zeros(2, dtype=bool), []
     for i, j in similar_pairs(sets, left, sets.which[[0, 1, 0, 1, 0]], 0.9, done):
@@ -195,8 +195,8 @@ class TestLetters:
     @pytest.mark.parametrize("block", [2**20, 7])
     @pytest.mark.parametrize("threshold", [0.4, 0.7, 0.9, 1.0])
     def test_pairs_are_all_of_them_and_each_once(self, threshold, block, monkeypatch):
-        monkeypatch.setattr(module, "_BLOCK", block)
-        monkeypatch.setattr(module, "_AT_ONCE", block)
+        monkeypatch.setattr(similar_texts, "_BLOCK", block)
+        monkeypatch.setattr(similar_texts, "_AT_ONCE", block)
         rng = np.random.default_rng(0)
         columns = [
             column(*("".join(rng.choice(list("ab c"), rng.integers(0, 9))) for _ in range(70)))

@@ -14,7 +14,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy.attacks.anonymeter.risks import Levels
-from skeval.privacy.attacks.linear_reconstruction import column_sets, in_own_order
+from skeval.privacy.attacks.counting_queries import column_sets
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import ALARM_LEVEL, Contrast
 from skeval.stats.relabelling import least_p_value
@@ -29,7 +29,7 @@ from skeval.stats.risks import (
     scores_p_value,
 )
 from skeval.steps.exposure import advice_on_leak
-from skeval.steps.member_rows import drawing_order
+from skeval.steps.member_rows import drawing_order, in_own_order
 from skeval.steps.neighbors import (
     encoded,
     encoded_columns,

@@ -1,84 +1,39 @@
-"""Distance to the closest record: are synthetic rows closer to train than they should be.
-
-The share of synthetic rows closer to train, over one or several groups of columns.
-"""
+"""Distance to the closest record (DCR): are synthetic rows closer to train than they should be."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
-from itertools import combinations
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
-from scipy.cluster.hierarchy import average, leaves_list, optimal_leaf_ordering
-from scipy.spatial.distance import squareform
 from scipy.stats import norm
 
 from skeval.core.base import Unmet
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.families import NeighborMetric, RelabelledTest
+from skeval.core.families import RelabelledTest
 from skeval.core.tags import CONTRAST_TAGS
 from skeval.exceptions import InvalidParameterError, UnequalSizesWarning
+from skeval.privacy.distance_screens.column_groups import (
+    ColumnGroups,
+    check_groups,
+    related_and_random,
+)
+from skeval.privacy.distance_screens.drawn_screen import DrawnScreen
+from skeval.privacy.distance_screens.train_share import CLOSER, TrainShare, closer_share
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
-from skeval.stats.association import cramers_v
-from skeval.stats.relabelling import (
-    Relabelled,
-    block_sizes,
-    least_p_value,
-    relabelling_test,
-    sequential_test,
-    shuffled,
-)
+from skeval.stats.relabelling import Relabelled, relabelling_test
 from skeval.steps.exposure import names_listed
 from skeval.steps.neighbors import gower_engine, is_gower, nearest, pooled_masses, rows_of
 from skeval.steps.relabelled import name_of_test, set_against
 from skeval.steps.samples import UNEQUAL, chosen_columns, column_key, pooled_order
-from skeval.tables.preprocessing import Discretizer
 from skeval.utils.formatting import percent
-from skeval.utils.parameters import Count, Legal
 
-_MIN_MASSES = 100  # real rows, as many alike as these are, of which the sum is normal
-_N_PERMUTATIONS, _BLOCK = 9999, 1000
-_LABELS = 2**21  # held at once
 _UNEQUAL_AS_PUBLISHED = 2  # times as many rows, beyond which sizes are warned of
-CLOSER = "synthetic rows closer to train than to the holdout"
 _NO_HOLDOUT = " Without one, DCRBaselineProtection compares with random rows."
-
-
-@declared
-class DrawnScreen(NeighborMetric):
-    """Base of the screens that may look at samples of the tables, once or several times.
-
-    Parameters
-    ----------
-    num_rows_subsample : int or None, default=None
-        If given, this many rows of each table are drawn, `num_iterations` times, and the numbers
-        averaged.
-    num_iterations : int, default=1
-        Number of draws; more than one needs `num_rows_subsample`.
-    """
-
-    _: KW_ONLY
-    num_rows_subsample: Count | None = None
-    num_iterations: Count = 1
-
-    def _prepare(self, context: Context) -> None:
-        if self.num_iterations > 1 and self.num_rows_subsample is None:
-            raise InvalidParameterError(
-                f"{type(self).__name__}: num_iterations={self.num_iterations} repeats one "
-                "computation; give num_rows_subsample, or leave num_iterations at 1."
-            )
-
-    def _samples(self) -> Iterator[dict[str, Any]]:
-        """Yield, by draw, which rows are looked at."""
-        n = self.num_rows_subsample
-        for seed in range(self.random_state, self.random_state + self.num_iterations):
-            yield {"n_query": n, "n_reference": n, "seed": seed}
 
 
 @declared
@@ -384,135 +339,8 @@ def nearest_on_own_scale(
     return np.asarray(engine.kneighbors(queries, 1)[0][:, 0])
 
 
-@dataclass(frozen=True)
-class TrainShare:
-    """The share of synthetic rows closer to train, over one or several draws of the rows."""
-
-    of_draws: tuple[float, ...]
-    masses: tuple[np.ndarray, ...]
-    n_train: int
-    name: str = ""
-
-    @property
-    def value(self) -> float:
-        """The mean over the draws."""
-        return float(np.mean(self.of_draws))
-
-    @property
-    def contrast(self) -> Contrast:
-        """The share that is tested, ties divided evenly, and its expectation over relabellings."""
-        on_train = [float(a[: self.n_train].sum()) for a in self.masses]
-        expected = [self.n_train / a.size for a in self.masses]
-        # sums of many 1/n are rounded
-        shares = round(float(np.mean(on_train)), 12), float(np.mean(expected))
-        tests = (self.name,) if self.name else ()
-        return Contrast(CLOSER, *shares, tests=tests, least_p=self.least_p)
-
-    @property
-    def least_p(self) -> float:
-        """The least p-value of a share of train rows, whichever real rows are the nearest."""
-        n_real = min(a.size for a in self.masses)
-        return least_p_value(self.n_train, n_real - self.n_train)
-
-    @property
-    def standard_error(self) -> float:
-        """Standard error, each table being a sample; draws of the same rows do not lower it."""
-        return float(np.mean([share_standard_error(a, self.n_train) for a in self.masses]))
-
-    @property
-    def null_standard_error(self) -> float:
-        """Standard deviation over all relabellings of the real rows."""
-        variances = [permutation_variance(a, self.n_train) for a in self.masses]
-        return float(np.mean(np.sqrt(variances)))
-
-    @property
-    def z(self) -> float:
-        """Excess over the expected share in standard errors; nan where all labels give the same."""
-        null = self.null_standard_error
-        excess = [float(a[: self.n_train].sum()) - self.n_train / a.size for a in self.masses]
-        return float(np.mean(excess)) / null if null > 0 else float("nan")
-
-    @property
-    def p_value(self) -> float:
-        """One-sided p-value, of the normal approximation; 1 where all labels give the same.
-
-        It is that of random relabellings if the synthetic rows lie next to few real ones.
-        """
-        if np.isnan(self.z):
-            return 1.0
-        if min(1.0 / float(a @ a) for a in self.masses) >= _MIN_MASSES:
-            return max(float(norm.sf(self.z)), self.least_p)  # no sum of few masses is normal
-        p_values = [relabelled_p_value(a, self.n_train) for a in self.masses]
-        # draws depend on each other in an unknown way: twice the mean is valid in any case
-        return p_values[0] if len(p_values) == 1 else min(1.0, 2.0 * float(np.mean(p_values)))
-
-    def errors(self) -> dict[str, float]:
-        """Return z and both standard errors; nothing without a null."""
-        if not self.masses:
-            return {}
-        return {
-            "z": self.z,
-            "standard_error": self.standard_error,
-            "null_standard_error": self.null_standard_error,
-        }
-
-    def half_width(self, n_shares: int = 1) -> float:
-        """Return the half width of the 95% interval, or of one of several simultaneous ones."""
-        # Near 0 and 1 the standard error vanishes: there the rule of three holds, on the
-        # real rows that were met.
-        tail = 0.05 / n_shares
-        met = float(np.mean([(a**2).sum() for a in self.masses]))
-        return max(float(norm.isf(tail / 2.0)) * self.standard_error, -float(np.log(tail)) * met)
-
-
-def closer_share(closer: np.ndarray, tied: np.ndarray, *, ties: float) -> float:
-    """Return the share of rows closer to train than to holdout; `ties` is what a tie counts."""
-    return float(np.mean(closer) + ties * np.mean(tied))
-
-
-def permutation_variance(masses: np.ndarray, n_train: int) -> float:
-    """Return the variance of the share of mass on train, over all relabellings of the real rows."""
-    n = masses.size
-    if n < 2:
-        return 0.0
-    pi = n_train / n
-    return float(pi * (1 - pi) * n / (n - 1) * max(0.0, (masses**2).sum() - 1.0 / n))
-
-
-def share_standard_error(masses: np.ndarray, n_train: int) -> float:
-    """Return the standard error of the share of mass on train, each table being a sample."""
-    # `SE^2 = (1 - p)^2 n_T s_T^2 + p^2 n_H s_H^2`, s^2 the variances of the masses within
-    # each table. More synthetic rows do not make it vanish: the evidence is limited by the
-    # real rows.
-    train, holdout = masses[:n_train], masses[n_train:]
-    p = float(train.sum())
-    # the variance of a single row's mass cannot be seen: its square bounds it
-    spread = [
-        part.size * part.var(ddof=1) if part.size > 1 else float(part.sum() ** 2)
-        for part in (train, holdout)
-    ]
-    return float(np.sqrt((1.0 - p) ** 2 * spread[0] + p**2 * spread[1]))
-
-
-def relabelled_p_value(masses: np.ndarray, n_train: int) -> float:
-    """Return how often random choices of who is train give train so large a share, one-sided."""
-    rng, labels = np.random.default_rng(0), np.arange(masses.size) < n_train
-    ordered = np.sort(masses)  # the order of the rows must not matter
-    width = max(1, _LABELS // masses.size)
-
-    def shares(n: int) -> np.ndarray:
-        parts = [ordered @ shuffled(labels, m, rng) for m in block_sizes(n, width)]
-        return np.concatenate(parts)
-
-    observed = float(masses[:n_train].sum())
-    return sequential_test(observed, map(shares, block_sizes(_N_PERMUTATIONS, _BLOCK))).p_value
-
-
 _ALL = "all columns"
-_MANY_COLUMNS = 10  # a table of no more than these is not divided into groups
-_N_OF_EACH = 3
 _MAX_NAMED = 12  # columns in a sentence
-_N_BINS, _MAX_CATEGORIES = 10, 50
 
 
 @declared
@@ -662,15 +490,6 @@ class DCRShare(TrainShareScreen, RelabelledTest):
         return set_against(f"{percent(result.value)} {closer}{most}", result)
 
 
-def check_groups(groups: Sequence[Sequence[str]], chosen: tuple[str, ...]) -> None:
-    """Refuse groups with a column that the distances do not look at."""
-    if unknown := dict.fromkeys(c for group in groups for c in group if c not in chosen):
-        raise InvalidParameterError(
-            f"DCRShare: column_groups names {', '.join(unknown)}, which the distances do not "
-            f"look at. They look at: {', '.join(chosen)}."
-        )
-
-
 def largest_interval(shares: Sequence[TrainShare]) -> tuple[float, float]:
     """Return the interval of the largest share, from simultaneous ones of all."""
     halves = [(share.value, share.half_width(len(shares))) for share in shares]
@@ -710,79 +529,3 @@ def advice(groups: Mapping[str, tuple[str, ...] | None], worst: str) -> str:
 
 def _largest(masses: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return np.asarray((masses @ labels).max(axis=0))
-
-
-def are_groups(value: object) -> bool:
-    """Return whether `value` chooses groups of columns: "auto", or a list of lists of names."""
-    if isinstance(value, str):
-        return value == "auto"
-    return _is_list(value) and all(
-        _is_list(group) and all(isinstance(name, str) for name in group)
-        for group in value  # type: ignore[attr-defined]
-    )
-
-
-ColumnGroups = Annotated[
-    str | list[list[str]],
-    Legal(
-        "'auto' or a non-empty list of non-empty lists of column names",
-        are_groups,
-        ["a column", "another"],
-    ),
-]
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, list | tuple) and len(value) > 0
-
-
-@shared
-def related_and_random(
-    context: Context, names: tuple[str, ...], seed: int
-) -> dict[str, tuple[str, ...]]:
-    """Return three groups of related and three of random columns; none of few columns."""
-    if len(names) <= _MANY_COLUMNS:
-        return {}
-    ordered = tuple(sorted(names))  # the order of the table must not matter
-    shuffled = np.random.default_rng(seed).permutation(len(ordered))
-    parts = {
-        "related": related_groups(_associations(context, ordered)),
-        "random": np.array_split(shuffled, _N_OF_EACH),
-    }
-    return {
-        f"{kind} {i}": tuple(ordered[j] for j in part)
-        for kind, groups in parts.items()
-        for i, part in enumerate(groups, start=1)
-    }
-
-
-def _associations(context: Context, names: tuple[str, ...]) -> np.ndarray:
-    """Return Cramer's V of all pairs of columns, 0 where a column does not vary."""
-    # It is taken of train and holdout together: groups that depended on which rows were train
-    # would spoil tests that exchange the labels of the two.
-    real = pd.concat(
-        [context[role][list(names)] for role in ("train", "holdout")], ignore_index=True
-    )
-    cutter = Discretizer(_N_BINS, strategy="quantile", max_categories=_MAX_CATEGORIES).fit(real)
-    columns = dict(zip(cutter.cells_, cutter.transform(real).T.astype(np.int64), strict=True))
-    sizes = dict(zip(cutter.cells_, cutter.n_cells_.tolist(), strict=True))
-    values = np.eye(len(names))
-    for (i, first), (j, second) in combinations(enumerate(names), 2):
-        shape = sizes[first], sizes[second]
-        joint = columns[first] * shape[1] + columns[second]
-        table = np.bincount(joint, minlength=shape[0] * shape[1]).reshape(shape)
-        values[i, j] = values[j, i] = np.nan_to_num(cramers_v(table))
-    return values
-
-
-def related_groups(associations: np.ndarray) -> list[np.ndarray]:
-    """Divide columns into three groups of related ones."""
-    apart = squareform(1.0 - associations, checks=False)
-    order = leaves_list(optimal_leaf_ordering(average(apart), apart))
-    n, least = order.size, max(2, order.size // 5)
-    across = associations[order[:-1], order[1:]]
-    cuts = min(
-        ((a, b) for a in range(least, n - 2 * least + 1) for b in range(a + least, n - least + 1)),
-        key=lambda cut: across[cut[0] - 1] + across[cut[1] - 1],
-    )
-    return np.split(order, cuts)

@@ -14,7 +14,7 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import RelabelledTest
 from skeval.core.tags import NEIGHBOR_TAGS
-from skeval.privacy.distance_screens.dcr import DrawnScreen
+from skeval.privacy.distance_screens.drawn_screen import DrawnScreen
 from skeval.privacy.distance_screens.percentiles import median_evidence
 from skeval.results.result import Result, undefined
 from skeval.stats.percentiles import bootstrap_percentiles

@@ -1,13 +1,8 @@
-"""Proximity ratios: how near synthetic rows come to train rows.
-
-The privacy score, its standard error and the risk of Aindo, for one table or for several.
-"""
+"""The privacy score: excess of synthetic rows that are very near to real ones."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -17,29 +12,26 @@ from skeval.core.base import Unmet, unmet
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric
-from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.exceptions import DegenerateInputWarning
+from skeval.privacy.distance_screens.proximity_ratios import (
+    Proximity,
+    Ratios,
+    holdout_ratios,
+    null_clipped_mean,
+    proximity,
+    proximity_bootstrap,
+    proximity_covariance,
+    split_ratios,
+)
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.distributions import common_histograms
 from skeval.stats.percentiles import ratios
-from skeval.steps.aggregates import aggregated_context
-from skeval.steps.neighbors import encoded, index_of, nearest, pool_index
+from skeval.steps.neighbors import nearest, pool_index
 from skeval.steps.relabelled import share_contrast, with_contrast
-from skeval.steps.samples import content_order
-from skeval.tables.relational_schema import RelationalSchema
-from skeval.tables.schema import TableSchema
-from skeval.utils.formatting import as_float, percent
-from skeval.utils.parameters import (
-    Count,
-    Interval,
-    NonNegative,
-    OpenFraction,
-    Seed,
-    check_parameters,
-    legal_sets,
-)
+from skeval.utils.formatting import percent
+from skeval.utils.parameters import Count, Interval, NonNegative, OpenFraction
 
 _Z = float(norm.ppf(0.975))
 _MAX_FEW_ROWS = 20
@@ -321,272 +313,3 @@ def _null(sample: Ratios, tail: Proximity) -> float:
     both = float(2.0 * np.mean(sample.second_real <= tail.threshold))
     both = min(max(both, tail.p_real**2), tail.p_real)
     return null_clipped_mean(tail.p_real, both, sample.to_real.size)
-
-
-@dataclass(frozen=True)
-class Ratios:
-    """Proximity ratios of the rows of one table; `second_real` of the second nearest real row."""
-
-    to_synthetic: np.ndarray
-    to_real: np.ndarray
-    second_real: np.ndarray
-    zero_base: float
-    n_compared: int
-
-
-@shared
-def holdout_ratios(
-    context: Context, match_size: bool, space: Any, columns: Any, seed: int
-) -> Ratios:
-    """Return the ratios of train rows to the synthetic and to the holdout table."""
-    size = min(context.n_rows("synthetic"), context.n_rows("holdout")) if match_size else None
-    common: dict[str, Any] = {"space": space, "columns": columns, "seed": seed}
-    base, _ = nearest(context, "train", "train", **common)
-    synthetic, _ = nearest(context, "train", "synthetic", n_reference=size, **common)
-    k = min(2, context.n_rows("holdout") if size is None else size)
-    real, _ = nearest(context, "train", "holdout", k=k, n_reference=size, **common)
-    n_compared = min(context.n_rows("synthetic"), context.n_rows("holdout"))
-    return _ratios(base[:, 0], synthetic[:, 0], real, n_compared)
-
-
-@shared
-def split_ratios(
-    context: Context, split: int, match_size: bool, space: Any, columns: Any, seed: int
-) -> Ratios:
-    """Return the ratios of a random half of train to the synthetic table and to the other half."""
-    rng = np.random.default_rng([seed, split])
-    train, synthetic = (
-        encoded(context, role, space, columns)[content_order(context, role)]
-        for role in ("train", "synthetic")
-    )
-    order = rng.permutation(len(train))
-    half = len(train) // 2
-    first, second = train[np.sort(order[:half])], train[np.sort(order[half : 2 * half])]
-    size = min(half, len(synthetic)) if match_size else None
-    if size is not None:
-        second = second[np.sort(rng.choice(half, size, replace=False))]
-        synthetic = synthetic[np.sort(rng.choice(len(synthetic), size, replace=False))]
-    base = index_of(context, first, space, columns).itself(1)[0]
-    to_synthetic = index_of(context, synthetic, space, columns).kneighbors(first, 1)[0]
-    to_real = index_of(context, second, space, columns).kneighbors(first, min(2, len(second)))[0]
-    n_compared = min(len(synthetic), len(second))
-    return _ratios(base[:, 0], to_synthetic[:, 0], to_real, n_compared)
-
-
-def _ratios(base: np.ndarray, synthetic: np.ndarray, real: np.ndarray, n_compared: int) -> Ratios:
-    first = ratios(synthetic, base), ratios(real[:, 0], base)
-    second = ratios(real[:, -1], base) if real.shape[1] > 1 else np.full(base.shape, np.inf)
-    return Ratios(*first, second, float(np.mean(base == 0)), n_compared)
-
-
-@dataclass(frozen=True)
-class Proximity:
-    """The tail of two samples of proximity ratios: `threshold` and the shares at or under it."""
-
-    threshold: float
-    p_synthetic: float
-    p_real: float
-
-    @property
-    def ratio(self) -> float:
-        """Return p_real / p_synthetic; infinite if no synthetic ratio lies in the tail."""
-        return self.p_real / self.p_synthetic if self.p_synthetic > 0 else float("inf")
-
-
-def proximity(to_synthetic: np.ndarray, to_real: np.ndarray, q: float) -> Proximity:
-    """Return the shares of ratios within the q-quantile of those to real rows."""
-    threshold = float(np.quantile(to_real, q, method="inverted_cdf"))
-    shares = (float(np.mean(x <= threshold)) for x in (to_synthetic, to_real))
-    return Proximity(threshold, *shares)
-
-
-def proximity_covariance(to_synthetic: np.ndarray, to_real: np.ndarray, q: float) -> float:
-    """Return the variance of the share of synthetic ratios in the tail, by linearisation."""
-    # The threshold is estimated from the same rows, and the share of real ratios is fixed
-    # near q, so the two shares are no independent counts. To first order (Bahadur) the
-    # synthetic share is the mean of `1(TSPR_i <= t) - rho 1(TTPR_i <= t)`, rho the slope of
-    # the synthetic share against the real one at q, here a symmetric difference over `p_real
-    # +- h`.
-    n, tail = to_real.size, proximity(to_synthetic, to_real, q)
-    p_s, p_t, t = tail.p_synthetic, tail.p_real, tail.threshold
-    both = float(np.mean((to_synthetic <= t) & (to_real <= t)))
-    rho = _slope(to_synthetic, to_real, p_t, max(0.04, 4.0 / n))
-    variance = p_s * (1 - p_s) + rho**2 * p_t * (1 - p_t) - 2 * rho * (both - p_s * p_t)
-    return max(0.0, variance) / n
-
-
-def _slope(to_synthetic: np.ndarray, to_real: np.ndarray, p: float, h: float) -> float:
-    levels = np.clip([p - h, p + h], 0.0, 1.0)
-    low, high = np.quantile(to_real, levels, method="inverted_cdf")
-    realised = float(np.mean(to_real <= high) - np.mean(to_real <= low))
-    change = float(np.mean(to_synthetic <= high) - np.mean(to_synthetic <= low))
-    return change / realised if realised > 0 else 0.0
-
-
-def proximity_bootstrap(
-    to_synthetic: np.ndarray,
-    to_real: np.ndarray,
-    q: float,
-    n_bootstrap: int,
-    rng: np.random.Generator,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return bootstrap replicates of the tail shares (synthetic, real), shape (n_bootstrap,) each.
-
-    Rows are resampled, and with them both of their ratios; the threshold is estimated anew.
-    """
-    n = to_real.size
-    by_real, by_synthetic = (np.argsort(x, kind="stable") for x in (to_real, to_synthetic))
-    real, synthetic = to_real[by_real], to_synthetic[by_synthetic]
-    need = int(np.ceil(round(n * q, 9)))
-    shares = np.empty((2, n_bootstrap))
-    for b in range(n_bootstrap):
-        drawn = np.bincount(rng.integers(0, n, n), minlength=n)
-        below_real, below_synthetic = np.cumsum(drawn[by_real]), np.cumsum(drawn[by_synthetic])
-        threshold = real[np.searchsorted(below_real, max(need, 1))]
-        last_synthetic = np.searchsorted(synthetic, threshold, side="right")
-        last_real = np.searchsorted(real, threshold, side="right")
-        shares[0, b] = below_synthetic[last_synthetic - 1] / n if last_synthetic else 0.0
-        shares[1, b] = below_real[last_real - 1] / n
-    return shares[0], shares[1]
-
-
-def null_clipped_mean(p_real: float, p_both: float, n: int) -> float:
-    """Return the mean of min(1, p_real / p_synthetic) if the synthetic table is a fresh sample."""
-    variance = 2.0 * (p_real * (1.0 - p_real) - (p_both - p_real**2)) / n
-    spread = np.sqrt(max(0.0, variance))
-    draws = p_real + spread * norm.ppf((np.arange(2000) + 0.5) / 2000)
-    return float(np.mean(np.minimum(1.0, p_real / np.maximum(draws, 0.5 / n))))
-
-
-@dataclass(frozen=True)
-class PrivacyStats:
-    """What :func:`compute_privacy_stats` returns.
-
-    Attributes
-    ----------
-    privacy_score : float
-        From 0 to 100: 100 if synthetic rows come very near to no more train rows than other real
-        rows do.
-    privacy_score_std : float
-        Standard error of the score before it is clipped at 100; nan where no synthetic row comes
-        near, or too few rows say how far it would vary.
-    risk : float
-        Share of train rows that synthetic rows come very near to, beyond what other real rows do.
-
-    See Also
-    --------
-    compute_privacy_stats : It is returned there.
-    skeval.privacy.PrivacyScore : The metric.
-
-    Examples
-    --------
-    >>> from skeval import PrivacyStats
-    >>> PrivacyStats(98.5, 3.1, 0.01).risk
-    0.01
-    """
-
-    privacy_score: float
-    privacy_score_std: float
-    risk: float
-
-
-def compute_privacy_stats(
-    train: Any,
-    synthetic: Any,
-    holdout: Any = None,
-    q: OpenFraction = 0.1,
-    risk_confidence: NonNegative | None = None,
-    *,
-    schema: TableSchema | RelationalSchema | Mapping[str, Any] | None = None,
-    entity: Literal["row", "parent"] = "row",
-    random_state: Seed = 0,
-) -> Any:
-    """Compute privacy score, its standard error, and risk; of several tables, of each.
-
-    Parameters
-    ----------
-    train : table of shape (n_train, n_columns), or mapping of str to table
-        The rows that the generator learned from: pandas, polars or pyarrow. Several tables are
-        given by name, or as a :class:`~skeval.relational.RelationalData`.
-    synthetic : table of shape (n_synthetic, n_columns)
-        With the columns of train.
-    holdout : table of shape (n_holdout, n_columns), optional
-        Real rows that the generator never saw. Without them random halves of train are compared
-        with each other, which is the weaker comparison: the generator has seen both.
-    q : float, default=0.1
-        The share of train rows that defines "very near", in (0, 1).
-    risk_confidence : float, optional
-        If given, the risk counts only what exceeds chance by this number of standard deviations of
-        a Poisson count.
-    schema : TableSchema, RelationalSchema or mapping of str to str, optional
-        The kinds of the columns; kinds that it does not name are inferred from train. The schema of
-        several tables has keys and roles too.
-    entity : {"row", "parent"}, default="row"
-        What is protected if there are several tables: rows as they are, or rows together with a
-        summary of the rows that refer to them (their number, means, most frequent categories),
-        since a person is a row with all that belongs to it.
-    random_state : int, default=0
-        Seed of samples, splits and resamples.
-
-    Returns
-    -------
-    PrivacyStats, or dict of str to PrivacyStats
-        By table where there are several, without reference tables, which are public. All nan, with
-        a warning, where relative distances are not defined, as in a train table of duplicates of
-        which the holdout has none. In a table of few categories, where every row has its like in
-        all tables, the score is near 100 and says nothing: a warning counts the duplicates.
-
-    Raises
-    ------
-    InvalidParameterError
-        If `q`, `risk_confidence`, `entity` or `random_state` is outside its legal set.
-    TableError, SchemaMismatchError
-        If the tables cannot be used.
-
-    See Also
-    --------
-    skeval.privacy.PrivacyScore : The metric, with interval, p-value and baseline.
-
-    Notes
-    -----
-    The names are those of Aindo's ``compute_privacy_stats``, whose documentation leaves some
-    details open: the definitions are those of :class:`~skeval.privacy.PrivacyScore`. A fresh real
-    table scores somewhat below 100, and a high score clears no release.
-
-    Examples
-    --------
-    >>> from skeval import compute_privacy_stats
-    >>> from skeval.datasets import make_mixed
-    >>> train, holdout, synthetic = (make_mixed(400, random_state=seed) for seed in range(3))
-    >>> copied = compute_privacy_stats(train, train, holdout)
-    >>> round(copied.privacy_score), round(copied.risk, 1)
-    (10, 0.9)
-    >>> compute_privacy_stats(train, synthetic, holdout).risk < 0.1
-    True
-    """
-    settings = {
-        "q": q,
-        "risk_confidence": risk_confidence,
-        "entity": entity,
-        "random_state": random_state,
-    }
-    check_parameters("compute_privacy_stats", settings, legal_sets(compute_privacy_stats))
-
-    metric = PrivacyScore(q, risk_confidence, random_state=random_state)
-    if not isinstance(train, Mapping):
-        return _stats(metric.fit(train, holdout, schema=schema).evaluate(synthetic))
-    real = RelationalContext.of(train, holdout, schema=schema)  # type: ignore[arg-type]
-    context, stats = real.with_synthetic(synthetic), {}
-    for name in context.relations.tables:
-        if name not in context.relations.references:
-            own = aggregated_context(context, name) if entity == "parent" else context.table(name)
-            result = metric.fit_context(own.real).evaluate_context(own)
-            for warning in result.warnings:
-                warnings.warn(warning.within(name), stacklevel=2)
-            stats[name] = _stats(result)
-    return stats
-
-
-def _stats(result: Result) -> PrivacyStats:
-    std, risk = (as_float(result.details.get(name, np.nan)) for name in ("score_std", "risk"))
-    return PrivacyStats(result.value, std, risk)

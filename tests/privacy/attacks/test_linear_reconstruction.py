@@ -11,7 +11,7 @@ from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.privacy import LinearReconstructionAttack
-from skeval.privacy.attacks.linear_reconstruction import people, secrets
+from skeval.privacy.attacks.attacked_people import people, secrets
 from skeval.stats.intervals import newcombe
 from tests.calibrations import Claim, all_hold, rates_of
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from skeval.privacy.attacks.linear_reconstruction import (
+from skeval.privacy.attacks.counting_queries import (
     Queries,
     column_sets,
     count_queries,

@@ -12,13 +12,13 @@ from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
 from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection, DCRShare
-from skeval.privacy.distance_screens.dcr import (
+from skeval.privacy.distance_screens.dcr_baseline import random_rows
+from skeval.privacy.distance_screens.train_share import (
     TrainShare,
     closer_share,
     permutation_variance,
     share_standard_error,
 )
-from skeval.privacy.distance_screens.dcr_baseline import random_rows
 from skeval.steps.neighbors import pooled_masses
 from tests.calibrations import LEVEL, Claim, rate_of
 

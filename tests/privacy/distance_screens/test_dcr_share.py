@@ -12,12 +12,12 @@ from skeval import Context, SuiteResult
 from skeval.datasets import make_census, make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import DCROverfittingProtection
-from skeval.privacy.distance_screens.dcr import (
-    DCRShare,
+from skeval.privacy.distance_screens.column_groups import (
     are_groups,
     related_and_random,
     related_groups,
 )
+from skeval.privacy.distance_screens.dcr import DCRShare
 from skeval.stats import relabelling
 from skeval.steps.samples import pooled_order
 

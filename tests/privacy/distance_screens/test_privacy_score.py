@@ -15,7 +15,7 @@ from skeval.exceptions import DegenerateInputWarning
 from skeval.fidelity import NNDistanceDistributions
 from skeval.fidelity.distances import quantile_levels
 from skeval.privacy import PrivacyScore
-from skeval.privacy.distance_screens.privacy_score import (
+from skeval.privacy.distance_screens.proximity_ratios import (
     null_clipped_mean,
     proximity,
     proximity_bootstrap,

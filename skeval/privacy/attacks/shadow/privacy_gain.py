@@ -14,7 +14,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import SHADOW_TAGS
 from skeval.generators.anonymization import MondrianAnonymization
 from skeval.privacy.attacks.shadow.game import GeneratorLike
-from skeval.privacy.attacks.shadow.shadow_membership import ShadowAttack
+from skeval.privacy.attacks.shadow.shadow_attack import ShadowAttack
 from skeval.results.result import Result, undefined
 from skeval.stats.relabelling import difference_interval
 from skeval.utils.formatting import percent

@@ -10,16 +10,15 @@ import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.privacy.attacks.shadow.features import FeatureChoice
-from skeval.privacy.attacks.shadow.game import Execution, Game, game_rows, secret_sources
-from skeval.privacy.attacks.shadow.shadow_membership import (
+from skeval.privacy.attacks.shadow.advantages import (
     Advantage,
-    ShadowAttack,
     largest_advantage,
     largest_by_chance,
     most_exposed,
-    observed,
 )
+from skeval.privacy.attacks.shadow.features import FeatureChoice
+from skeval.privacy.attacks.shadow.game import Execution, Game, game_rows, secret_sources
+from skeval.privacy.attacks.shadow.shadow_attack import ShadowAttack, observed
 from skeval.privacy.attacks.shadow.targets import TargetChoice
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast

@@ -1,306 +1,36 @@
-"""Membership inference with the generator at hand: the shadow model attack.
-
-What both shadow attacks have in common: parameters, refusals, and the largest of advantages.
-"""
+"""Membership inference with the generator at hand: the shadow model attack."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from scipy.stats import binom
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.tags import SHADOW_TAGS
-from skeval.exceptions import InvalidParameterError, MetricWarning
-from skeval.generators.adapter import unknown_parameters
-from skeval.privacy.attacks.shadow.features import FeatureChoice, feature_names, measure_of
-from skeval.privacy.attacks.shadow.game import (
-    ALL,
-    WORLDS,
-    Execution,
-    Game,
-    GeneratorAttack,
-    Ranges,
-    World,
-    check_cost,
-    game_rows,
-    plan,
-    play,
+from skeval.privacy.attacks.shadow.advantages import (
+    Advantage,
+    largest_advantage,
+    largest_by_chance,
+    most_exposed,
+    simultaneous,
 )
+from skeval.privacy.attacks.shadow.features import FeatureChoice, measure_of
+from skeval.privacy.attacks.shadow.game import WORLDS, Execution, Game, game_rows
+from skeval.privacy.attacks.shadow.shadow_attack import ShadowAttack, observed
 from skeval.privacy.attacks.shadow.targets import TargetChoice
-from skeval.results.result import Result, undefined
-from skeval.results.verdict import ALARM_LEVEL, TEST_LEVEL, Contrast
-from skeval.stats.intervals import clopper_pearson, newcombe
-from skeval.stats.relabelling import difference_interval, holm, row_mean, share_p_value
+from skeval.results.result import Result
+from skeval.results.verdict import Contrast
+from skeval.stats.relabelling import difference_interval, row_mean
 from skeval.stats.risks import two_world_epsilon
 from skeval.stats.roc import Rates, advantage_threshold, delong, rates_at, threshold_at
-from skeval.steps.classifiers import Classifier, fitted_classifier, positive_scores
+from skeval.steps.classifiers import fitted_classifier, positive_scores
 from skeval.steps.samples import nothing_to_measure
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Count, Interval, OpenFraction
-
-_MIN_TABLES = 50  # tables that a target is tested on
-_N_DRAWS = 2000
-# by world, for each target: of each fit the value of the secret, and the features of its tables
-Observed = dict[World, list[tuple[list[int], list[np.ndarray]]]]
-
-
-@declared
-class ShadowAttack(GeneratorAttack):
-    """Base of the attacks that learn from tables of generators which they ran themselves.
-
-    Subclasses say what cannot be attacked (`_lacking`), and test each target (`_tested`).
-
-    Parameters
-    ----------
-    n_eval : int, default=50
-        Tables that the attack is tested on, for each target.
-    n_rows : int, optional
-        Rows of each training table that is drawn; half of the smaller pool if None. An attacker
-        who is tested on all of train (``game="model_seeded"``) learns more from tables as large.
-    n_copies : int, default=1
-        Tables sampled of each fit to learn from.
-    classifier : classifier, optional
-        What learns; 100 random trees if None.
-    game : {"average", "model_seeded"}, default="average"
-        Whether the other rows are drawn anew for each table, or are those of train in all of them,
-        so that only the seed differs. The first averages over what else train might have held, the
-        second is about this train.
-    knowledge : {"auxiliary", "exact", "exact-with-uncertainty"}, default="auxiliary"
-        Which rows the attacker has: those of the holdout; all of train but the target, which is
-        what differential privacy defends against; or `known_share` of these, with rows of the
-        holdout in the place of the others. The last two go with ``game="model_seeded"``.
-    known_share : float, default=0.5
-        In (0, 1), for ``knowledge="exact-with-uncertainty"``.
-    access : {"black-box", "uncertain-box", "no-box"}, default="black-box"
-        What the attacker can run: the generator with its parameters; the generator, with
-        parameters that are drawn for each table to learn from, since its own are not known; or
-        nothing but the table itself, see Notes.
-    shadow_parameters : dict of str to list or distribution, optional
-        For ``access="uncertain-box"``: by name the values of the generator's parameters that are
-        drawn from, each as likely, or a distribution of :mod:`scipy.stats`.
-    n_synthetic : int, optional
-        Rows of a table; as many as the synthetic table has that is given to score, if None.
-    confidence : float, default=0.95
-        Confidence of the intervals, and of the bound of epsilon.
-    """
-
-    tags = replace(SHADOW_TAGS, bounds=(-1.0, 1.0))
-
-    _: KW_ONLY
-    n_eval: Annotated[int, Interval(2)] = 50
-    n_rows: Annotated[int, Interval(2)] | None = None
-    n_copies: Count = 1
-    classifier: Classifier = None
-    game: Literal["average", "model_seeded"] = "average"
-    knowledge: Literal["auxiliary", "exact", "exact-with-uncertainty"] = "auxiliary"
-    known_share: OpenFraction = 0.5
-    access: Literal["black-box", "uncertain-box", "no-box"] = "black-box"
-    shadow_parameters: Ranges | None = None
-    n_synthetic: Count | None = None
-    confidence: OpenFraction = 0.95
-
-    @property
-    def _game(self) -> Game:
-        values = self.get_params(deep=False)
-        if isinstance(values["targets"], np.ndarray):  # shared steps make theirs read-only
-            values["targets"] = values["targets"].copy()
-        names = [one.name for one in fields(Game) if one.name in values]
-        return Game(**{name: values[name] for name in names})
-
-    def _lacking(self, context: Context) -> str:
-        """Say why nothing can be attacked in these tables; empty if something can."""
-        raise NotImplementedError
-
-    def _tested(self, context: Context, game: Game, n_synthetic: int) -> Result:
-        """Test the generator on tables of `n_synthetic` rows."""
-        raise NotImplementedError
-
-    def _faults(self) -> list[str]:
-        """Return which parameters of the attack contradict those of the game."""
-        return []
-
-    def _prepare(self, context: Context) -> None:
-        owner, cure = type(self).__name__, "n_targets, n_shadow or n_eval"
-        check_cost(owner, self.estimate_cost(), self.max_fits, cure)
-        faults = [*game_faults(self._game), *self._faults()]
-        if not self._lacking(context):
-            faults += game_rows(context, self._game).faults
-        if faults:
-            raise InvalidParameterError(f"{owner}: {'; '.join(faults)}.")
-
-    def _compute(self, context: Context) -> Result:
-        if reason := self._lacking(context):
-            return undefined(reason)
-        game = self._game
-        if game_rows(context, game).n_drawn < 2:
-            return undefined("train and holdout have too few rows to draw tables from.")
-        n_synthetic = self.n_synthetic or context.n_rows("synthetic")
-        return self._tested(context, game, n_synthetic)
-
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        from sklearn.tree import DecisionTreeClassifier
-
-        tree = DecisionTreeClassifier(random_state=0)
-        few = {"n_targets": 1, "n_shadow": 2, "n_eval": 3}
-        return {**few, "features": "closest", "classifier": tree}
-
-
-def game_faults(game: Game) -> list[str]:
-    """Return which parameters of a game contradict each other."""
-    faults = list(game.faults)
-    if unknown := unknown_parameters(game.generator, game.shadow_parameters or {}):
-        faults.append(f"the generator has no parameter {', '.join(unknown)}, of shadow_parameters")
-    if not game.learns and not feature_names(game.features, learns=False):
-        faults.append("access='no-box' takes 'query' or 'closest' as features: others are learned")
-    return faults
-
-
-def observed(
-    context: Context, game: Game, worlds: Sequence[World], n_synthetic: int, execution: Execution
-) -> tuple[Observed, int]:
-    """Play a game; return what the attacker sees of all tables, and the number of fits.
-
-    Features of the tables of one fit are of shape (n_copies, n_features).
-    """
-    rows = game_rows(context, game)
-    fits = plan(rows, worlds)
-    measure = measure_of(context, rows, n_synthetic)
-    sizes = {"n_synthetic": n_synthetic, "n_copies": game.n_copies}
-    tables = play(game.generator, rows.table, fits, measure, execution=execution, **sizes)
-    seen: Observed = {world: [([], []) for _ in range(rows.n_targets)] for world in worlds}
-    for fit, vectors in zip(fits, tables, strict=True):
-        targets = range(rows.n_targets) if fit.target == ALL else [fit.target]
-        for place, i in enumerate(targets):
-            values, features = seen[fit.phase, fit.inside][i]
-            values.append(fit.value)
-            own = [one[place] for one in vectors]
-            features.append(np.stack(own) if len(own) > 1 else own[0][None])
-    return seen, len(fits)
-
-
-def most_exposed(result: Result) -> Any:
-    """Return the details of the target with the largest advantage."""
-    return max(result.details["targets"], key=lambda target: as_float(target["advantage"]))
-
-
-@dataclass(frozen=True)
-class Advantage:
-    """A share of hits, less the share without the target or the share that chance gives."""
-
-    n_hits: int
-    n: int
-    n_hits_without: int = 0
-    n_without: int = 0
-    chance: float = 0.0
-
-    @property
-    def by_chance(self) -> float:
-        """Share of hits to expect without the target."""
-        return self.n_hits_without / self.n_without if self.n_without else self.chance
-
-    @property
-    def value(self) -> float:
-        """Share of hits beyond that."""
-        return self.n_hits / self.n - self.by_chance
-
-    @property
-    def p_value(self) -> float:
-        """One-sided: of Fisher's test that both shares are equal, or of the binomial test."""
-        if self.n_without:
-            return share_p_value(self.n_hits, self.n, self.n_hits_without, self.n_without)
-        return float(binom.sf(self.n_hits - 1, self.n, self.chance))
-
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return the interval of the value: Newcombe's, or Clopper and Pearson's."""
-        if self.n_without:
-            return newcombe(self.n_hits, self.n, self.n_hits_without, self.n_without, confidence)
-        low, high = clopper_pearson(self.n_hits, self.n, confidence)
-        return low - self.by_chance, high - self.by_chance
-
-
-def simultaneous(confidence: float, n_intervals: int) -> float:
-    """Return the confidence of each of several intervals that hold at once (Bonferroni)."""
-    return 1.0 - (1.0 - confidence) / n_intervals
-
-
-def largest_advantage(
-    advantages: Sequence[Advantage],
-    described: Sequence[dict[str, Any]],
-    game: Game,
-    confidence: float,
-    few: str,
-    tested: Callable[[float, float], Contrast],
-    **details: Any,
-) -> Result:
-    """Return the largest of the targets' advantages, corrected for being the largest of several."""
-    together = simultaneous(confidence, len(advantages))
-    lows, highs = zip(*(one.interval(together) for one in advantages), strict=True)
-    corrected = holm([one.p_value for one in advantages])
-    # ranks alone: neither a position nor a cell says which row of train it is
-    targets = [
-        {
-            "target": f"target {i}",
-            **others,
-            "advantage": one.value,
-            "interval": list(one.interval(confidence)),
-            "p_value": one.p_value,
-            "holm_p_value": p_value,
-        }
-        for i, (one, others, p_value) in enumerate(
-            zip(advantages, described, corrected, strict=True), start=1
-        )
-    ]
-    surest = min(advantages, key=lambda one: (one.p_value, -one.value))
-    shown = tested(surest.n_hits / surest.n, surest.by_chance)
-    n_exposed = sum(p_value <= ALARM_LEVEL for p_value in corrected)
-    return Result(
-        max(one.value for one in advantages),
-        interval=(max(lows), max(highs)),
-        p_value=min(corrected),
-        baseline=0.0,
-        details={
-            "targets": targets,
-            "n_significant": sum(p_value < TEST_LEVEL for p_value in corrected),
-            "n_targets": len(targets),
-            "game": game.game,
-            "knowledge": game.knowledge,
-            "access": game.access,
-            "features": list(feature_names(game.features, learns=game.learns)),
-            **details,
-        },
-        warnings=(MetricWarning(few),) if game.n_eval < _MIN_TABLES else (),
-        contrast=replace(shown, n_tests=len(advantages)),
-        advice=advice_on_targets(n_exposed, len(targets)) if n_exposed else "",
-    )
-
-
-def advice_on_targets(n_exposed: int, n_targets: int) -> str:
-    """Return what to do if some of the rows that were chosen as targets are given away."""
-    are = f"{n_exposed} of {n_targets} targets {'is' if n_exposed == 1 else 'are'} given away"
-    return (
-        f"{are}: leave out or coarsen rows as unlike the others as these, or fit with noise "
-        "(differential privacy), which bounds what any one row can change."
-    )
-
-
-def largest_by_chance(shares: Sequence[tuple[float, int, int]], seed: int = 0) -> float:
-    """Get what the largest of several differences of shares is on average without a difference."""
-    if len(shares) < 2:
-        return 0.0
-    rng = np.random.default_rng(seed)
-    differences = [
-        rng.binomial(n, share, _N_DRAWS) / n - rng.binomial(m, share, _N_DRAWS) / m
-        for share, n, m in shares
-    ]
-    return float(np.max(differences, axis=0).mean())
-
 
 _MAX_FEW_FITS = (
     "{n} fits with and as many without a target: the advantage of one target is uncertain by "
@@ -543,9 +273,6 @@ def attacked_release(
     }
 
 
-# --------------------------------------------------------------------------------- distinguishers
-
-
 def table_scores(classifier: Any, features: np.ndarray) -> np.ndarray:
     """Return the scores of tables: of a classifier, or as they are if nothing was learned."""
     return features[:, 0] if classifier is None else positive_scores(classifier, features)
@@ -590,9 +317,6 @@ def midway(scores: np.ndarray, threshold: float) -> float:
     if below.size == 0 or not np.isfinite(threshold):
         return float(threshold)
     return float((threshold + below.max()) / 2.0)
-
-
-# ------------------------------------------------------------------------------ rates and bounds
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from skeval.privacy.attacks.shadow.shadow_membership import Advantage, largest_by_chance
+from skeval.privacy.attacks.shadow.advantages import Advantage, largest_by_chance
 from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.relabelling import share_p_value
 

@@ -1,0 +1,140 @@
+"""The share of synthetic rows closer to train: its value, its error and its test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import norm
+
+from skeval.results.verdict import Contrast
+from skeval.stats.relabelling import block_sizes, least_p_value, sequential_test, shuffled
+
+_MIN_MASSES = 100  # real rows, as many alike as these are, of which the sum is normal
+_N_PERMUTATIONS, _BLOCK = 9999, 1000
+_LABELS = 2**21  # held at once
+CLOSER = "synthetic rows closer to train than to the holdout"
+
+
+@dataclass(frozen=True)
+class TrainShare:
+    """The share of synthetic rows closer to train, over one or several draws of the rows."""
+
+    of_draws: tuple[float, ...]
+    masses: tuple[np.ndarray, ...]
+    n_train: int
+    name: str = ""
+
+    @property
+    def value(self) -> float:
+        """The mean over the draws."""
+        return float(np.mean(self.of_draws))
+
+    @property
+    def contrast(self) -> Contrast:
+        """The share that is tested, ties divided evenly, and its expectation over relabellings."""
+        on_train = [float(a[: self.n_train].sum()) for a in self.masses]
+        expected = [self.n_train / a.size for a in self.masses]
+        # sums of many 1/n are rounded
+        shares = round(float(np.mean(on_train)), 12), float(np.mean(expected))
+        tests = (self.name,) if self.name else ()
+        return Contrast(CLOSER, *shares, tests=tests, least_p=self.least_p)
+
+    @property
+    def least_p(self) -> float:
+        """The least p-value of a share of train rows, whichever real rows are the nearest."""
+        n_real = min(a.size for a in self.masses)
+        return least_p_value(self.n_train, n_real - self.n_train)
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error, each table being a sample; draws of the same rows do not lower it."""
+        return float(np.mean([share_standard_error(a, self.n_train) for a in self.masses]))
+
+    @property
+    def null_standard_error(self) -> float:
+        """Standard deviation over all relabellings of the real rows."""
+        variances = [permutation_variance(a, self.n_train) for a in self.masses]
+        return float(np.mean(np.sqrt(variances)))
+
+    @property
+    def z(self) -> float:
+        """Excess over the expected share in standard errors; nan where all labels give the same."""
+        null = self.null_standard_error
+        excess = [float(a[: self.n_train].sum()) - self.n_train / a.size for a in self.masses]
+        return float(np.mean(excess)) / null if null > 0 else float("nan")
+
+    @property
+    def p_value(self) -> float:
+        """One-sided p-value, of the normal approximation; 1 where all labels give the same.
+
+        It is that of random relabellings if the synthetic rows lie next to few real ones.
+        """
+        if np.isnan(self.z):
+            return 1.0
+        if min(1.0 / float(a @ a) for a in self.masses) >= _MIN_MASSES:
+            return max(float(norm.sf(self.z)), self.least_p)  # no sum of few masses is normal
+        p_values = [relabelled_p_value(a, self.n_train) for a in self.masses]
+        # draws depend on each other in an unknown way: twice the mean is valid in any case
+        return p_values[0] if len(p_values) == 1 else min(1.0, 2.0 * float(np.mean(p_values)))
+
+    def errors(self) -> dict[str, float]:
+        """Return z and both standard errors; nothing without a null."""
+        if not self.masses:
+            return {}
+        return {
+            "z": self.z,
+            "standard_error": self.standard_error,
+            "null_standard_error": self.null_standard_error,
+        }
+
+    def half_width(self, n_shares: int = 1) -> float:
+        """Return the half width of the 95% interval, or of one of several simultaneous ones."""
+        # Near 0 and 1 the standard error vanishes: there the rule of three holds, on the
+        # real rows that were met.
+        tail = 0.05 / n_shares
+        met = float(np.mean([(a**2).sum() for a in self.masses]))
+        return max(float(norm.isf(tail / 2.0)) * self.standard_error, -float(np.log(tail)) * met)
+
+
+def closer_share(closer: np.ndarray, tied: np.ndarray, *, ties: float) -> float:
+    """Return the share of rows closer to train than to holdout; `ties` is what a tie counts."""
+    return float(np.mean(closer) + ties * np.mean(tied))
+
+
+def permutation_variance(masses: np.ndarray, n_train: int) -> float:
+    """Return the variance of the share of mass on train, over all relabellings of the real rows."""
+    n = masses.size
+    if n < 2:
+        return 0.0
+    pi = n_train / n
+    return float(pi * (1 - pi) * n / (n - 1) * max(0.0, (masses**2).sum() - 1.0 / n))
+
+
+def share_standard_error(masses: np.ndarray, n_train: int) -> float:
+    """Return the standard error of the share of mass on train, each table being a sample."""
+    # `SE^2 = (1 - p)^2 n_T s_T^2 + p^2 n_H s_H^2`, s^2 the variances of the masses within
+    # each table. More synthetic rows do not make it vanish: the evidence is limited by the
+    # real rows.
+    train, holdout = masses[:n_train], masses[n_train:]
+    p = float(train.sum())
+    # the variance of a single row's mass cannot be seen: its square bounds it
+    spread = [
+        part.size * part.var(ddof=1) if part.size > 1 else float(part.sum() ** 2)
+        for part in (train, holdout)
+    ]
+    return float(np.sqrt((1.0 - p) ** 2 * spread[0] + p**2 * spread[1]))
+
+
+def relabelled_p_value(masses: np.ndarray, n_train: int) -> float:
+    """Return how often random choices of who is train give train so large a share, one-sided."""
+    rng, labels = np.random.default_rng(0), np.arange(masses.size) < n_train
+    ordered = np.sort(masses)  # the order of the rows must not matter
+    width = max(1, _LABELS // masses.size)
+
+    def shares(n: int) -> np.ndarray:
+        parts = [ordered @ shuffled(labels, m, rng) for m in block_sizes(n, width)]
+        return np.concatenate(parts)
+
+    observed = float(masses[:n_train].sum())
+    return sequential_test(observed, map(shares, block_sizes(_N_PERMUTATIONS, _BLOCK))).p_value

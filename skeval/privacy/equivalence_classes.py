@@ -1,0 +1,200 @@
+"""Equivalence classes: the rows with one combination of quasi-identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY
+from functools import partial
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.declared import declared
+from skeval.exceptions import InvalidParameterError
+from skeval.stats.disclosure import class_counts, joint_classes
+from skeval.steps.exposure import advice_on_leak
+from skeval.steps.manifolds import grouped
+from skeval.steps.samples import cells, chosen_columns, column_key, finite_values
+from skeval.tables.frames import column_values
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, Cells, inner_edges, numbers
+from skeval.tables.schema import TableSchema
+from skeval.utils.parameters import BinCount, Columns, Legal
+
+_DEFAULT_BINS = 10
+
+
+def _are_edges(value: object) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(name, str) and isinstance(edges, list | tuple) and len(edges) > 0
+        for name, edges in value.items()
+    )
+
+
+BinChoice = (
+    BinCount
+    | Annotated[
+        Mapping[str, Sequence[float | str]],
+        Legal("a mapping of column names to non-empty lists of edges", _are_edges, "no mapping"),
+    ]
+)
+
+
+@declared
+class ClassMetric(Metric):
+    """Base of measures of classes: groups of rows that agree in the quasi-identifiers.
+
+    Parameters
+    ----------
+    quasi_identifiers : None, int or list of str, default=None
+        The columns that may be known from elsewhere: all, the first *n*, or a list of names.
+    n_bins : int or mapping of str to list, default=10
+        Numbers and dates are cut into this many bins of equal share of train; frequent values have
+        bins of their own (see :class:`~skeval.Discretizer`). A mapping gives the inner edges of the
+        bins by column, in the column's unit or as date strings; columns that it does not name have
+        ten bins. A column with no more distinct values than bins has one bin a value.
+    """
+
+    quasi_identifiers: Columns = None
+    _: KW_ONLY
+    n_bins: BinChoice = 10
+
+    def _prepare(self, context: Context) -> None:
+        """Raise one error that names every column whose edges cannot be used."""
+        if not isinstance(self.n_bins, Mapping):
+            return
+        schema, numeric = context.schema, context.schema.columns(*NUMERIC)
+        faults = [
+            f"{name} is no column of numbers or dates"
+            if name not in numeric
+            else f"the edges of {name} must be finite and ascending, got {list(edges)!r}"
+            for name, edges in self.n_bins.items()
+            if name not in numeric or not _ascending(_edges(schema, name, edges))
+        ]
+        if faults:
+            raise InvalidParameterError(f"{type(self).__name__}: n_bins: {'; '.join(faults)}.")
+
+    def _columns(self, schema: TableSchema, without: str | None = None) -> tuple[str, ...]:
+        """Return the names of the quasi-identifiers, a sensitive column left out."""
+        chosen = chosen_columns(schema, self.quasi_identifiers)
+        return tuple(name for name in chosen if name != without)
+
+    def _counts(self, context: Context, *roles: str, neutral: bool = False) -> np.ndarray:
+        """Return the number of rows in each class, shape (n_roles, n_classes).
+
+        `neutral` classes favour neither train nor the holdout, see :func:`classes`.
+        """
+        columns = self._columns(context.schema)
+        numbered, counts = classes(context, roles, columns, self.n_bins, neutral)
+        return class_counts(*numbered, weights=counts)
+
+    def _population(self, context: Context) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return how many rows of train, of all real tables and of the release each class has."""
+        rest = ("holdout",) if "holdout" in context else ()
+        table = self._counts(context, "train", *rest, "synthetic")
+        return table[0], table[:-1].sum(axis=0), table[-1]
+
+    def _leak_advice(self, context: Context) -> str:
+        return advice_on_leak(context, column_key(context.schema, self.quasi_identifiers))
+
+
+def _ascending(edges: np.ndarray) -> bool:
+    return bool(np.isfinite(edges).all() and (np.diff(edges) > 0).all())
+
+
+def _edges(schema: TableSchema, column: str, edges: Sequence[float | str]) -> np.ndarray:
+    """Return edges on the scale of the column's numbers; nan where they cannot be read."""
+    if schema.kinds[column] == "datetime":
+        dates = pd.to_datetime(pd.Series(list(edges)), errors="coerce", format="ISO8601", utc=True)
+        return numbers(pd.DataFrame({column: dates.dt.tz_localize(None)})).ravel()
+    read = pd.to_numeric(pd.Series(list(edges)), errors="coerce")
+    return read.to_numpy(dtype=np.float64)
+
+
+def _cut(context: Context, column: str, n_bins: BinChoice, neutral: bool) -> Cells | None:
+    if context.schema.kinds[column] in NOMINAL:
+        return None
+    if isinstance(n_bins, Mapping) and column in n_bins:
+        edges = _edges(context.schema, column, n_bins[column])
+        return Cells(n_own=len(edges) + 1, edges=edges)
+    count = _DEFAULT_BINS if isinstance(n_bins, Mapping) else n_bins
+    if not neutral:
+        return cells(context, count, "quantile", None).cells_[column]
+    real = np.concatenate([finite_values(context, role, column) for role in ("train", "holdout")])
+    inner = inner_edges(real, count, "quantile")
+    edges = np.array([]) if inner is None else inner
+    return Cells(n_own=len(edges) + 1, edges=edges)
+
+
+@shared
+def column_codes(
+    context: Context, role: str, column: str, n_bins: BinChoice, neutral: bool = False
+) -> np.ndarray:
+    """Return one code a value: bins of numbers and dates, categories as they are."""
+    # Missing is a code of its own: below all categories, above all bins. A category that
+    # train never had keeps its own code, since two rows that differ in it are not one class.
+    return _codes_of(context[role], {column: _cut(context, column, n_bins, neutral)})[0]
+
+
+def _codes_of(frame: Any, cuts: Mapping[str, Cells | None]) -> list[np.ndarray]:
+    """Return the codes of columns that are cut, None for those whose categories are codes."""
+    return [
+        frame[name].cat.codes.to_numpy(dtype=np.int32)
+        if cut is None
+        else cut.codes(column_values(frame[name]))
+        for name, cut in cuts.items()
+    ]
+
+
+@shared
+def distinct_rows(
+    context: Context, role: str, columns: tuple[str, ...], n_bins: BinChoice, neutral: bool = False
+) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
+    """Return the codes of distinct rows by column, and how many rows have each.
+
+    None where each row has its code, see :func:`~skeval.steps.manifolds.grouped`.
+    """
+    cuts = {name: _cut(context, name, n_bins, neutral) for name in columns}
+    found = grouped(context, role, columns, partial(_codes_of, cuts=cuts))
+    return None if found is None else (dict(zip(columns, found[0], strict=True)), found[1])
+
+
+@shared
+def classes(
+    context: Context,
+    roles: tuple[str, ...],
+    columns: tuple[str, ...],
+    n_bins: BinChoice,
+    neutral: bool = False,
+) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray | None, ...]]:
+    """Return the class of each row, numbered over all `roles` together; one array a role."""
+    # If workers count, it is the class of each distinct row; the second result is how many
+    # rows have it. Bins are `neutral` if all real rows choose them: a test that exchanges
+    # train and holdout needs that. Bins of train hold train rows in equal numbers and holdout
+    # rows as they come, and so differ where the two do not.
+    found = [distinct_rows(context, role, columns, n_bins, neutral) for role in roles]
+    sizes = [
+        context.n_rows(role) if distinct is None else distinct[1].size
+        for role, distinct in zip(roles, found, strict=True)
+    ]
+    codes = (
+        np.concatenate(
+            [
+                column_codes(context, role, name, n_bins, neutral)
+                if distinct is None
+                else distinct[0][name]
+                for role, distinct in zip(roles, found, strict=True)
+            ]
+        )
+        for name in columns
+    )
+    joint = joint_classes(codes, sum(sizes))
+    counts = tuple(None if distinct is None else distinct[1] for distinct in found)
+    return tuple(np.split(joint, np.cumsum(sizes)[:-1])), counts
+
+
+def share_in_small(counts: np.ndarray, k: int) -> float:
+    """Return the share of rows in classes of fewer than `k` rows: 0 if none, 1 if all."""
+    return float(counts[counts < k].sum() / counts.sum())

@@ -1,0 +1,53 @@
+"""How much of a release can be compared with real rows: cells that are there and can be read."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skeval.core.context import Context, shared
+
+_LONGER = 20  # characters
+
+
+@shared
+def known_share(context: Context) -> float:
+    """Return the share of cells that synthetic has, of the share that train has; 1 at most."""
+    names = [name for name, kind in context.schema.kinds.items() if kind != "id"]
+    of_train, of_synthetic = (
+        float(np.mean([context[role][name].notna().mean() for name in names] or [1.0]))
+        for role in ("train", "synthetic")
+    )
+    return min(1.0, of_synthetic / of_train) if of_train else 1.0
+
+
+def _overlong(context: Context, name: str) -> np.ndarray:
+    """Return which synthetic cells hold categories much longer than any real one."""
+    cells = context["synthetic"][name].cat
+    lengths = np.array([len(level) for level in cells.categories], dtype=np.int64)
+    codes = np.unique(context.train[name].cat.codes.to_numpy())
+    longest = lengths[codes[codes >= 0]].max(initial=0)
+    codes = cells.codes.to_numpy()
+    return np.asarray((codes >= 0) & (np.append(lengths, 0)[codes] > 2 * longest + _LONGER))
+
+
+@shared
+def unread_rows(context: Context) -> int:
+    """Return how many synthetic rows have a cell that cannot be read, such as "12 kg"."""
+    # A text without a digit is taken for a missing cell if train has missing cells. A
+    # category that no real row has, and that is much longer than all of theirs, may hold
+    # anything.
+    given = context.given("synthetic")
+    unread = np.zeros(context.n_rows("synthetic"), dtype=bool)
+    for name, kind in context.schema.kinds.items():
+        lacking = np.array(context["synthetic"][name].isna(), dtype=bool)
+        if kind == "categorical":
+            unread |= _overlong(context, name)
+        if kind == "id" or name not in given.columns or not lacking.any():
+            continue
+        cells = given[name]
+        lacking &= cells.notna().to_numpy(dtype=bool)
+        if lacking.any() and context.train[name].isna().any():
+            texts = cells[lacking].astype(str)
+            lacking[lacking] = texts.str.contains("[0-9]").to_numpy(dtype=bool)
+        unread |= lacking
+    return int(unread.sum())

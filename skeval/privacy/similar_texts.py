@@ -1,0 +1,355 @@
+"""Pairs of texts with nearly the same words or letters: all that there are, by an exact join."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
+from scipy.sparse import csr_array, hstack
+from sklearn.feature_extraction.text import CountVectorizer
+
+from skeval.stats.disclosure import joint_classes
+
+_WORDS = re.compile(r"\w+")
+_WORDLESS, _MISSING = "\U0010fffe", "\U0010ffff"  # behind all words
+_NOISE = 1e-9  # 0.9 * 10 may come out above 9
+_BLOCK = 2**20  # pairs looked at at once
+_DEAR = 8  # products that cost as much as to compare two sets in full
+_ROUND = 64  # rows on the right that are looked at first
+_AT_ONCE = 2**17  # pairs compared in full at once
+_GRAM = 3  # letters
+
+
+@dataclass(frozen=True)
+class TokenSets:
+    """The distinct combinations of token sets in columns of text, and which rows have them."""
+
+    which: np.ndarray
+    columns: list[csr_array]
+    short: list[np.ndarray]
+
+    @cached_property
+    def letters(self) -> list[tuple[np.ndarray, np.ndarray, csr_array]]:
+        """For each column, the number of each combination's short text, these, and their grams."""
+        by_column = []
+        for short in self.short:
+            codes, texts = pd.factorize(short)
+            by_column.append((codes, texts, letter_runs(texts)))
+        return by_column
+
+
+def token_sets(columns: Sequence[np.ndarray], edit_length: int = 0) -> TokenSets:
+    r"""Return the token sets of columns of text: the runs of ``\w`` in lower case, each once."""
+    by_column = [_one_column(np.asarray(texts, dtype=object), edit_length) for texts in columns]
+    which = joint_classes(np.column_stack([codes for codes, _, _ in by_column]))
+    first = np.unique(which, return_index=True)[1]
+    return TokenSets(
+        which,
+        [sets[codes[first]] for codes, sets, _ in by_column],
+        [short[codes[first]] for codes, _, short in by_column],
+    )
+
+
+def _one_column(texts: np.ndarray, edit_length: int) -> tuple[np.ndarray, csr_array, np.ndarray]:
+    """Return which distinct token set each text has, the sets, and the texts that are short."""
+    codes, distinct = pd.factorize(texts)  # -1 where missing: the last of all
+    vectorizer = CountVectorizer(analyzer=_tokens, binary=True, dtype=np.float64)
+    every = [*distinct, "", None]
+    sets = csr_array(vectorizer.fit_transform(every))
+    short = np.array(
+        [t.lower() if t is not None and len(t) <= edit_length else None for t in every],
+        dtype=object,
+    )
+    number, first = _equal_rows(sets)
+    if edit_length:
+        number = joint_classes(np.column_stack([number, pd.factorize(short, sort=True)[0]]))
+        first = np.unique(number, return_index=True)[1]
+    return number[codes], sets[first], short[first]
+
+
+def _tokens(text: str | None) -> list[str]:
+    return [_MISSING] if text is None else _WORDS.findall(text.lower()) or [_WORDLESS]
+
+
+def _equal_rows(sets: csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """Return the number of each row among the distinct ones, and the first row of each."""
+    keys = np.random.default_rng(0).integers(0, 2**62, (sets.shape[1] + 1, 2), dtype=np.uint64)[1:]
+    # two sums of 64 bits each: that two rows have the same ones by chance is out of the question
+    sums = np.add.reduceat(keys[sets.indices], sets.indptr[:-1], axis=0)
+    pairs = pd.MultiIndex.from_arrays([sums[:, 0], sums[:, 1]])
+    number = pd.factorize(pairs, sort=True)[0]
+    return number, np.unique(number, return_index=True)[1]
+
+
+def similar_pairs(
+    sets: TokenSets, left: np.ndarray, right: np.ndarray, threshold: float, done: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the pairs of rows whose texts are similar in every column."""
+    # Sets x and y with a similarity of t have at least `t |x|` and `t |y|` tokens in common.
+    # Whatever order tokens are put in, one of these stands among the first `|x| - ceil(t |x|)
+    # + 1` of x, and likewise of y: with rare tokens first, the product of two sparse matrices
+    # of these few gives the pairs to compare in full. Columns are joined for it: where all
+    # are similar, so is their union. The first rows on the right are looked at before the
+    # next, since many queries have enough of them soon. Pairs that are similar by edit
+    # distance alone in some column come last. An edit changes at most three runs of three
+    # letters, so that with k edits allowed two texts share one of the `3 k + 1` rarest of
+    # each.
+    #
+    # Source: R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search", WWW
+    # 2007, doi:10.1145/1242572.1242591.
+    yield from similar_by_words(sets, left, right, threshold, done)
+    for column in range(len(sets.columns)):
+        yield from similar_by_letters(sets, column, left, right, threshold, done)
+
+
+def similar_by_words(
+    sets: TokenSets, left: np.ndarray, right: np.ndarray, threshold: float, done: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the pairs of rows with similar token sets in every column, as `similar_pairs` does."""
+    every = csr_array(hstack(sets.columns, format="csr"))
+    sizes, rare = np.diff(every.indptr), rare_tokens(every, threshold)
+    n_products = [_n_products(tokens, left[left >= 0], right) for tokens in (every, rare)]
+    tokens = every if n_products[0] < _DEAR * n_products[1] else rare
+    start, width = 0, _ROUND
+    while start < right.size and (open_ := np.flatnonzero(~done & (left >= 0))).size:
+        there = tokens[right[start : start + width]].T.tocsr()
+        for rows in np.array_split(open_, -(-open_.size * width // _BLOCK)):
+            common = (tokens[left[rows]] @ there).tocoo()
+            i, j = rows[common.row], common.col + start
+            both = sizes[left[i]] + sizes[right[j]]
+            least = np.minimum(sizes[left[i]], sizes[right[j]])
+            fits = (common.data if tokens is every else least) >= _needed(both, threshold)
+            i, j = i[fits], j[fits]
+            alike = by_words(sets.columns, left[i], right[j], threshold)
+            order = np.lexsort((j[alike], i[alike]))
+            yield i[alike][order], j[alike][order]
+        start, width = start + width, min(4 * width, _BLOCK)
+
+
+def similar_by_letters(
+    sets: TokenSets,
+    column: int,
+    left: np.ndarray,
+    right: np.ndarray,
+    threshold: float,
+    done: np.ndarray,
+    edited: Callable[..., Iterator[tuple[np.ndarray, np.ndarray]]] | None = None,
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the similar pairs that words leave apart in a column, and in none before it.
+
+    `edited` finds the different texts that differ in few letters, by default all of them.
+    """
+    (codes, texts, grams), edited_ = sets.letters[column], edited or _edited
+    open_ = np.flatnonzero(~done & (left >= 0))
+    open_ = open_[codes[left[open_]] >= 0]
+    there = np.flatnonzero(codes[right] >= 0)
+    mine, theirs = codes[left[open_]], codes[right[there]]
+    for first, second in edited_(texts, grams, np.unique(mine), np.unique(theirs), threshold):
+        for i, j in _crossed(mine, theirs, first, second):
+            i, j = open_[i], there[j]
+            a, b = left[i], right[j]
+            new = ~by_words(sets.columns[column : column + 1], a, b, threshold)
+            new &= by_words(sets.columns[:column], a, b, threshold)
+            new[new] = similar(sets, a[new], b[new], threshold)
+            order = np.lexsort((j[new], i[new]))
+            yield i[new][order], j[new][order]
+
+
+def letter_runs(texts: np.ndarray, width: int = _GRAM) -> csr_array:
+    """Return the runs of `width` letters of each text; one that occurs again is another."""
+
+    def runs(text: str) -> list[str]:
+        seen: Counter[str] = Counter()
+        found = []
+        for start in range(len(text) - width + 1):
+            run = text[start : start + width]
+            found.append(f"{run}{seen[run]}")
+            seen[run] += 1
+        return found
+
+    if not any(len(text) >= width for text in texts):
+        return csr_array((len(texts), 1))
+    return csr_array(CountVectorizer(analyzer=runs, dtype=np.float64).fit_transform(texts))
+
+
+def _edited(
+    texts: np.ndarray, grams: csr_array, left: np.ndarray, right: np.ndarray, threshold: float
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the pairs of different texts, by their numbers, that differ in few letters."""
+    lengths, most, loose, rare = _few_runs(texts, grams, threshold)
+    mine, theirs = left[~loose[left] & (most[left] > 0)], right[~loose[right] & (most[right] > 0)]
+    yield from _all_edited(texts, left[loose[left]], right, lengths, threshold)
+    yield from _all_edited(texts, left[~loose[left]], right[loose[right]], lengths, threshold)
+    there = rare[theirs].T.tocsr()
+    for block in _blocks(mine, theirs.size):
+        common = (rare[block] @ there).tocsr()
+        near: list[tuple[np.ndarray, np.ndarray]] = []
+        for one, start, end in zip(block, common.indptr, common.indptr[1:], strict=False):
+            others = theirs[common.indices[start:end]]
+            others = others[np.abs(lengths[others] - lengths[one]) <= most[one]]
+            near += _all_edited(texts, np.array([one]), others, lengths, threshold)
+        if near:
+            first, second = (np.concatenate(side) for side in zip(*near, strict=True))
+            yield first, second
+
+
+def _few_runs(
+    texts: np.ndarray, grams: csr_array, threshold: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, csr_array]:
+    """Return of each text its length, how many letters may differ, and the rarest of its runs.
+
+    Also whether it is loose: all of its runs may differ.
+    """
+    lengths = np.array([len(text) for text in texts], dtype=np.int64)
+    # the longer of two has at most as many letters more as may be edited
+    most = edits(lengths / max(threshold, _NOISE), threshold)
+    n_rare = _GRAM * most + 1
+    loose = np.diff(grams.indptr) < n_rare
+    return lengths, most, loose, _rarest(grams, np.minimum(n_rare, np.diff(grams.indptr)))
+
+
+def _all_edited(
+    texts: np.ndarray, left: np.ndarray, right: np.ndarray, lengths: np.ndarray, threshold: float
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the same pairs, each text being compared with each."""
+    for block in _blocks(left, right.size):
+        most = edits(np.maximum.outer(lengths[block], lengths[right]), threshold)
+        cut: dict[str, Any] = {"score_cutoff": int(most.max()), "dtype": np.int32}
+        distances = cdist(texts[block], texts[right], scorer=Levenshtein.distance, **cut)
+        a, b = np.nonzero((distances <= most) & (distances > 0))
+        yield block[a], right[b]
+
+
+def _blocks(rows: np.ndarray, n_columns: int) -> list[np.ndarray]:
+    """Return the rows in parts that make some million pairs with the columns; none if there are."""
+    if rows.size == 0 or n_columns == 0:
+        return []
+    return np.array_split(rows, min(rows.size, -(-rows.size * n_columns // _BLOCK)))
+
+
+def _crossed(
+    left: np.ndarray, right: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield all pairs of positions that hold the codes of pairs, some pairs of codes at a time."""
+    orders, starts, counts = [], [], []
+    for side, codes in ((left, first), (right, second)):
+        orders.append(np.argsort(side, kind="stable"))
+        ends = [np.searchsorted(side[orders[-1]], codes, end) for end in ("left", "right")]
+        starts.append(ends[0])
+        counts.append(ends[1] - ends[0])
+    n_each = counts[0] * counts[1]
+    cuts = np.flatnonzero(np.diff(n_each.cumsum() // _AT_ONCE)) + 1
+    for part in np.split(np.arange(n_each.size), cuts):
+        n = n_each[part]
+        place = np.arange(n.sum()) - np.repeat(n.cumsum() - n, n)
+        width = np.repeat(counts[1][part], n)
+        i, j = np.repeat(starts[0][part], n), np.repeat(starts[1][part], n)
+        yield orders[0][i + place // width], orders[1][j + place % width]
+
+
+def _n_products(tokens: csr_array, left: np.ndarray, right: np.ndarray) -> float:
+    """Return how many products the matrices of two sides make."""
+    counts = [np.bincount(rows, minlength=tokens.shape[0]) @ tokens for rows in (left, right)]
+    return float(counts[0] @ counts[1])
+
+
+def n_candidates(
+    sets: TokenSets, left: np.ndarray, right: np.ndarray, threshold: float
+) -> tuple[float, float]:
+    """Return at most how many pairs the exact join looks at by words, and by letters."""
+    # Nothing is joined for it. A pair counts once for each rare token that both have.
+    left = left[left >= 0]
+    every = csr_array(hstack(sets.columns, format="csr"))
+    n_by_letters = 0.0
+    for codes, texts, grams in sets.letters:
+        mine, theirs = (np.unique(codes[rows][codes[rows] >= 0]) for rows in (left, right))
+        _, _, loose, rare = _few_runs(texts, grams, threshold)
+        tight = mine[~loose[mine]], theirs[~loose[theirs]]
+        n_by_letters += float(mine.size * theirs.size - tight[0].size * tight[1].size)
+        n_by_letters += _n_products(rare, *tight)
+    return _n_products(rare_tokens(every, threshold), left, right), n_by_letters
+
+
+def rare_tokens(sets: csr_array, threshold: float) -> csr_array:
+    """Return the rarest tokens of each set, one more than two similar sets can differ in."""
+    sizes = np.diff(sets.indptr)
+    return _rarest(sets, sizes - np.ceil(threshold * sizes - _NOISE).astype(np.int64) + 1)
+
+
+def _rarest(sets: csr_array, kept: np.ndarray) -> csr_array:
+    """Return the rarest tokens of each set, `kept` of them."""
+    sizes = np.diff(sets.indptr)
+    frequency = np.bincount(sets.indices, minlength=sets.shape[1])
+    by_rarity = np.argsort(frequency, kind="stable")
+    rank = np.empty_like(by_rarity)
+    rank[by_rarity] = np.arange(by_rarity.size)
+    ranked = csr_array((sets.data, rank[sets.indices], sets.indptr), shape=sets.shape, copy=True)
+    ranked.sort_indices()
+    place = np.arange(ranked.nnz) - np.repeat(sets.indptr[:-1], sizes)
+    tokens = by_rarity[ranked.indices[place < np.repeat(kept, sizes)]]
+    starts = np.concatenate([[0], np.cumsum(np.minimum(kept, sizes))])
+    return csr_array((np.ones(tokens.size), tokens, starts), shape=sets.shape)
+
+
+def similar(sets: TokenSets, i: np.ndarray, j: np.ndarray, threshold: float) -> np.ndarray:
+    """Return whether pairs of combinations are similar in every column, by words or by letters."""
+    alike = np.ones(i.size, dtype=np.bool_)
+    for column, short in zip(sets.columns, sets.short, strict=True):
+        a, b = i[alike], j[alike]
+        by_column = by_words([column], a, b, threshold)
+        rest = ~by_column
+        by_column[rest] = by_letters(short[a[rest]], short[b[rest]], threshold)
+        alike[alike] = by_column
+    return alike
+
+
+def by_words(
+    columns: Sequence[csr_array], i: np.ndarray, j: np.ndarray, threshold: float
+) -> np.ndarray:
+    """Return whether pairs of combinations have similar token sets in every column."""
+    alike = np.ones(i.size, dtype=np.bool_)
+    for column in columns:
+        sizes = np.diff(column.indptr)
+        a, b = i[alike], j[alike]
+        alike[alike] = _common(column, a, b) >= _needed(sizes[a] + sizes[b], threshold)
+    return alike
+
+
+def by_letters(first: np.ndarray, second: np.ndarray, threshold: float) -> np.ndarray:
+    """Return whether pairs of texts differ in few letters; those that are None do not."""
+    alike = np.array([a is not None and b is not None for a, b in zip(first, second, strict=True)])
+    alike = alike.astype(np.bool_)
+    a, b = first[alike], second[alike]
+    if a.size:
+        longest, distances = np.array(
+            [(max(len(x), len(y)), Levenshtein.distance(x, y)) for x, y in zip(a, b, strict=True)]
+        ).T
+        alike[alike] = distances <= edits(longest, threshold)
+    return alike
+
+
+def edits(longest: np.ndarray, threshold: float) -> np.ndarray:
+    """Return how many letters of two similar texts may differ, given the length of the longer."""
+    return np.floor((1.0 - threshold) * longest + _NOISE).astype(np.int64)
+
+
+def _needed(sizes: np.ndarray, threshold: float) -> np.ndarray:
+    """Return the least number of common tokens, given the sum of the sizes of two sets."""
+    return sizes * (threshold / (1.0 + threshold)) - _NOISE
+
+
+def _common(sets: csr_array, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Return the number of common tokens of pairs of rows."""
+    if not sets.has_sorted_indices:
+        sets.sort_indices()
+    from skeval.neighbors.text_kernels import common_tokens
+
+    return common_tokens(sets.indptr, sets.indices, i, j)
