@@ -21,7 +21,7 @@ from judge import part_of
 from tables import CHOOSE, load, null_rows, rows, unpack
 
 from skeval.privacy import AttributeInferenceRisk, InferenceRisk
-from skeval.stats.relabelling import share_p_value
+from skeval.stats.permutation_tests import share_p_value
 
 N_COLUMNS, MAX_ROWS, COMMON = 7, 1000, 0.95
 

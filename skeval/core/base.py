@@ -30,14 +30,8 @@ from skeval.exceptions import (
 )
 from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL
-from skeval.stats.intervals import (
-    Sampled,
-    extrapolated,
-    halves_interval,
-    independent_interval,
-    linearized,
-    sampling_interval,
-)
+from skeval.stats.halves import extrapolated, halves_interval, linearized, sampling_interval
+from skeval.stats.table_differences import Sampled, independent_interval
 from skeval.steps.halves import MIN_HALVED, halved_share, halvings
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.neighbors import is_gower, preprocessor

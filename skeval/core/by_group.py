@@ -16,14 +16,14 @@ from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
 from skeval.results.result import Result, undefined
-from skeval.stats.relabelling import holm
+from skeval.stats.multiple_testing import holm
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
 from skeval.utils.parameters import ColumnName, GroupSize, Legal
 
 if TYPE_CHECKING:
     from skeval.results.verdict import Contrast
-    from skeval.stats.repeats import Copies
+    from skeval.stats.copied_rows import Copies
 
 MISSING, SMALL = "(missing)", "(small groups)"
 AnyMetric = Annotated[

@@ -13,7 +13,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.results.result import Result, undefined
-from skeval.stats.risks import Matched, privacy_of_matches
+from skeval.stats.epsilon_bounds import Matched, privacy_of_matches
 from skeval.steps.exposure import advice_on_leak
 from skeval.steps.neighbors import (
     _LARGEST_THRESHOLD,

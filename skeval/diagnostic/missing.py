@@ -16,9 +16,9 @@ from skeval.core.declared import declared
 from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import any_columns, lacks, within_bands
 from skeval.results.result import Result, mean_of_columns
-from skeval.stats.disclosure import distinct_codes
 from skeval.stats.distributions import expected_total_variation, total_variation
 from skeval.stats.intervals import newcombe
+from skeval.stats.joint_classes import distinct_codes
 from skeval.steps.manifolds import Groups, grouped
 from skeval.steps.samples import ROLES, mean_of_defined
 from skeval.utils.formatting import percent

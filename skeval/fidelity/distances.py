@@ -19,10 +19,10 @@ from skeval.core.declared import declared
 from skeval.core.families import AccumulationMetric, NeighborMetric
 from skeval.core.tags import COLUMN_TAGS, MetricTags
 from skeval.results.result import Result, undefined
-from skeval.stats import relabelling as stats
-from skeval.stats.association import permutation_p_value
+from skeval.stats import adversarial_accuracy
+from skeval.stats.adversarial_accuracy import Adversarial
 from skeval.stats.distributions import MIN_ROWS, common_histograms, kolmogorov_distance
-from skeval.stats.relabelling import Adversarial
+from skeval.stats.pair_sums import permutation_p_value
 from skeval.steps.neighbors import OfTrain, preprocessor, rows_of
 from skeval.steps.relabelled import TOO_FEW_ROWS, resampled_accuracies
 from skeval.steps.samples import ROLES, nothing_to_measure, sample_positions
@@ -268,7 +268,7 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
             fresh = self._samples(context, "holdout", columns)
             baseline = float(np.mean([one.accuracy for one in fresh]))
         details, variance = _sides_and_spread(samples)
-        interval = stats.paired_interval(result.value, variance, samples[0].n_rows)
+        interval = adversarial_accuracy.paired_interval(result.value, variance, samples[0].n_rows)
         return replace(result, interval=interval, baseline=baseline, details=details)
 
     def _summary(self, result: Result) -> str:

@@ -15,7 +15,6 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
 from skeval.results.result import Result, undefined
-from skeval.stats.association import permutation_p_value
 from skeval.stats.distributions import expected_total_variation, total_variation
 from skeval.stats.maps import (
     cells_on_grid,
@@ -25,6 +24,7 @@ from skeval.stats.maps import (
     pooled_shares,
     weights_by_column,
 )
+from skeval.stats.pair_sums import permutation_p_value
 from skeval.steps.manifolds import feature_owners, vectors
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure
 from skeval.utils.formatting import percent

@@ -15,7 +15,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
 from skeval.fidelity.distances import PermutedDistance, row_matrices
 from skeval.results.result import Result
-from skeval.stats.association import (
+from skeval.stats.pair_sums import (
     PairSums,
     actual_and_permuted,
     euclidean,

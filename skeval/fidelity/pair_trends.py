@@ -26,7 +26,7 @@ from skeval.exceptions import (
     NothingToMeasureWarning,
 )
 from skeval.results.result import Result, undefined
-from skeval.stats.association import Correlations, difference_interval, difference_p_value
+from skeval.stats.correlation import Correlations, difference_interval, difference_p_value
 from skeval.stats.distributions import exact_mean
 from skeval.steps.pairs import Binning, Compared, Drawn, correlations, cramers_v_matrix, matrices
 from skeval.steps.samples import CONSERVATIVE, ROLES, chosen_columns, columns_of, permuted_in_place

@@ -16,7 +16,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.results.result import Result, undefined
-from skeval.stats.relabelling import Confusion, separation
+from skeval.stats.distance_bounds import Confusion, separation
 from skeval.stats.roc import auc
 from skeval.steps.classifiers import (
     BROAD,

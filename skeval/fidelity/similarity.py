@@ -16,13 +16,13 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.fidelity.pair_trends import PairMetric, worst_pair
 from skeval.results.result import Result, undefined
-from skeval.stats.disclosure import SMALLEST, rounded_ends
 from skeval.stats.distributions import (
     exact_mean,
     expected_total_variation,
     joint_counts,
     total_variation,
 )
+from skeval.stats.rounded_ends import SMALLEST, rounded_ends
 from skeval.steps.pairs import Binning, cramers_v_matrix, matrices
 from skeval.steps.samples import ROLES, cells, chosen_columns, codes, drawn_subsets
 from skeval.tables.preprocessing import category_codes, numbers

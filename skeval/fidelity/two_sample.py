@@ -21,16 +21,16 @@ from skeval.core.tags import MetricTags
 from skeval.exceptions import MetricWarning
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import WARNING_LEVEL
-from skeval.stats.intervals import clopper_pearson, wilson
-from skeval.stats.relabelling import (
+from skeval.stats.distance_bounds import (
     Confusion,
     jensen_shannon_terms,
     ks_bound,
     pooled_bound,
     separation,
-    share_p_value,
     two_sided_bound,
 )
+from skeval.stats.intervals import clopper_pearson, wilson
+from skeval.stats.permutation_tests import share_p_value
 from skeval.stats.roc import auc, auc_interval, auc_p_value, delong
 from skeval.steps.classifiers import (
     MAX_ROWS,

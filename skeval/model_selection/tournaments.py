@@ -23,7 +23,8 @@ from skeval.model_selection.selection import signed
 from skeval.results.policy import Policy, RuleOutcome
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
-from skeval.stats.folds import Ranks, fold_mean, ranks_of
+from skeval.stats.folds import fold_mean
+from skeval.stats.ranks import Ranks, ranks_of
 from skeval.suites.ready import make_suite
 from skeval.suites.suite import MetricSuite
 from skeval.utils.formatting import as_float, counted, did_you_mean, names_in_words, number

@@ -25,9 +25,9 @@ from skeval.privacy.equal_rows import (
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import DROP_COPIES, TEST_LEVEL
 from skeval.stats import matches as stats
+from skeval.stats.epsilon_bounds import Matched
 from skeval.stats.intervals import wilson
 from skeval.stats.repeated_values import values_in_words
-from skeval.stats.risks import Matched
 from skeval.steps.identifiers import advice_on_identifiers, identifier_copies, identifiers_in_words
 from skeval.steps.relabelled import MATCHES, contrast_of, set_against, with_claim
 from skeval.utils.formatting import counted, percent, risk_level
@@ -129,9 +129,9 @@ class ExactMatchShare(CopyScreen, ClaimTested):
 
     If there is a holdout, ``details["epsilon"]`` has lower bounds of the generator's epsilon at
     `delta`, for one row more or less (``add_remove``) and for one that is another (``replace``), at
-    95% confidence. They are those of ``skeval.stats.risks.matches_epsilon``, of real rows that
-    no other one equals, and that the release has (``matched``, of all rows). A bound of 0 does not
-    show that epsilon is small.
+    95% confidence. They are those of ``skeval.stats.epsilon_bounds.matches_epsilon``, of real rows
+    that no other one equals, and that the release has (``matched``, of all rows). A bound of 0 does
+    not show that epsilon is small.
 
     The interval is Wilson's, of the share that a table of many more rows from this generator would
     have; of the release itself the value is the whole truth. With "unique" and "multiset" that

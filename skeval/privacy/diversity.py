@@ -15,7 +15,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.privacy.equivalence_classes import ClassMetric, classes, column_codes, distinct_rows
 from skeval.privacy.kmeans_clusters import CAP, ClusterableMetric, clusters, too_few_to_cluster
 from skeval.results.result import Result
-from skeval.stats.disclosure import Pairs, joint_classes, pair_counts
+from skeval.stats.joint_classes import Pairs, joint_classes, pair_counts
 from skeval.steps.samples import check_measured, chosen_columns
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema

@@ -14,10 +14,11 @@ from skeval.exceptions import InvalidParameterError
 from skeval.privacy.near_texts import ROLES, text_values
 from skeval.privacy.readable_cells import known_share, unread_rows
 from skeval.stats import matches as stats
-from skeval.stats.disclosure import class_counts, joint_classes
+from skeval.stats.changed_copies import changed_copies
+from skeval.stats.copied_rows import Copied, Copies, copies_of
+from skeval.stats.joint_classes import class_counts, joint_classes
 from skeval.stats.matches import digits_kept
 from skeval.stats.repeated_values import value_copies
-from skeval.stats.repeats import Copied, Copies, changed_copies, copies_of
 from skeval.steps.exposure import names_listed
 from skeval.steps.neighbors import encoded_columns
 from skeval.steps.relabelled import name_of_test

@@ -14,7 +14,7 @@ from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.exceptions import InvalidParameterError
-from skeval.stats.disclosure import class_counts, joint_classes
+from skeval.stats.joint_classes import class_counts, joint_classes
 from skeval.steps.exposure import advice_on_leak
 from skeval.steps.manifolds import grouped
 from skeval.steps.samples import cells, chosen_columns, column_key, finite_values

@@ -17,8 +17,8 @@ from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.privacy.equal_rows import compared, name_of_equal_rows, value_counts
 from skeval.results.result import Result
 from skeval.results.verdict import DROP_COPIES
-from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import newcombe, wilson
+from skeval.stats.joint_classes import joint_classes
 from skeval.stats.matches import MatchLists, distinct_rows, list_contrast, longest_list
 from skeval.steps.neighbors import encoded, encoded_columns, ranges
 from skeval.steps.relabelled import MATCHES, contrast_of, set_against, share_contrast

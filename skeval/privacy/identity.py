@@ -16,9 +16,10 @@ from skeval.exceptions import InvalidParameterError
 from skeval.privacy.equivalence_classes import ClassMetric, classes
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
-from skeval.stats.disclosure import class_counts
 from skeval.stats.intervals import wilson
-from skeval.stats.relabelling import exchange_p_value, least_p_value
+from skeval.stats.joint_classes import class_counts
+from skeval.stats.permutation_tests import least_p_value
+from skeval.stats.row_scores import exchange_p_value
 from skeval.steps.relabelled import with_contrast
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NUMERIC

@@ -11,7 +11,7 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.privacy.equivalence_classes import ClassMetric
 from skeval.results.result import Result, undefined
-from skeval.stats.disclosure import class_counts
+from skeval.stats.joint_classes import class_counts
 from skeval.tables.schema import TableSchema
 from skeval.tables.spaces import TablePreprocessor
 from skeval.utils.parameters import Scaling

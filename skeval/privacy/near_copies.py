@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from skeval.core.context import Context, shared
-from skeval.stats.repeats import CHANCE, Copied, Copies, Repeats
+from skeval.stats.copied_rows import CHANCE, Copied, Copies, Repeats
 from skeval.steps.neighbors import encoded, index_of, nearest, reference_index
 from skeval.steps.samples import drawn_positions
 

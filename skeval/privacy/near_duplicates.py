@@ -19,7 +19,7 @@ from skeval.results.result import Result, undefined
 from skeval.results.verdict import DROP_COPIES, TEST_LEVEL, Contrast
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast, longest_list
-from skeval.stats.relabelling import Relabelled
+from skeval.stats.permutation_tests import Relabelled
 from skeval.steps.neighbors import encoded, index_of, is_gower, nearest
 from skeval.steps.relabelled import MATCHES, contrast_of, set_against
 from skeval.steps.samples import column_key

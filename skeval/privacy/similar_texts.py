@@ -16,7 +16,7 @@ from rapidfuzz.process import cdist
 from scipy.sparse import csr_array, hstack
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skeval.stats.disclosure import joint_classes
+from skeval.stats.joint_classes import joint_classes
 
 _WORDS = re.compile(r"\w+")
 _WORDLESS, _MISSING = "\U0010fffe", "\U0010ffff"  # behind all words

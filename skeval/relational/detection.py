@@ -22,7 +22,7 @@ from skeval.exceptions import DegenerateInputWarning, MetricWarning, NothingToMe
 from skeval.fidelity.two_sample import ClassifierTwoSampleTest
 from skeval.relational.sequences import SequenceMetric
 from skeval.results.result import Result, mean_of_columns, undefined
-from skeval.stats.relabelling import holm
+from skeval.stats.multiple_testing import holm
 from skeval.stats.roc import auc_interval, auc_p_value, grouped_auc
 from skeval.steps.aggregates import STATS, Stats, aggregated_context, private_parents
 from skeval.steps.classifiers import (

@@ -24,7 +24,7 @@ from skeval.core.tags import MetricTags, Need
 from skeval.exceptions import InvalidParameterError, NoTestWarning, NothingToMeasureWarning
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
-from skeval.stats.relabelling import holm
+from skeval.stats.multiple_testing import holm
 from skeval.steps.aggregates import STATS, Stat, aggregated_context
 from skeval.steps.subjects import RowLimit, are_limits, limited, one_row_each, owners, parted_tables
 from skeval.utils.formatting import as_float

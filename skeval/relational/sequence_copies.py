@@ -20,10 +20,10 @@ from skeval.core.tags import SCREEN_TAGS
 from skeval.relational.sequences import SequenceMetric
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
-from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import wilson
+from skeval.stats.joint_classes import joint_classes
 from skeval.stats.matches import digits_kept
-from skeval.stats.relabelling import (
+from skeval.stats.permutation_tests import (
     Relabelled,
     least_of_listed,
     least_of_several,

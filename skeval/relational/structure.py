@@ -20,7 +20,7 @@ from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.results.result import Result, mean_of_columns, undefined
-from skeval.stats.disclosure import class_counts, joint_classes
+from skeval.stats.joint_classes import class_counts, joint_classes
 from skeval.stats.matches import digits_kept, matches
 from skeval.steps.joins import parents
 from skeval.tables.keys import key_codes

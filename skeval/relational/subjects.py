@@ -29,11 +29,12 @@ from skeval.relational.per_table import SubjectName, chosen_subject, with_whole_
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats import matches as stats
-from skeval.stats.disclosure import class_counts, joint_classes
+from skeval.stats.copied_rows import copies_of
 from skeval.stats.intervals import wilson
+from skeval.stats.joint_classes import class_counts, joint_classes
 from skeval.stats.matches import MatchLists, list_contrast, longest_list
-from skeval.stats.relabelling import Relabelled, holm
-from skeval.stats.repeats import copies_of
+from skeval.stats.multiple_testing import holm
+from skeval.stats.permutation_tests import Relabelled
 from skeval.stats.roc import auc
 from skeval.steps.aggregates import STATS, aggregated_context
 from skeval.steps.exposure import advice_on_leak

@@ -20,7 +20,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.relational.per_table import Lifted, TableName, check_tables
 from skeval.relational.sequences import SequenceMetric
 from skeval.results.result import Result, undefined
-from skeval.stats.intervals import percentile_interval, replicated
+from skeval.stats.bootstrap import percentile_interval, replicated
 from skeval.steps import models
 from skeval.steps.aggregates import STATS, Stats, aggregated_context
 from skeval.steps.joins import root_path

@@ -17,8 +17,8 @@ import numpy as np
 from skeval.exceptions import InvalidParameterError, MetricFailedWarning
 from skeval.results.ranges import ARITHMETIC, COMPARISONS, Range, fault_of
 from skeval.results.verdict import Verdict, counts_copies
-from skeval.stats.relabelling import ALARM_LEVEL
-from skeval.stats.repeats import UNCOUNTED
+from skeval.stats.copied_rows import UNCOUNTED
+from skeval.stats.permutation_tests import ALARM_LEVEL
 from skeval.utils.files import foreign_toml
 from skeval.utils.formatting import as_float, counted, did_you_mean, number
 

@@ -14,8 +14,8 @@ import pandas as pd
 from skeval.core.tags import MetricTags
 from skeval.exceptions import DegenerateInputWarning, MetricWarning, NothingToMeasureWarning
 from skeval.results.rendering import Display, rendering
+from skeval.stats.copied_rows import Copies
 from skeval.stats.distributions import exact_mean
-from skeval.stats.repeats import Copies
 from skeval.utils.files import (
     check_details,
     named_warnings,

@@ -16,9 +16,9 @@ import pandas as pd
 from skeval.core import context as contexts
 from skeval.core.context import ByContext, Context, content_hashes, shared, summed
 from skeval.scale.tables import CanonicalTable, LargeTable, counted_by_workers, over_blocks
-from skeval.stats.association import BLOCK, Correlations, Moments, added, correlations_of, products
-from skeval.stats.disclosure import distinct_codes
+from skeval.stats.correlation import BLOCK, Correlations, Moments, added, correlations_of, products
 from skeval.stats.distributions import dense_cells, number_of_cells
+from skeval.stats.joint_classes import distinct_codes
 from skeval.steps import manifolds, neighbors, pairs, samples
 from skeval.steps.pairs import (
     ALL_ROWS,

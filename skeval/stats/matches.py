@@ -12,8 +12,8 @@ import pandas as pd
 from scipy.sparse import csr_array
 from scipy.stats import hypergeom
 
-from skeval.stats.disclosure import joint_classes
-from skeval.stats.relabelling import (
+from skeval.stats.joint_classes import joint_classes
+from skeval.stats.permutation_tests import (
     Relabelled,
     block_sizes,
     least_of_listed,

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from skeval.stats.disclosure import joint_classes
-from skeval.stats.repeats import CHANCE, Copied, Copies, chance_of_one
+from skeval.stats.copied_rows import CHANCE, Copied, Copies, chance_of_one
+from skeval.stats.joint_classes import joint_classes
 
 MIN_ROWS = 3  # of the release, below which a repeated value is not examined
 _LEVEL_OF_FACTS = 0.05

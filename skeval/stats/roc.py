@@ -12,7 +12,7 @@ from scipy.stats import mannwhitneyu, norm, rankdata
 from scipy.stats import t as student
 
 from skeval.stats.intervals import clopper_pearson
-from skeval.stats.relabelling import (
+from skeval.stats.permutation_tests import (
     Relabelled,
     block_sizes,
     labels_test,

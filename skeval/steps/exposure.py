@@ -12,7 +12,7 @@ from scipy.special import ndtr
 from skeval.core.context import Context, shared
 from skeval.exceptions import TableError
 from skeval.results.verdict import ALARM_LEVEL, DROP_COPIES, REFIT
-from skeval.stats.relabelling import holm
+from skeval.stats.multiple_testing import holm
 from skeval.stats.roc import area_and_error, auc, auc_p_value
 from skeval.steps.members import STRONGEST, blended, member_scores
 from skeval.steps.neighbors import encoded, encoded_columns, nearest, pool_index, ranges

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from skeval.core.context import Context, shared
-from skeval.stats.repeats import Repeats
+from skeval.stats.copied_rows import Repeats
 from skeval.steps.identifiers import column_texts, identifier_columns, numbered
 from skeval.steps.normal_forms import form_of
 

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from skeval.core.context import Context, shared
 from skeval.exceptions import GroupedRowsWarning, HoldoutShiftWarning, UnnoticedShiftWarning
 from skeval.results.verdict import WARNING_LEVEL
-from skeval.stats.relabelling import holm
+from skeval.stats.multiple_testing import holm
 from skeval.steps.neighbors import encoded_columns, rows_of
 from skeval.steps.samples import measured_on, nothing_to_measure
 from skeval.tables.preprocessing import NOMINAL

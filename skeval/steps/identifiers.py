@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.core.context import Context, shared
-from skeval.stats.repeats import CHANCE, Copied, Copies, Repeats, copied
+from skeval.stats.copied_rows import CHANCE, Copied, Copies, Repeats, copied
 from skeval.steps.embedded import (
     MIN_CELLS,
     Identifiers,

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from skeval.core.context import Context, shared
 from skeval.exceptions import needed_xgboost
-from skeval.stats.intervals import replicated
+from skeval.stats.bootstrap import replicated
 from skeval.steps.classifiers import estimators_of, seeded
 from skeval.steps.problem import (
     Predictions,

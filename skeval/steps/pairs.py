@@ -14,12 +14,8 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 import numpy as np
 
 from skeval.core.context import Context, by_context, shared
-from skeval.stats.association import (
-    Correlations,
-    SideBySide,
-    correlation_matrix,
-    correlation_ratios,
-)
+from skeval.stats.association import SideBySide
+from skeval.stats.correlation import Correlations, correlation_matrix, correlation_ratios
 from skeval.stats.distributions import hypergeometric_deviation, joint_counts
 from skeval.steps.samples import ROLES, cells, codes, drawn_positions, named_seed
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer, numbers

@@ -17,10 +17,10 @@ import numpy as np
 from skeval.core.context import Context, content_hash, shared
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
-from skeval.stats import relabelling as stats
-from skeval.stats.relabelling import (
+from skeval.stats import permutation_tests
+from skeval.stats.adversarial_accuracy import Adversarial, Nearest, adversarial
+from skeval.stats.permutation_tests import (
     BLOCK,
-    Adversarial,
     Relabelled,
     block_sizes,
     labels_test,
@@ -116,7 +116,7 @@ def packed_test(
         for block, n in enumerate(block_sizes(n_permutations)):
             yield sides(_packed_labels(context, block, seed)).T[:n]
 
-    return stats.sides_test(blocks(), high_leaks=high_leaks)
+    return permutation_tests.sides_test(blocks(), high_leaks=high_leaks)
 
 
 def relabelled_nearest(
@@ -225,7 +225,7 @@ def accuracies(
     if n_rows is not None:
         search = _samples(context, (*roles, other), n_rows, seed, space, columns)
     return [
-        stats.adversarial(
+        adversarial(
             search(role, other), search(other, role), search(role, role), search(other, other), ties
         )
         for role in roles
@@ -233,7 +233,7 @@ def accuracies(
 
 
 def _whole_tables(context: Context, space: Any, columns: Any) -> Any:
-    def search(query: str, reference: str) -> stats.Nearest:
+    def search(query: str, reference: str) -> Nearest:
         distances, rows = nearest(context, query, reference, space=space, columns=columns)
         return distances[:, 0], rows[:, 0]
 
@@ -248,7 +248,7 @@ def _samples(
     indices = {role: index_of(context, rows, space, columns) for role, rows in drawn.items()}
     within = {role: index.itself(1) for role, index in indices.items()}
 
-    def search(query: str, reference: str) -> stats.Nearest:
+    def search(query: str, reference: str) -> Nearest:
         if query == reference:
             distances, rows = within[query]
         else:
@@ -321,7 +321,7 @@ def share_contrast(what: str, k: int, n: int, k_other: int, n_other: int) -> tup
     # Whether a row is hit must not depend on which real rows are train.
     shares, least = (k / n, k_other / n_other), least_p_value(n, n_other)
     contrast = Contrast(what, *shares, "of holdout rows", least_p=least)
-    return stats.share_p_value(k, n, k_other, n_other), contrast
+    return permutation_tests.share_p_value(k, n, k_other, n_other), contrast
 
 
 def name_of_test(what: str, *settings: Any) -> str:

@@ -13,8 +13,9 @@ import pandas as pd
 from skeval.core.context import Context, shared
 from skeval.core.relational_context import RelationalContext
 from skeval.exceptions import InvalidParameterError, MetricWarning
-from skeval.stats.disclosure import joint_classes, rounded_ends
 from skeval.stats.intervals import to_its_error
+from skeval.stats.joint_classes import joint_classes
+from skeval.stats.rounded_ends import rounded_ends
 from skeval.steps.joins import subject_positions
 from skeval.steps.samples import ColumnChoice, chosen_columns, named_seed
 from skeval.tables.frames import column_values

@@ -12,7 +12,7 @@ import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.exceptions import HoldoutUsedWarning
-from skeval.stats.repeats import CHANCE, Copied, copied
+from skeval.stats.copied_rows import CHANCE, Copied, copied
 from skeval.stats.runs import alternation_p_value
 from skeval.steps.neighbors import nearest
 from skeval.steps.samples import ColumnChoice, chosen_columns

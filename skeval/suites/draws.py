@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skeval.core.base import Metric
 from skeval.exceptions import InvalidParameterError
 from skeval.results.result import Result
-from skeval.stats.intervals import interval_overlap
+from skeval.stats.interval_overlap import interval_overlap
 from skeval.suites.suite import MetricSuite
 from skeval.utils.formatting import as_float
 from skeval.utils.parameters import OpenFraction, check_parameters, legal_sets

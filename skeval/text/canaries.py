@@ -17,8 +17,10 @@ from skeval.core.tags import ATTACK_TAGS
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
-from skeval.stats.relabelling import exchange_p_value, holm, least_p_value
+from skeval.stats.multiple_testing import holm
+from skeval.stats.permutation_tests import least_p_value
 from skeval.stats.roc import auc
+from skeval.stats.row_scores import exchange_p_value
 from skeval.steps.texts import text_columns, word_hashes, words_of
 from skeval.text.corpus import corpus, lacking_texts, words
 from skeval.text.spans import gram_hashes

@@ -24,10 +24,11 @@ from skeval.core.tags import SCREEN_TAGS
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
+from skeval.stats.epsilon_bounds import Matched
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast
-from skeval.stats.relabelling import Relabelled, holm, least_p_value
-from skeval.stats.risks import Matched
+from skeval.stats.multiple_testing import holm
+from skeval.stats.permutation_tests import Relabelled, least_p_value
 from skeval.steps.entities import Reading, mentions, row_groups, rows_read, texts_in_numbers
 from skeval.steps.relabelled import with_claim
 from skeval.text.coincidences import Coincidence, coincidence

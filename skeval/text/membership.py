@@ -19,7 +19,7 @@ from skeval.privacy.attacks.membership.rates import (
 )
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
-from skeval.stats.relabelling import least_p_value
+from skeval.stats.permutation_tests import least_p_value
 from skeval.stats.roc import auc, clustered_delong
 from skeval.steps.members import MemberScores
 from skeval.steps.samples import sample_positions

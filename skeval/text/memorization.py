@@ -34,10 +34,10 @@ from skeval.privacy.similar_texts import (
 )
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL
+from skeval.stats.copied_rows import Copies, copies_of
+from skeval.stats.epsilon_bounds import Matched
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, held_contrast, longest_list
-from skeval.stats.repeats import Copies, copies_of
-from skeval.stats.risks import Matched
 from skeval.steps.relabelled import contrast_of, set_against, with_claim
 from skeval.steps.texts import folded
 from skeval.text.corpus import (

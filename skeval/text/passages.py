@@ -14,7 +14,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import SCREEN_TAGS
 from skeval.results.result import Result
 from skeval.stats.matches import MatchLists
-from skeval.stats.relabelling import row_mean
+from skeval.stats.row_scores import row_mean
 from skeval.steps.relabelled import set_against
 from skeval.text.corpus import GroupColumn, Key, corpus
 from skeval.text.memorization import TextScreen

@@ -17,7 +17,8 @@ from skeval.core.tags import SCREEN_TAGS
 from skeval.exceptions import MissingDependencyError
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
-from skeval.stats.relabelling import least_p_value, row_mean
+from skeval.stats.permutation_tests import least_p_value
+from skeval.stats.row_scores import row_mean
 from skeval.steps.relabelled import set_against
 from skeval.tables.embedding import EMBEDDER, is_embedder
 from skeval.text.corpus import (

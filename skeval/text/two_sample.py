@@ -18,7 +18,7 @@ from skeval.core.tags import TEXT_TAGS
 from skeval.fidelity.prd import CurveMetric, curve_result
 from skeval.fidelity.two_sample import TwoSampleTest
 from skeval.results.result import Result, undefined
-from skeval.stats.intervals import halves_interval
+from skeval.stats.halves import halves_interval
 from skeval.steps.classifiers import LINEAR, TREE, Chosen, Classifier, named
 from skeval.steps.manifolds import clustered_labels, clustered_rows, shares_of_labels
 from skeval.steps.samples import holdout_in_place, named_seed, sample_positions, synthetic_sample

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from skeval.stats.matches import MatchLists, label_words, mean_difference, signs
-from skeval.stats.relabelling import Relabelled, block_sizes, least_of_listed, sequential_test
+from skeval.stats.permutation_tests import Relabelled, block_sizes, least_of_listed, sequential_test
 
 _AT_ONCE = 16 * 64  # relabellings between two looks at the outcome
 

@@ -15,7 +15,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.results.result import Result, undefined
-from skeval.stats.intervals import difference_interval, inflated_interval, replicated
+from skeval.stats.bootstrap import difference_interval, inflated_interval, replicated
 from skeval.steps.models import HOLDOUT, Training, predicted
 from skeval.steps.problem import Predictions, Question, problem_of, rows_of_role
 from skeval.utility.model_metric import TRAININGS, SeveralModels, stated, stated_replicates

@@ -25,7 +25,8 @@ from skeval.exceptions import (
     MissingInputError,
 )
 from skeval.results.result import Result, mean_of_columns, undefined
-from skeval.stats.intervals import expected_overlap, interval_overlap, to_its_error
+from skeval.stats.interval_overlap import expected_overlap, interval_overlap
+from skeval.stats.intervals import to_its_error
 from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.steps.samples import Pairs, finite_pairs, infinite_columns, mean_of_defined
 from skeval.utility.model_metric import TargetMetric

@@ -18,7 +18,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.results.result import Result, undefined
-from skeval.stats.intervals import difference_interval, replicated
+from skeval.stats.bootstrap import difference_interval, replicated
 from skeval.steps.models import HOLDOUT, SYNTHETIC, Estimators, Training, fitted, predicted
 from skeval.steps.problem import Question, Rows, problem_of, rows_of_role
 from skeval.tables.preprocessing import NOMINAL, numbers

@@ -15,7 +15,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import DegenerateInputWarning, MetricWarning, SampledWarning
 from skeval.results.result import Result, mean_of_columns
-from skeval.stats.intervals import percentile_interval
+from skeval.stats.bootstrap import percentile_interval
 from skeval.steps.models import DEFAULT, HOLDOUT, LIGHT, Estimator, Part, Training, replicates
 from skeval.steps.problem import Question, problem_of, rows_of_role, unanswerable
 from skeval.steps.samples import chosen_columns, named_seed, sample_positions

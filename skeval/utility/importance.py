@@ -16,7 +16,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.results.result import Result, undefined
-from skeval.stats.intervals import percentile_interval, row_weights
+from skeval.stats.bootstrap import percentile_interval, row_weights
 from skeval.steps import models
 from skeval.steps.problem import (
     SCORES,

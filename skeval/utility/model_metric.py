@@ -12,7 +12,7 @@ from skeval.core.base import Metric, Unmet
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.results.result import Result, undefined
-from skeval.stats.intervals import percentile_interval
+from skeval.stats.bootstrap import percentile_interval
 from skeval.steps.classifiers import named
 from skeval.steps.models import (
     DEFAULT,

@@ -19,8 +19,9 @@ from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import GivenAwayWarning, MetricWarning
 from skeval.results.result import Result, undefined
-from skeval.stats.intervals import Sampled, percentile_interval, replicated
+from skeval.stats.bootstrap import percentile_interval, replicated
 from skeval.stats.roc import roc_curve
+from skeval.stats.table_differences import Sampled
 from skeval.steps import models
 from skeval.steps.problem import (
     Predictions,

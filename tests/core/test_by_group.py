@@ -24,7 +24,7 @@ from skeval.fidelity import (
 )
 from skeval.privacy import DCRShare, ExactMatchShare
 from skeval.results.verdict import Contrast
-from skeval.stats.relabelling import holm
+from skeval.stats.multiple_testing import holm
 from skeval.utility import TSTR
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(400, random_state=seed) for seed in range(3))

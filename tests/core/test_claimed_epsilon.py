@@ -8,7 +8,7 @@ import pytest
 
 from skeval.privacy import ExactMatchShare, IdenticalMatchShare
 from skeval.relational import ForeignKey, RelationalSchema, SubjectCopies
-from skeval.stats.risks import Matched, matches_epsilon, matches_p_value
+from skeval.stats.epsilon_bounds import Matched, matches_epsilon, matches_p_value
 from skeval.text import CallableRecognizer, EntityLeakage, TextExactMatch
 
 # what tables have in common is what is counted

@@ -10,8 +10,8 @@ from skeval.diagnostic import MissingPatternSimilarity, MissingValueSimilarity
 from skeval.diagnostic.missing import difference_interval, packed, pooled_patterns
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, InvalidValueWarning
 from skeval.fidelity import TVComplement
-from skeval.stats.disclosure import distinct_codes
 from skeval.stats.intervals import newcombe
+from skeval.stats.joint_classes import distinct_codes
 
 
 def with_missing(shares, n, rng):

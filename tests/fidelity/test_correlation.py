@@ -13,7 +13,7 @@ from skeval.exceptions import (
     NothingToMeasureWarning,
 )
 from skeval.fidelity import CorrelationSimilarity
-from skeval.stats.association import Correlations, difference_p_value
+from skeval.stats.correlation import Correlations, difference_p_value
 
 LINE = pd.DataFrame({"x": [1, 2, 3, 4, 5], "y": [1, 2, 3, 4, 5]})
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(300, random_state=seed) for seed in range(3))

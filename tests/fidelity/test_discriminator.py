@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from skeval import Context, TableSchema
 from skeval.datasets import make_mixed
 from skeval.fidelity import ClassifierPRD, ClassifierTwoSampleTest
-from skeval.stats.relabelling import Confusion, jensen_shannon_terms
+from skeval.stats.distance_bounds import Confusion, jensen_shannon_terms
 from skeval.stats.roc import auc
 from skeval.steps.classifiers import (
     candidates,

@@ -11,7 +11,7 @@ from skeval import Context, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import JensenShannonLowerBound, TotalVariationLowerBound
-from skeval.stats.relabelling import Confusion, jensen_shannon_terms, ks_bound, pooled_bound
+from skeval.stats.distance_bounds import Confusion, jensen_shannon_terms, ks_bound, pooled_bound
 from skeval.steps.classifiers import fold_scores, split
 from tests.calibrations import Claim, rate_of
 

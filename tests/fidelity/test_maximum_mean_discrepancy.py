@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from skeval.fidelity import maximum_mean_discrepancy
 from skeval.fidelity.maximum_mean_discrepancy import median_distance
-from skeval.stats.association import permutation_p_value
+from skeval.stats.pair_sums import permutation_p_value
 from tests.calibrations import LEVEL, rate_of
 
 X, Y = np.array([[0.0], [1.0]]), np.array([[2.0], [3.0]])

@@ -158,7 +158,7 @@ def test_published_p_values_of_an_accuracy():
     """220 of 400 rows right: the normal law, the exact one, and the one of fixed numbers."""
     from scipy.stats import norm
 
-    from skeval.stats.relabelling import share_p_value
+    from skeval.stats.permutation_tests import share_p_value
 
     assert norm.sf((0.55 - 0.5) * 2 * np.sqrt(400)) == pytest.approx(0.02275, abs=5e-6)
     assert binomtest(220, 400, alternative="greater").pvalue == pytest.approx(0.025520, abs=5e-7)

@@ -12,7 +12,7 @@ from skeval.privacy.attacks.disclosure_protection import (
     DisclosureProtection,
     DisclosureProtectionEstimate,
 )
-from skeval.stats.disclosure import inference_distance
+from skeval.stats.correct_attribution import inference_distance
 
 pytestmark = pytest.mark.peers
 

@@ -12,7 +12,7 @@ from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy.copies import ExactMatchShare, IdenticalMatchShare, copies_in_words
 from skeval.privacy.hitting_rate import NewRowShare
 from skeval.privacy.near_duplicates import NearDuplicateShare
-from skeval.stats.repeats import Copies
+from skeval.stats.copied_rows import Copies
 from tests.calibrations import LEVEL, rate_of
 
 TRAIN = pd.DataFrame({"n": [1, 1, 2], "c": ["a", "a", "b"]})

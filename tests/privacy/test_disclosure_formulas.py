@@ -18,7 +18,7 @@ from skeval.privacy.diversity import (
 from skeval.privacy.equivalence_classes import share_in_small
 from skeval.privacy.presence import presence
 from skeval.privacy.replicated_uniques import replicated_uniques
-from skeval.stats.disclosure import pair_counts
+from skeval.stats.joint_classes import pair_counts
 
 
 @st.composite

@@ -10,7 +10,7 @@ from skeval.datasets import make_census
 from skeval.generators import GaussianCopula
 from skeval.privacy import NearDuplicateShare
 from skeval.privacy.near_copies import near_copies
-from skeval.stats.repeats import Copies
+from skeval.stats.copied_rows import Copies
 from tests.calibrations import Claim, rate_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -22,7 +22,7 @@ from skeval.privacy import (
 )
 from skeval.relational import ForeignKey, OfTable, PerTable, RelationalSchema
 from skeval.relational.per_table import merged_p_value
-from skeval.stats.relabelling import holm
+from skeval.stats.multiple_testing import holm
 from skeval.utility import TSTR
 from tests.relational.worlds import CLINIC, SHOP, clinic, context_of, evaluated, shop
 

@@ -27,8 +27,8 @@ from skeval.results.verdict import (
     summary,
     verdict,
 )
+from skeval.stats.copied_rows import Copied, Copies
 from skeval.stats.matches import match_contrast
-from skeval.stats.repeats import Copied, Copies
 
 TAGS = {
     kind: MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence=kind)

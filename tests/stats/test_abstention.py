@@ -7,15 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from skeval.stats.relabelling import share_p_value
-from skeval.stats.risks import (
-    SHARES,
-    abstaining_test,
-    among_surest,
-    attack_rate,
-    best_coefficient,
-    largest_excess_test,
-)
+from skeval.stats.abstention import SHARES, among_surest, best_coefficient
+from skeval.stats.excess_tests import abstaining_test, largest_excess_test
+from skeval.stats.permutation_tests import share_p_value
+from skeval.stats.risks import attack_rate
 
 
 def drawn(seed, n=400, n_levels=30, share=0.4):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import kendalltau, norm, pearsonr, spearmanr
 
-from skeval.stats.association import (
+from skeval.stats.correlation import (
     Correlations,
     correlation_matrix,
     correlation_ratios,
@@ -66,7 +66,7 @@ def test_ranks_are_taken_once(values):
 def test_many_rows_are_summed_in_chunks(monkeypatch, values):
     values[::7, 0] = np.nan
     whole = correlation_matrix(values)
-    monkeypatch.setattr("skeval.stats.association._CHUNK", 13)
+    monkeypatch.setattr("skeval.stats.correlation._CHUNK", 13)
     np.testing.assert_allclose(
         correlation_matrix(values).coefficients, whole.coefficients, atol=1e-12
     )

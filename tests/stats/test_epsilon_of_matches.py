@@ -10,8 +10,7 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from skeval.exceptions import InvalidParameterError
-from skeval.stats.relabelling import share_p_value
-from skeval.stats.risks import (
+from skeval.stats.epsilon_bounds import (
     Matched,
     _fewest_matches,
     _log_ways,
@@ -19,6 +18,7 @@ from skeval.stats.risks import (
     matches_p_value,
     privacy_of_matches,
 )
+from skeval.stats.permutation_tests import share_p_value
 
 
 def chance_of_refuting(n, n_holdout, rates, epsilon, delta, adjacency):

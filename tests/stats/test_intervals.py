@@ -6,19 +6,14 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, norm
 
-from skeval.stats import intervals as resampling
+from skeval.stats import bootstrap
+from skeval.stats.bootstrap import percentile_interval, replicated, row_weights
+from skeval.stats.halves import halves_interval, linearized, sampling_interval
+from skeval.stats.interval_overlap import expected_overlap, interval_overlap
 from skeval.stats.intervals import (
     clopper_pearson,
-    expected_overlap,
-    halves_interval,
-    interval_overlap,
-    linearized,
     newcombe,
-    percentile_interval,
     quantile_interval,
-    replicated,
-    row_weights,
-    sampling_interval,
     to_its_error,
     wilson,
 )
@@ -169,8 +164,8 @@ def test_weights_count_draws_with_replacement():
 
 def test_chunks_change_nothing(monkeypatch):
     whole = np.concatenate(list(row_weights(7, 9, seed=3)))
-    monkeypatch.setattr(resampling, "_CELLS", 20)
-    monkeypatch.setattr(resampling, "_KEPT", 0)
+    monkeypatch.setattr(bootstrap, "_CELLS", 20)
+    monkeypatch.setattr(bootstrap, "_KEPT", 0)
     parts = list(row_weights(7, 9, seed=3))
     assert len(parts) > 1
     assert (np.concatenate(parts) == whole).all()

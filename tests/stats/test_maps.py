@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from skeval.stats.association import permutation_p_value
 from skeval.stats.distributions import total_variation
 from skeval.stats.maps import (
     cells_on_grid,
@@ -18,6 +17,7 @@ from skeval.stats.maps import (
     pooled_shares,
     weights_by_column,
 )
+from skeval.stats.pair_sums import permutation_p_value
 
 COUNTS = arrays(np.int64, (8, 8), elements=st.integers(0, 30))
 

@@ -9,7 +9,7 @@ import pytest
 
 from skeval.stats import matches as module
 from skeval.stats.matches import digits_kept, match_contrast, matches
-from skeval.stats.relabelling import relabelled
+from skeval.stats.permutation_tests import relabelled
 
 TRAIN = np.array([2, 1, 0, 1, 0, 3])
 HOLDOUT = np.array([1, 0, 2, 0, 1, 0])

@@ -9,14 +9,8 @@ import numpy as np
 import pytest
 
 from skeval.exceptions import InvalidParameterError
-from skeval.stats.risks import (
-    attack_rate,
-    is_weak,
-    random_link_rate,
-    residual_risk,
-    risk_level,
-    scores_p_value,
-)
+from skeval.stats.excess_tests import scores_p_value
+from skeval.stats.risks import attack_rate, is_weak, random_link_rate, residual_risk, risk_level
 
 
 def risk(k, n, k_control, n_control, **settings):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skeval.stats.intervals import newcombe, wilson
-from skeval.stats.relabelling import difference_interval, exchange_p_value, row_mean
+from skeval.stats.row_scores import difference_interval, exchange_p_value, row_mean
 
 
 def once(values):

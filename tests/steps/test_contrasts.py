@@ -19,7 +19,7 @@ from skeval.privacy import (
     NNAAPrivacyLoss,
 )
 from skeval.results.result import Contrast
-from skeval.stats.relabelling import Relabelled
+from skeval.stats.permutation_tests import Relabelled
 from skeval.steps.relabelled import contrast_of, set_against
 
 EQUAL = Context.of(make_mixed(20, random_state=0), make_mixed(20, random_state=1))

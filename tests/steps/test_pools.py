@@ -8,7 +8,7 @@ import pytest
 
 from skeval.core.context import Context
 from skeval.datasets import make_mixed
-from skeval.stats.relabelling import relabelling_test
+from skeval.stats.permutation_tests import relabelling_test
 from skeval.steps.neighbors import MAX_LENGTH, encoded, nearest, pool_index, pooled_masses
 
 

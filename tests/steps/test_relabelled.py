@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from skeval.core.context import Context
-from skeval.stats.relabelling import BLOCK, EXCEEDANCES, sides_test
+from skeval.stats.permutation_tests import BLOCK, EXCEEDANCES, sides_test
 from skeval.steps.neighbors import pool_index
 from skeval.steps.relabelled import (
     RelabelledNearest,

@@ -12,7 +12,7 @@ from skeval import combine_draws
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement
-from skeval.stats.intervals import interval_overlap
+from skeval.stats.interval_overlap import interval_overlap
 from skeval.suites.draws import combined
 from skeval.utility import CoefficientOverlap, MeanCIOverlap
 

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from skeval import MetricSuite, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
-from skeval.stats.intervals import difference_interval, inflated_interval
+from skeval.stats.bootstrap import difference_interval, inflated_interval
 from skeval.steps import models as families
 from skeval.steps.problem import Predictions
 from skeval.utility import TSTR, CalibrationPreservation

@@ -20,7 +20,8 @@ from skeval.exceptions import (
     InvalidParameterError,
     MissingInputError,
 )
-from skeval.stats.intervals import interval_overlap, to_its_error
+from skeval.stats.interval_overlap import interval_overlap
+from skeval.stats.intervals import to_its_error
 from skeval.utility import CoefficientOverlap
 from skeval.utility.regressions import logistic
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skeval.core.context import Context, shared
-from skeval.stats.disclosure import joint_classes
+from skeval.stats.joint_classes import joint_classes
 from skeval.steps.member_rows import in_drawing_order
 from skeval.steps.samples import named_seed
 from skeval.tables.preprocessing import NOMINAL, Cells, inner_edges, numbers

@@ -29,16 +29,12 @@ from skeval.privacy.attacks.secrets import (
 )
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
-from skeval.stats.disclosure import inference_distance
-from skeval.stats.relabelling import (
-    Scores,
-    difference_interval,
-    exchange_p_value,
-    least_p_value,
-    row_mean,
-)
-from skeval.stats.risks import Abstention, abstaining_test
+from skeval.stats.abstention import Abstention
+from skeval.stats.correct_attribution import inference_distance
+from skeval.stats.excess_tests import abstaining_test
+from skeval.stats.permutation_tests import least_p_value
 from skeval.stats.roc import delong, placements
+from skeval.stats.row_scores import Scores, difference_interval, exchange_p_value, row_mean
 from skeval.steps.classifiers import drawn_rows, nominal_columns
 from skeval.tables.preprocessing import NOMINAL
 from skeval.utils.formatting import as_float, percent
@@ -121,8 +117,8 @@ class AttributeInferenceRisk(Metric):
     known exactly where the average does not show it. ``details["abstaining"]`` has, for the surest
     1%, 2%, 5%, 10%, 20%, 50% and all of the guesses (``by_share``), how many are right, or within
     5% of the range, of train and of the holdout; the anonymity loss coefficient; and the p-value of
-    all shares at once (see ``skeval.stats.risks.abstaining_test``). For accuracies that is the
-    p-value. Otherwise it is twice the lesser of this one and that of the performance
+    all shares at once (see ``skeval.stats.excess_tests.abstaining_test``). For accuracies that is
+    the p-value. Otherwise it is twice the lesser of this one and that of the performance
     (`p_average`), for which recalls are exchanged within classes, and so is an AUC, which is taken
     in its linear form.
 

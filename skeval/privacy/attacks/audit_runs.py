@@ -16,7 +16,7 @@ from scipy.stats import norm
 from skeval.core.context import Context, shared
 from skeval.privacy.attacks.shadow.game import Execution, Fit, play
 from skeval.privacy.attacks.worlds import Attack, is_trained, named, scorer_of, worlds_of
-from skeval.stats.risks import gdp_epsilon, gdp_mu, two_world_epsilon
+from skeval.stats.epsilon_bounds import gdp_epsilon, gdp_mu, two_world_epsilon
 from skeval.stats.roc import Rates, rates_at, roc_curve
 from skeval.steps.classifiers import fitted_classifier, positive_scores
 

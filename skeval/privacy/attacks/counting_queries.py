@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, hstack, identity
 
-from skeval.stats.disclosure import joint_classes
+from skeval.stats.joint_classes import joint_classes
 
 _HALF = 0.5 - 1e-9  # what rounding leaves of one half
 

@@ -25,8 +25,8 @@ from skeval.privacy.attacks.secrets import (
 )
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
-from skeval.stats import disclosure as cap
-from skeval.stats.relabelling import Scores, difference_interval, exchange_p_value, row_mean
+from skeval.stats import correct_attribution
+from skeval.stats.row_scores import Scores, difference_interval, exchange_p_value, row_mean
 from skeval.steps.samples import named_seed, sample_positions
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Count, Fraction, Scaling, Seed
@@ -183,7 +183,7 @@ class DisclosureProtection(Metric):
     def _compute(self, context: Context) -> Result:
         risk = row_mean(*self._scores(context, "train"))
         train = coded_rows(context, self._asked[0])["train"]
-        guess = cap.guess_protection(train.sensitive, self.baseline)
+        guess = correct_attribution.guess_protection(train.sensitive, self.baseline)
         details: dict[str, Any] = {
             "risk": risk.value,
             "protection": 1.0 - risk.value,
@@ -362,14 +362,14 @@ def attribution_scores(
     """Return for each target how far the attack is right; nan where it says nothing."""
     pairs = targets.pair, synthetic.pair
     if method == "generalized_cap":
-        return cap.generalized_cap(
+        return correct_attribution.generalized_cap(
             targets.known, targets.secrets, synthetic.known, synthetic.secrets
         )
     if method == "tcap":
-        return cap.attributed(*pairs, tau)
+        return correct_attribution.attributed(*pairs, tau)
     if method == "disco":
-        return cap.disclosed(*pairs)
-    scores = cap.cap(*pairs)
+        return correct_attribution.disclosed(*pairs)
+    scores = correct_attribution.cap(*pairs)
     return np.nan_to_num(scores) if method == "zero_cap" else scores
 
 
@@ -399,8 +399,8 @@ def summed_scores(
 
 def targeted_shares(rows: CodedRows, samples: Sequence[CodedRows], tau: float) -> dict[str, float]:
     """Return how many synthetic rows give their secret away, and how often they are right."""
-    shares = [(cap.weap(*sample.pair) >= tau - 1e-9).mean() for sample in samples]
-    over = [cap.cap_of_synthetic(rows.pair, sample.pair, tau) for sample in samples]
+    shares = [(correct_attribution.weap(*sample.pair) >= tau - 1e-9).mean() for sample in samples]
+    over = [correct_attribution.cap_of_synthetic(rows.pair, sample.pair, tau) for sample in samples]
     defined = [value for value in over if not np.isnan(value)]
     return {
         "targeted": float(np.mean(shares)),

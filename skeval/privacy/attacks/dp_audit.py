@@ -17,7 +17,7 @@ from skeval.privacy.attacks.shadow.game import GeneratorAttack, check_cost
 from skeval.privacy.attacks.worlds import ATTACKS, BASES, TARGETS, is_trained
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
-from skeval.stats.risks import against_claim
+from skeval.stats.epsilon_bounds import against_claim
 from skeval.stats.roc import Rates
 from skeval.steps.samples import nothing_to_measure
 from skeval.utils.formatting import as_float, number, percent

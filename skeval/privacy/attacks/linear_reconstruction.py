@@ -18,7 +18,7 @@ from skeval.privacy.attacks.counting_queries import column_sets, count_queries, 
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.intervals import newcombe
-from skeval.stats.relabelling import share_p_value
+from skeval.stats.permutation_tests import share_p_value
 from skeval.steps.member_rows import in_own_order
 from skeval.steps.neighbors import encoded, index_of
 from skeval.steps.samples import ColumnChoice, chosen_columns, named_seed

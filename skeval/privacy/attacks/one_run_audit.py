@@ -20,7 +20,7 @@ from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, Tab
 from skeval.privacy.attacks.membership.membership_inference import AttackName
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
-from skeval.stats.risks import (
+from skeval.stats.epsilon_bounds import (
     against_claim,
     one_run_epsilon,
     one_run_p_value,

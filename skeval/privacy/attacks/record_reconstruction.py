@@ -17,17 +17,9 @@ from skeval.privacy.attacks.anonymeter.risks import Levels
 from skeval.privacy.attacks.counting_queries import column_sets
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import ALARM_LEVEL, Contrast
-from skeval.stats.relabelling import least_p_value
-from skeval.stats.risks import (
-    N_DRAWS,
-    RISK_LEVELS,
-    Risk,
-    attack_rate,
-    relabelled_sums,
-    residual_risk,
-    risk_level,
-    scores_p_value,
-)
+from skeval.stats.excess_tests import N_DRAWS, relabelled_sums, scores_p_value
+from skeval.stats.permutation_tests import least_p_value
+from skeval.stats.risks import RISK_LEVELS, Risk, attack_rate, residual_risk, risk_level
 from skeval.steps.exposure import advice_on_leak
 from skeval.steps.member_rows import drawing_order, in_own_order
 from skeval.steps.neighbors import (

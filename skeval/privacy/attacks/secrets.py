@@ -14,9 +14,9 @@ from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.results.result import Contrast, Result
 from skeval.results.verdict import raises_alarm
-from skeval.stats.disclosure import joint_classes
+from skeval.stats.abstention import SHARES, Abstention
+from skeval.stats.joint_classes import joint_classes
 from skeval.stats.matches import digits_kept
-from skeval.stats.risks import SHARES, Abstention
 from skeval.steps.classifiers import seeded
 from skeval.steps.manifolds import grouped
 from skeval.steps.samples import extent, unmeasured

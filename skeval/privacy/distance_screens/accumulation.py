@@ -13,7 +13,7 @@ from skeval.core.families import AccumulationMetric
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
-from skeval.stats.relabelling import least_p_value
+from skeval.stats.permutation_tests import least_p_value
 from skeval.steps.relabelled import label_test, with_contrast
 from skeval.utils.formatting import as_float, number, percent
 

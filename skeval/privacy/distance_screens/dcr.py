@@ -25,7 +25,7 @@ from skeval.privacy.distance_screens.drawn_screen import DrawnScreen
 from skeval.privacy.distance_screens.train_share import CLOSER, TrainShare, closer_share
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
-from skeval.stats.relabelling import Relabelled, relabelling_test
+from skeval.stats.permutation_tests import Relabelled, relabelling_test
 from skeval.steps.exposure import names_listed
 from skeval.steps.neighbors import gower_engine, is_gower, nearest, pooled_masses, rows_of
 from skeval.steps.relabelled import name_of_test, set_against

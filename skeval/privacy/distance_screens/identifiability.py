@@ -18,8 +18,8 @@ from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy.distance_screens.percentiles import sides_test
 from skeval.results.result import Result, undefined
-from skeval.stats import relabelling as stats
-from skeval.stats.relabelling import Relabelled
+from skeval.stats import adversarial_accuracy
+from skeval.stats.permutation_tests import Relabelled
 from skeval.steps.neighbors import MAX_LENGTH, is_gower, nearest, pool_index
 from skeval.steps.relabelled import (
     RelabelledNearest,
@@ -132,7 +132,9 @@ class EpsilonIdentifiability(NeighborMetric, RelabelledTest):
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         asked, n_train = self._space(context, columns), context.n_rows("train")
         value, variance = identified(context, "train", *asked)
-        result = replace(result, interval=stats.paired_interval(value, variance, n_train))
+        result = replace(
+            result, interval=adversarial_accuracy.paired_interval(value, variance, n_train)
+        )
         if "holdout" not in context or context.n_rows("holdout") < 2:
             return result
         test = excess_test(context, *asked, self.n_permutations, self.random_state)
@@ -165,7 +167,7 @@ def identified(context: Context, role: str, space: Any, columns: Any) -> tuple[f
     to_synthetic, _ = nearest(context, role, "synthetic", **common)
     within, at = nearest(context, role, role, **common)
     holds = to_synthetic[:, 0] < within[:, 0]
-    return stats.share_with_pairs(holds, np.where(holds, -1, at[:, 0]))
+    return adversarial_accuracy.share_with_pairs(holds, np.where(holds, -1, at[:, 0]))
 
 
 @shared
@@ -177,9 +179,9 @@ def excess_test(
     sizes = context.n_rows("train"), context.n_rows("holdout")
 
     def excess(labels: np.ndarray) -> np.ndarray:
-        has_train, all_train = stats.labels_listed(rows, labels)
+        has_train, all_train = adversarial_accuracy.labels_listed(rows, labels)
         holds = labels & ~has_train, ~labels & all_train
-        on_train, on_holdout = map(stats.bit_counts, holds)
+        on_train, on_holdout = map(adversarial_accuracy.bit_counts, holds)
         return np.stack([on_train / sizes[0], on_holdout / sizes[1]])
 
     return packed_test(context, excess, n_permutations, seed)
@@ -323,8 +325,8 @@ class Authenticity(NeighborMetric, RelabelledTest):
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         is_authentic, clusters = authentic(context, "synthetic", "train", self.space, columns)
-        variance = stats.clustered_variance(is_authentic, clusters)
-        interval = stats.paired_interval(result.value, variance, is_authentic.size)
+        variance = adversarial_accuracy.clustered_variance(is_authentic, clusters)
+        interval = adversarial_accuracy.paired_interval(result.value, variance, is_authentic.size)
         details = {"standard_error": float(np.sqrt(variance))}
         result = replace(result, interval=interval, details=details)
         if "holdout" not in context or context.n_rows("holdout") < 2:

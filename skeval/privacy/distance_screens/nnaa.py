@@ -13,8 +13,8 @@ from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric, RelabelledTest
 from skeval.core.tags import CONTRAST_TAGS
 from skeval.results.result import Result, undefined
-from skeval.stats import relabelling as stats
-from skeval.stats.relabelling import Relabelled
+from skeval.stats import adversarial_accuracy
+from skeval.stats.permutation_tests import Relabelled
 from skeval.steps.neighbors import MAX_LENGTH, encoded, nearest, pool_index, reference_index
 from skeval.steps.relabelled import (
     TOO_FEW_ROWS,
@@ -166,7 +166,7 @@ def accuracies_of_all(context: Context, space: Any, columns: Any, ties: str) -> 
         if cut.size:
             to_real[cut] = index.kneighbors(queries[cut], 1, within[cut])[0][:, 0]
         pairs = (to_synthetic[own], to_own), (to_real, within)
-        first, second = (stats.own_is_nearer(*pair, ties).mean() for pair in pairs)
+        first, second = (adversarial_accuracy.own_is_nearer(*pair, ties).mean() for pair in pairs)
         accuracies.append(float(first + second) / 2.0)
     return accuracies
 
@@ -201,13 +201,13 @@ def loss_test(
         """Return the accuracies on train and on the holdout, shape (2, n_labelings)."""
         total = np.zeros((2, 8 * labels.shape[1]))
         for real, synthetic in pairs:
-            near_train, all_train = stats.labels_listed(real, labels)
+            near_train, all_train = adversarial_accuracy.labels_listed(real, labels)
             own_nearer = labels & near_train, ~(labels | all_train)
-            of_train, only_train = stats.labels_listed(synthetic, labels)
+            of_train, only_train = adversarial_accuracy.labels_listed(synthetic, labels)
             apart = ~of_train, only_train
             for i, n_rows in enumerate(sizes):
-                total[i] += stats.bit_counts(own_nearer[i]) / n_rows
-                total[i] += stats.bit_counts(apart[i]) / len(synthetic)
+                total[i] += adversarial_accuracy.bit_counts(own_nearer[i]) / n_rows
+                total[i] += adversarial_accuracy.bit_counts(apart[i]) / len(synthetic)
         return total / (2.0 * len(pairs))
 
     actual = np.packbits(actual_labels(context)[:, None], axis=1)

@@ -16,9 +16,9 @@ from skeval.exceptions import DegenerateInputWarning
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats import percentiles as stats
-from skeval.stats import relabelling
+from skeval.stats import permutation_tests
 from skeval.stats.distributions import common_histograms, kolmogorov_distance
-from skeval.stats.relabelling import Relabelled
+from skeval.stats.permutation_tests import Relabelled
 from skeval.steps.neighbors import is_gower, nearest
 from skeval.steps.relabelled import (
     RelabelledNearest,
@@ -520,4 +520,4 @@ def sides_test(
     # Settings are those of relabelled.relabelled_nearest.
     actual = sides(next(relabelled_nearest(context, *settings)))
     blocks = map(sides, relabelled_nearest(context, *settings))
-    return relabelling.sides_test(blocks, high_leaks=False), float(actual[0, 0])
+    return permutation_tests.sides_test(blocks, high_leaks=False), float(actual[0, 0])

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import norm
 
 from skeval.results.verdict import Contrast
-from skeval.stats.relabelling import block_sizes, least_p_value, sequential_test, shuffled
+from skeval.stats.permutation_tests import block_sizes, least_p_value, sequential_test, shuffled
 
 _MIN_MASSES = 100  # real rows, as many alike as these are, of which the sum is normal
 _N_PERMUTATIONS, _BLOCK = 9999, 1000

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
 
 from skeval.privacy import AttributeInferenceRisk, InferenceRisk, InferenceRiskAll
-from skeval.stats.relabelling import share_p_value
+from skeval.stats.permutation_tests import share_p_value
 
 # tables of few columns have rows in common by nature
 pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")

@@ -23,7 +23,7 @@ from skeval.privacy import AttributeInferenceRisk
 from skeval.privacy.attacks.attribute_inference import GuessedRows, Scoring, gains
 from skeval.privacy.attacks.secrets import Guesses, Lesson, guess_labels, guess_numbers
 from skeval.stats.intervals import newcombe
-from skeval.stats.relabelling import share_p_value
+from skeval.stats.permutation_tests import share_p_value
 from skeval.stats.roc import auc
 from tests.calibrations import Claim, all_hold, rates_of
 

@@ -12,7 +12,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import DisclosureProtection, DisclosureProtectionEstimate
 from skeval.stats.intervals import newcombe, wilson
-from skeval.stats.relabelling import share_p_value
+from skeval.stats.permutation_tests import share_p_value
 from tests.calibrations import Claim, all_hold, rates_of
 
 METHODS = ("cap", "zero_cap", "generalized_cap", "tcap", "disco")

@@ -22,7 +22,7 @@ from skeval.generators import Bootstrap, DPHistogram, IndependentMarginals, Sequ
 from skeval.privacy.attacks.audit_runs import Level, best_rule
 from skeval.privacy.attacks.dp_audit import DPAudit
 from skeval.privacy.attacks.worlds import BASES, TARGETS, named, scorer_of, worlds_of
-from skeval.stats.risks import gdp_epsilon
+from skeval.stats.epsilon_bounds import gdp_epsilon
 from skeval.stats.roc import Rates
 from tests.calibrations import Claim, rate_of
 

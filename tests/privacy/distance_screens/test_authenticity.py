@@ -11,7 +11,7 @@ from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
 from skeval.privacy.distance_screens.identifiability import Authenticity
-from skeval.stats import relabelling
+from skeval.stats import permutation_tests
 from skeval.steps.relabelled import relabelled_nearest
 
 
@@ -50,13 +50,13 @@ def brute_authentic(pool, synthetic, labels):
 def test_relabelled_contrast_is_brute_force(monkeypatch, space):
     train, holdout = column(*range(8)) ** 2.1, column(*range(3, 9)) ** 1.7
     synthetic = column(*np.random.default_rng(0).uniform(0, 50, 30))
-    seen, test = [], relabelling.sides_test
+    seen, test = [], permutation_tests.sides_test
 
     def record(blocks, **settings):
         seen.extend(blocks)
         return test(iter(seen), **settings)
 
-    monkeypatch.setattr(relabelling, "sides_test", record)
+    monkeypatch.setattr(permutation_tests, "sides_test", record)
     context = Context.of(train, holdout).with_synthetic(synthetic)
     metric = Authenticity(n_permutations=50, space=space).fit_context(context.real)
     result = metric.evaluate_context(context)

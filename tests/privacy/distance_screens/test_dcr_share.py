@@ -18,7 +18,7 @@ from skeval.privacy.distance_screens.column_groups import (
     related_groups,
 )
 from skeval.privacy.distance_screens.dcr import DCRShare
-from skeval.stats import relabelling
+from skeval.stats import permutation_tests
 from skeval.steps.samples import pooled_order
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
@@ -188,7 +188,7 @@ def test_groups_are_brute_force():
     masses = np.array(masses)[
         :, pooled_order(Context.of(TRAIN, HOLDOUT))
     ]  # drawn by what rows hold
-    draws = (masses @ relabelling.shuffled(labels, 1000, rng)).max(axis=0)
+    draws = (masses @ permutation_tests.shuffled(labels, 1000, rng)).max(axis=0)
     reached = (draws >= max(shares) - 1e-9).sum()
     assert result.p_value == pytest.approx((1 + reached) / 1001)
     assert result.baseline == pytest.approx(draws.mean(), abs=1e-9)

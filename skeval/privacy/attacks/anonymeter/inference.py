@@ -36,8 +36,9 @@ from skeval.privacy.attacks.secrets import (
 )
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
-from skeval.stats.relabelling import least_p_value
-from skeval.stats.risks import abstaining_test, attack_rate, residual_risk
+from skeval.stats.excess_tests import abstaining_test
+from skeval.stats.permutation_tests import least_p_value
+from skeval.stats.risks import attack_rate, residual_risk
 from skeval.steps.neighbors import ranges
 from skeval.steps.relabelled import name_of_test
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key
@@ -212,7 +213,7 @@ class InferenceRisk(InferenceMetric):
     is near (or of whose label the estimator is sure). ``details["abstaining"]`` has, for the surest
     1%, 2%, 5%, 10%, 20%, 50% and all of the guesses (``by_share``), how many are given and right of
     train and of the holdout, and the anonymity loss coefficient. Next to an alarm the summary says
-    how the ``clearest`` share differs. See ``skeval.stats.risks.abstaining_test``.
+    how the ``clearest`` share differs. See ``skeval.stats.excess_tests.abstaining_test``.
 
     The p-value is one-sided: if the synthetic table does not depend on which of the pooled real
     rows were train, all choices of them are equally likely. It holds for all shares at once, all

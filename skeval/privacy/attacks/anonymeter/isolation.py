@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from skeval.privacy.attacks.anonymeter.predicates import Codes, Distinct, Predicates
-from skeval.stats.relabelling import NOISE, Relabelled, block_sizes, sequential_test
-from skeval.stats.risks import N_DRAWS
+from skeval.stats.excess_tests import N_DRAWS
+from skeval.stats.permutation_tests import NOISE, Relabelled, block_sizes, sequential_test
 
 _NEVER = 1e-15  # a chance below is none
 _MAX_LENGTH = 64  # pooled values that a predicate may match to be part of the test

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skeval.stats.disclosure import joint_classes
+from skeval.stats.joint_classes import joint_classes
 
 Codes = NDArray[np.int32]
 NO_HOLE = -2

@@ -21,16 +21,14 @@ from skeval.exceptions import MetricWarning, MissingInputError
 from skeval.neighbors.mixed import MixedNearestNeighbors
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import ALARM_LEVEL, Contrast, raises_alarm
+from skeval.stats.abstention import among_surest
+from skeval.stats.excess_tests import N_DRAWS, largest_excess_test, relabelled_sums
 from skeval.stats.risks import (
-    N_DRAWS,
     RISK_LEVELS,
     Rate,
     Risk,
-    among_surest,
     attack_rate,
     is_weak,
-    largest_excess_test,
-    relabelled_sums,
     residual_risk,
     risk_level,
     risks_by_counts,

@@ -39,7 +39,7 @@ from skeval.privacy.attacks.anonymeter.risks import (
 )
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
-from skeval.stats.relabelling import least_p_value
+from skeval.stats.permutation_tests import least_p_value
 from skeval.stats.risks import attack_rate, is_weak, risk_level
 from skeval.steps.exposure import names_listed
 from skeval.steps.neighbors import encoded

@@ -15,7 +15,7 @@ from skeval.core.tags import ATTACK_TAGS, LIGHT
 from skeval.privacy.attacks.membership.rates import in_halves
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
-from skeval.stats.relabelling import least_p_value, share_p_value
+from skeval.stats.permutation_tests import least_p_value, share_p_value
 from skeval.stats.roc import Rates, rates_at
 from skeval.steps.exposure import advice_on_leak
 from skeval.steps.members import MemberScores, member_scores

@@ -28,7 +28,8 @@ from skeval.privacy.attacks.membership.rates import (
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import ALARM_LEVEL, Contrast
 from skeval.stats.intervals import clopper_pearson
-from skeval.stats.relabelling import holm, least_p_value
+from skeval.stats.multiple_testing import holm
+from skeval.stats.permutation_tests import least_p_value
 from skeval.stats.roc import Areas, auc, delong, label_tests, tpr_at_fpr
 from skeval.steps.exposure import advice_on_leak
 from skeval.steps.members import (
@@ -229,7 +230,7 @@ class MembershipInference(Metric):
     - `precision_at`: the share of members among the highest scores of as many members as others.
     - `abstaining`: what an attacker is right about who names only the surest 1%, 2%, ... of the
       rows, with p-values that hold for all shares at once
-      (``skeval.stats.risks.abstaining_test``).
+      (``skeval.stats.excess_tests.abstaining_test``).
     - `outliers`: the AUC in each tenth of the rows by their distance to other real rows, and in the
       outermost 5%, 2% and 1%: what leaks of few rows is lost in the average.
     - `curve`: at most 200 points of the ROC curve.

@@ -16,7 +16,7 @@ from skeval.core.tags import ATTACK_TAGS
 from skeval.neighbors import MixedNearestNeighbors
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
-from skeval.stats.relabelling import (
+from skeval.stats.permutation_tests import (
     Relabelled,
     block_sizes,
     least_p_value,

@@ -10,9 +10,10 @@ from scipy.stats import rankdata
 
 from skeval.core.context import Context
 from skeval.stats import roc
+from skeval.stats.abstention import SHARES
+from skeval.stats.excess_tests import abstaining_test
 from skeval.stats.intervals import clopper_pearson, newcombe
-from skeval.stats.relabelling import share_p_value
-from skeval.stats.risks import SHARES, abstaining_test
+from skeval.stats.permutation_tests import share_p_value
 from skeval.steps.exposure import outlyingness
 from skeval.steps.member_rows import in_drawing_order, validation_half
 from skeval.steps.members import MemberScores

@@ -15,7 +15,8 @@ from skeval.privacy.attacks.shadow.game import Game
 from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL, TEST_LEVEL, Contrast
 from skeval.stats.intervals import clopper_pearson, newcombe
-from skeval.stats.relabelling import holm, share_p_value
+from skeval.stats.multiple_testing import holm
+from skeval.stats.permutation_tests import share_p_value
 from skeval.utils.formatting import as_float
 
 _MIN_TABLES = 50  # tables that a target is tested on

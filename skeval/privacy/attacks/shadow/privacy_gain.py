@@ -16,7 +16,7 @@ from skeval.generators.anonymization import MondrianAnonymization
 from skeval.privacy.attacks.shadow.game import GeneratorLike
 from skeval.privacy.attacks.shadow.shadow_attack import ShadowAttack
 from skeval.results.result import Result, undefined
-from skeval.stats.relabelling import difference_interval
+from skeval.stats.row_scores import difference_interval
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Legal
 

@@ -24,9 +24,9 @@ from skeval.privacy.attacks.shadow.shadow_attack import ShadowAttack, observed
 from skeval.privacy.attacks.shadow.targets import TargetChoice
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
-from skeval.stats.relabelling import difference_interval, row_mean
-from skeval.stats.risks import two_world_epsilon
+from skeval.stats.epsilon_bounds import two_world_epsilon
 from skeval.stats.roc import Rates, advantage_threshold, delong, rates_at, threshold_at
+from skeval.stats.row_scores import difference_interval, row_mean
 from skeval.steps.classifiers import fitted_classifier, positive_scores
 from skeval.steps.samples import nothing_to_measure
 from skeval.utils.formatting import as_float, percent

@@ -10,7 +10,7 @@ from skeval.datasets import make_census, make_mixed
 from skeval.exceptions import DegenerateInputWarning
 from skeval.privacy import MembershipDisclosureF1
 from skeval.privacy.attacks.membership.disclosure_f1 import best_threshold, f1_at, relative_f1
-from skeval.stats.relabelling import share_p_value
+from skeval.stats.permutation_tests import share_p_value
 from skeval.steps.members import MemberScores
 from tests.calibrations import Claim, all_hold, rates_of
 

@@ -20,7 +20,7 @@ from skeval.exceptions import (
 from skeval.privacy import MembershipInference
 from skeval.privacy.attacks.membership.rates import precision_at
 from skeval.stats.intervals import clopper_pearson
-from skeval.stats.relabelling import holm
+from skeval.stats.multiple_testing import holm
 from skeval.stats.roc import auc_p_value, delong, tpr_at_fpr
 from skeval.steps.member_rows import validation_half
 from skeval.steps.members import BLEND, CALIBRATED, STRONGEST, blended, member_scores

@@ -12,7 +12,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.generators import Bootstrap
 from skeval.privacy.attacks.shadow.shadow_attribute import ShadowAttributeInference
-from skeval.stats.relabelling import holm
+from skeval.stats.multiple_testing import holm
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(80, random_state=seed) for seed in range(3))
 LONG = pd.concat([SYNTHETIC] * 2)

@@ -26,9 +26,9 @@ from skeval.privacy.attacks.shadow.shadow_membership import (
     table_scores,
 )
 from skeval.privacy.attacks.shadow.targets import select_targets
+from skeval.stats.epsilon_bounds import two_world_epsilon
 from skeval.stats.intervals import clopper_pearson, newcombe
-from skeval.stats.relabelling import holm
-from skeval.stats.risks import two_world_epsilon
+from skeval.stats.multiple_testing import holm
 from skeval.stats.roc import delong
 
 LINE = LogisticRegression(C=100.0, max_iter=2000)

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare, fisher_exact
 
-from skeval.stats.relabelling import (
+from skeval.stats.multiple_testing import holm
+from skeval.stats.permutation_tests import (
     block_sizes,
-    exchange_p_value,
-    holm,
     relabelled,
     relabelling_test,
     sequential_test,
@@ -21,6 +20,7 @@ from skeval.stats.relabelling import (
     share_p_value,
     shuffled,
 )
+from skeval.stats.row_scores import exchange_p_value
 
 
 def all_labels(n_train, n_rows):
@@ -65,7 +65,7 @@ def test_relabelling_in_blocks_is_the_same(monkeypatch):
         )
 
     whole = test()
-    monkeypatch.setattr("skeval.stats.relabelling._LABELS", 60)
+    monkeypatch.setattr("skeval.stats.permutation_tests._LABELS", 60)
     assert test() == whole
 
 
@@ -150,6 +150,7 @@ def test_by_hand():
     assert holm([0.9, 0.6]) == [1.0, 1.0]
     assert holm([0.02, 0.02]) == [0.04, 0.04]
     assert holm([0.3]) == [0.3]
+    assert holm([0.04, 0.001, 0.9, 0.03]) == pytest.approx([0.09, 0.004, 0.9, 0.09])
     assert holm([]) == []
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from skeval.stats.relabelling import (
+from skeval.stats.distance_bounds import (
     Confusion,
     jensen_shannon_terms,
     ks_bound,

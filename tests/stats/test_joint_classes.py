@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from skeval.stats import disclosure as d
+from skeval.stats.joint_classes import class_counts, joint_classes
 
 SHAPES = st.tuples(st.integers(1, 25), st.integers(0, 4))
 TABLES = arrays(np.int64, SHAPES, elements=st.sampled_from([-1, 0, 1, 2, 5_000, 2**40]))
@@ -15,7 +15,7 @@ TABLES = arrays(np.int64, SHAPES, elements=st.sampled_from([-1, 0, 1, 2, 5_000, 
 @given(TABLES)
 @settings(deadline=None)
 def test_classes_are_those_of_groupby(codes):
-    found = d.joint_classes(codes)
+    found = joint_classes(codes)
     frame = pd.DataFrame(codes).astype(object)
     expected = (
         frame.groupby(list(frame.columns)).ngroup().to_numpy()
@@ -29,7 +29,7 @@ def test_classes_of_more_combinations_than_a_word_has():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 5_000, (3_000, 12))
     codes = np.vstack([codes, codes[:500]])
-    found = d.joint_classes(codes)
+    found = joint_classes(codes)
     assert found.max() == 2_999
     np.testing.assert_array_equal(found[:500], found[-500:])
     order = np.lexsort(codes[:3_000].T[::-1])
@@ -37,13 +37,13 @@ def test_classes_of_more_combinations_than_a_word_has():
 
 
 def test_no_rows():
-    assert d.joint_classes(np.empty((0, 2), dtype=np.int64)).size == 0
-    assert d.class_counts(np.array([], dtype=np.int64), np.array([1])).tolist() == [[0, 0], [0, 1]]
+    assert joint_classes(np.empty((0, 2), dtype=np.int64)).size == 0
+    assert class_counts(np.array([], dtype=np.int64), np.array([1])).tolist() == [[0, 0], [0, 1]]
 
 
 @given(TABLES)
 @settings(deadline=None)
 def test_sizes_are_those_of_groupby(codes):
-    (counts,) = d.class_counts(d.joint_classes(codes))
-    sizes = pd.Series(d.joint_classes(codes)).groupby(d.joint_classes(codes)).size()
+    (counts,) = class_counts(joint_classes(codes))
+    sizes = pd.Series(joint_classes(codes)).groupby(joint_classes(codes)).size()
     np.testing.assert_array_equal(counts, sizes)

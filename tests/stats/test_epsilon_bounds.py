@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from skeval.stats.intervals import clopper_pearson
-from skeval.stats.risks import (
+from skeval.stats.epsilon_bounds import (
     against_claim,
     epsilon_of_rates,
     gdp_delta,
@@ -19,6 +18,7 @@ from skeval.stats.risks import (
     pairs_p_value,
     two_world_epsilon,
 )
+from skeval.stats.intervals import clopper_pearson
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats.disclosure import (
+from skeval.stats.correct_attribution import (
     attributed,
     cap,
     cap_of_synthetic,
@@ -132,7 +132,7 @@ def test_blocks_do_not_matter(monkeypatch):
     tables = drawn(60, 30, 5, 4, seed=0)
     whole = generalized_cap(*tables)
     for size in (1, 70, 10_000):
-        monkeypatch.setattr("skeval.stats.disclosure._BLOCK", size)
+        monkeypatch.setattr("skeval.stats.correct_attribution._BLOCK", size)
         assert generalized_cap(*tables).tolist() == whole.tolist()
 
 

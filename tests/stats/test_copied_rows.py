@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom
 
-from skeval.stats.repeats import CHANCE, Copied, Copies, copied, distinct_expected, repeats_seen
+from skeval.stats.copied_rows import CHANCE, Copied, Copies, copied, distinct_expected, repeats_seen
 
 
 def counts(*tables):

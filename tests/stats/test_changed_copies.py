@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats.repeats import changed_copies, partial_copies, scattered_copies, strange_copies
+from skeval.stats.changed_copies import (
+    changed_copies,
+    partial_copies,
+    scattered_copies,
+    strange_copies,
+)
 
 SIZES = (200, 200, 200)
 

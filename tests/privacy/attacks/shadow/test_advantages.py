@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 
 from skeval.privacy.attacks.shadow.advantages import Advantage, largest_by_chance
 from skeval.stats.intervals import clopper_pearson, newcombe
-from skeval.stats.relabelling import share_p_value
+from skeval.stats.permutation_tests import share_p_value
 
 
 def test_against_chance():

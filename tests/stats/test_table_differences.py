@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats.intervals import Sampled, independent_interval, linearized, paired_interval
+from skeval.stats.halves import linearized
+from skeval.stats.table_differences import Sampled, independent_interval, paired_interval
 
 
 @pytest.mark.parametrize("root", [False, True])

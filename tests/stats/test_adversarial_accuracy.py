@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
-from skeval.stats.relabelling import (
+from skeval.stats.adversarial_accuracy import (
     adversarial,
     bit_counts,
     clustered_variance,

@@ -1,21 +1,17 @@
 """How many rows of a release equal a row that is unique in a real table, where nothing was copied.
 
-Real rows repeat each other: in a narrow table most do, in a wide one none. How often they do, pairs
-of real rows show.
-
-Rows of a release that equal a unique row of a real table but for a few cells.
+Real rows repeat each other: most do in a narrow table, and none in a wide one. Pairs of real rows
+show how often they do.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from itertools import combinations
 from typing import Any, Literal, get_args
 
 import numpy as np
-import pandas as pd
 from scipy.stats import nbinom
 
 from skeval.stats.distributions import log_choose
@@ -261,212 +257,6 @@ def copied(
 def distinct_expected(pool: np.ndarray, n_rows: int) -> float:
     """Return how many distinct rows that many real ones have, at the least."""
     return float((pool > 0).sum()) * min(1.0, n_rows / max(1, int(pool.sum())))
-
-
-BLANKED = "missing cells left out"
-STRANGE = "cells that are missing or of no real row left out"
-_MAX_READ = 2 * 10**7  # rows, times the ways to leave cells out
-_MAX_PATTERNS = 256
-_MIN_COLUMNS = 5  # of a table: narrower rows, of some cells alone, meet too often by chance
-_MAX_NAMED = 5  # columns in a sentence
-
-
-def changed_copies(
-    codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...], strange: Mapping[str, np.ndarray]
-) -> tuple[str, Copied] | None:
-    """Find copies of train rows of which a few cells were changed."""
-    if part := partial_copies(codes, n_rows):
-        names, train = part
-        where = ", ".join(names) if len(names) <= _MAX_NAMED else f"{len(names)} columns"
-        return f"{where} left out", train
-    rules: tuple[tuple[str, Callable[[], Copied | None]], ...] = (
-        (BLANKED, lambda: blanked_copies(codes, n_rows, CHANCE / 4)),
-        (STRANGE, lambda: strange_copies(codes, n_rows, strange, CHANCE / 4)),
-        ("any one cell left out", lambda: scattered_copies(codes, n_rows, 1, CHANCE / 4)),
-        ("any two cells left out", lambda: scattered_copies(codes, n_rows, 2, CHANCE / 4)),
-    )
-    for left_out, rule in rules:
-        without = rule()
-        if without is not None and without.beyond_chance:
-            return left_out, without
-    return None
-
-
-def partial_copies(
-    codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...]
-) -> tuple[tuple[str, ...], Copied] | None:
-    """Find copies of train rows in which one column was changed."""
-    # Columns that are constant in the release and not in train are left out at any rate: rows
-    # cannot agree in them. Then each of the others is, one at a time. Any count exceeds its
-    # bound in one of a hundred releases of fresh rows, at most.
-    #
-    # A row's value is the sum of random numbers of its cells, 64 bits each, so that leaving a
-    # column out is a subtraction.
-    start = sum(n_rows[:2])
-    idle = [
-        name
-        for name, of_column in codes.items()
-        if np.ptp(of_column[start:]) == 0 < np.ptp(of_column[: n_rows[0]])
-    ]
-    left_out = [(*idle, name) for name in codes if name not in idle]
-    left_out = [names for names in [tuple(idle), *left_out] if 0 < len(names) < len(codes)]
-    chance = CHANCE / max(1, len(left_out))
-    found = [
-        (names, one)
-        for names, values in zip(left_out, _without(codes, left_out), strict=True)
-        if (one := _copied(values, n_rows, chance)).beyond_chance
-    ]
-    return max(found, key=lambda pair: (pair[1].n - pair[1].most, pair[0]), default=None)
-
-
-def blanked_copies(
-    codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...], chance: float = CHANCE
-) -> Copied | None:
-    """Count the unique training rows that a release repeats except for missing cells."""
-    # Each row of the release is compared in the columns in which it has a value. How often
-    # real rows repeat each other in these columns is estimated from their pairs. A cell is
-    # never left out because of its value, since the cells that remain would agree with real
-    # rows more often than pairs of real rows do. In many tables, rows that lack the same
-    # cells are of one kind, and repeat each other more often than other rows do. Therefore, a
-    # number beyond chance is also compared with the number of holdout rows that the release
-    # repeats in the same way. The result is None if no cell is missing, or if the table has
-    # fewer than five columns. Among very many combinations of columns, the most frequent ones
-    # are compared.
-    n_train, start = n_rows[0], sum(n_rows[:2])
-    marks = {name: of_column[start:] < 0 for name, of_column in codes.items()}
-    met, expected, n_drawn = np.zeros(n_train, dtype=bool), 0.0, 0
-    for classes, chosen in _patterns(codes, n_rows, marks):
-        real, release_rows = classes[:start], classes[start:]
-        train, pool, release, own = _counts(
-            classes, real[:n_train], real, release_rows, release_rows[chosen]
-        )
-        met |= ((train == 1) & (own > 0))[real[:n_train]]
-        drawn = int((own > 0).sum())
-        expected += _expected(pool, release, n_train, drawn)
-        n_drawn += drawn
-    if not n_drawn:
-        return None
-    exposure = repeats_seen(np.ones(start, dtype=int), n_train, n_drawn).exposure
-    seen = Repeats(expected * exposure, exposure)
-    of_pairs = Copied(int(met.sum()), seen.bound(chance), repeats=seen)
-    if not of_pairs.beyond_chance:
-        return of_pairs
-    beside = _beside_holdout(_patterns(codes, n_rows, marks), n_rows, chance)
-    return of_pairs if beside is None or beside.beyond_chance else beside
-
-
-def strange_copies(
-    codes: Mapping[str, np.ndarray],
-    n_rows: tuple[int, ...],
-    strange: Mapping[str, np.ndarray],
-    chance: float = CHANCE,
-) -> Copied | None:
-    """Count unique training rows that a release repeats except for cells that no real row has."""
-    # Every cell that remains is known to be real, and in columns of many levels such cells
-    # often agree with a real row. How many rows agree by chance is therefore counted among
-    # the holdout rows, from which the cells are selected in the same way. The result is None
-    # without holdout rows, if there are no such cells, or if the table has fewer than five
-    # columns.
-    return _beside_holdout(_patterns(codes, n_rows, strange), n_rows, chance)
-
-
-def _patterns(
-    codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...], marks: Mapping[str, np.ndarray]
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield classes of all rows without the columns that release rows have marked, and which do."""
-    names = list(codes)
-    marked = np.column_stack([marks[name] for name in names])
-    if len(names) < _MIN_COLUMNS or not marked.any():
-        return
-    patterns, which, sizes = np.unique(marked, axis=0, return_inverse=True, return_counts=True)
-    most = min(_MAX_PATTERNS, max(1, _MAX_READ // sum(n_rows)))
-    chosen = np.argsort(-sizes, kind="stable")[:most]
-    left_out = [tuple(np.array(names)[patterns[i]]) for i in chosen]
-    for i, values in zip(chosen, _without(codes, left_out), strict=True):
-        yield pd.factorize(values)[0], which.ravel() == i
-
-
-def _counts(classes: np.ndarray, *parts: np.ndarray) -> list[np.ndarray]:
-    """Return how often each of the classes is in each of the parts."""
-    n_classes = int(classes.max(initial=-1)) + 1
-    return [np.bincount(part, minlength=n_classes) for part in parts]
-
-
-def _expected(pool: np.ndarray, release: np.ndarray, n_train: int, n_drawn: int) -> float:
-    """Return how many repeats are expected, of a release that may repeat itself more than most."""
-    real, own = (repeats_seen(counts, n_train, n_drawn).expected for counts in (pool, release))
-    return float(np.sqrt(real * max(real, own)))
-
-
-def scattered_copies(
-    codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...], k: int, chance: float = CHANCE
-) -> Copied | None:
-    """Count unique training rows that a release repeats except for any `k` cells of each row."""
-    # How many rows agree by chance is counted among the holdout rows. The result is None
-    # without holdout rows, if no column would be left, or if there are too many rows and
-    # columns.
-    left_out = list(combinations(codes, k))
-    if len(codes) <= k + 1 or len(left_out) * sum(n_rows) > _MAX_READ:
-        return None
-    every = np.ones(n_rows[2], dtype=bool)
-    compared = ((pd.factorize(values)[0], every) for values in _without(codes, left_out))
-    return _beside_holdout(compared, n_rows, chance)
-
-
-def _beside_holdout(
-    compared: Iterator[tuple[np.ndarray, np.ndarray]], n_rows: tuple[int, ...], chance: float
-) -> Copied | None:
-    """Count the training rows that release rows match, and the holdout rows in the same way."""
-    # Only a row that no other real row equals counts, so that a row counts for the training
-    # data and for the holdout data under the same condition, at any sizes of the two.
-    n_train, n_holdout, n_release = n_rows
-    start = n_train + n_holdout
-    hit, by = np.zeros(start, dtype=bool), np.zeros((2, n_release), dtype=bool)
-    n_compared = 0
-    for classes, chosen in compared if n_holdout else ():
-        real, release = classes[:start], classes[start:]
-        train, holdout, own = _counts(classes, real[:n_train], real[n_train:], release[chosen])
-        met = (train + holdout == 1) & (own > 0)
-        hit |= met[real]
-        for side, table in zip(by, (train, holdout), strict=True):
-            side |= chosen & (met & (table == 1))[release]
-        n_compared += 1
-    if not n_compared:
-        return None
-    of_train, of_holdout = (
-        min(int(rows.sum()), int(side.sum()))
-        for rows, side in zip((hit[:n_train], hit[n_train:]), by, strict=True)
-    )
-    repeats = Repeats(float(of_holdout), n_holdout / n_train)
-    return Copied(of_train, repeats.bound(chance), repeats=repeats)
-
-
-def _without(
-    codes: Mapping[str, np.ndarray], left_out: list[tuple[str, ...]]
-) -> Iterator[np.ndarray]:
-    """Yield the values of rows without these columns."""
-    rng = np.random.default_rng(0)
-    drawn = {c: rng.integers(0, 2**64, of.max() + 2, dtype=np.uint64) for c, of in codes.items()}
-
-    def total(names: Iterable[str]) -> np.ndarray:
-        cells = [drawn[name][codes[name]] for name in names]
-        return np.asarray(np.sum(cells, axis=0, dtype=np.uint64))
-
-    whole = total(codes)
-    for names in left_out:
-        yield whole - total(names)
-
-
-def _copied(values: np.ndarray, n_rows: tuple[int, ...], chance: float) -> Copied:
-    # sorted with the table in the two lowest bits, rows are counted without a table of hashes
-    tables = np.repeat(np.arange(3, dtype=np.uint64), n_rows)
-    rows = np.sort((values & ~np.uint64(3)) | tables)
-    starts = np.flatnonzero(np.diff(rows >> np.uint64(2), prepend=np.uint64(2**63)))
-    of_table = (rows & np.uint64(3)).astype(np.int8)
-    train, holdout, release = (
-        np.add.reduceat(of_table == k, starts, dtype=np.int64) for k in range(3)
-    )
-    return copied(release, train, train + holdout, chance)
 
 
 def copies_of(what: str, counts: Mapping[str, np.ndarray]) -> Copies:
