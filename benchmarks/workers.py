@@ -32,8 +32,9 @@ from skeval.model_selection import cross_validate_generator
 from skeval.neighbors.mixed import MixedNearestNeighbors
 from skeval.privacy import DCROverfittingProtection
 from skeval.scale.engines import DaskEngine
-from skeval.scale.part_tasks import MAX_SENT, Part, encoded_rows
+from skeval.scale.part_tasks import encoded_rows
 from skeval.scale.partitioned import PartitionedNearestNeighbors
+from skeval.scale.parts import MAX_SENT, Part
 
 K = 2
 BLOCK = 50_000  # rows of a part

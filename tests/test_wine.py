@@ -9,7 +9,8 @@ from scipy.spatial.distance import cdist
 from skeval.core.context import Context
 from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection, PrivacyScore
 from skeval.stats.roc import auc
-from skeval.steps.neighbors import encoded, nearest, ranges
+from skeval.steps.encoded_rows import encoded, ranges
+from skeval.steps.neighbors import nearest
 
 SYNTHETIC = ("over", "gauss", "holdout", "train")
 

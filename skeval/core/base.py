@@ -32,9 +32,9 @@ from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL
 from skeval.stats.halves import extrapolated, halves_interval, linearized, sampling_interval
 from skeval.stats.table_differences import Sampled, independent_interval
+from skeval.steps.encoded_rows import is_gower, preprocessor
 from skeval.steps.halves import MIN_HALVED, halved_share, halvings
 from skeval.steps.holdout_shift import shift_notices
-from skeval.steps.neighbors import is_gower, preprocessor
 from skeval.steps.samples import (
     check_measured,
     drawn_positions,
@@ -80,7 +80,7 @@ _N_HALVINGS_OF_SUBJECTS = 4
 
 @shared
 def _halved_by_subject(context: RelationalContext, role: str, half: int, seed: int) -> Any:
-    from skeval.steps.joins import subjects_in_place
+    from skeval.steps.independent_subjects import subjects_in_place
 
     return subjects_in_place(context, role, half, seed, 2)
 
@@ -94,7 +94,7 @@ def difference_by_subject(
     """Return the interval of value minus baseline of several tables, from halves of subjects."""
     # A subject changes halves with all its rows. More rows than 8,192 are not halved: the
     # noise is then that of fewer subjects, scaled.
-    from skeval.steps.joins import n_subjects, subjects_in_place
+    from skeval.steps.independent_subjects import n_subjects, subjects_in_place
 
     sizes = {role: n_subjects(context, role) for role in ("synthetic", "holdout")}
     counted = min(sizes.values())

@@ -14,8 +14,7 @@ from skeval.core.declared import declared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.results.result import Result, undefined
 from skeval.stats.epsilon_bounds import Matched, privacy_of_matches
-from skeval.steps.exposure import advice_on_leak
-from skeval.steps.neighbors import (
+from skeval.steps.distance_accumulation import (
     _LARGEST_THRESHOLD,
     MAX_FEW_ROWS,
     TERMS,
@@ -23,14 +22,15 @@ from skeval.steps.neighbors import (
     accumulation_curve,
     area_interval,
     areas,
-    is_gower,
     jackknife_error,
     loo_median,
     moved_terms,
-    nearest,
     removed_terms,
     scaled_distances,
 )
+from skeval.steps.encoded_rows import is_gower
+from skeval.steps.leak_advice import advice_on_leak
+from skeval.steps.neighbors import nearest
 from skeval.steps.samples import column_key
 from skeval.utils.parameters import (
     Columns,

@@ -19,7 +19,7 @@ from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_total_variation, total_variation
 from skeval.stats.intervals import newcombe
 from skeval.stats.joint_classes import distinct_codes
-from skeval.steps.manifolds import Groups, grouped
+from skeval.steps.distinct_rows import Groups, grouped
 from skeval.steps.samples import ROLES, mean_of_defined
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import AnyColumns

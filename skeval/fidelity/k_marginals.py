@@ -23,7 +23,8 @@ from skeval.stats.distributions import (
     number_of_cells,
     total_variation,
 )
-from skeval.steps.pairs import Binning, SubsetTables, joint_tables, pair_similarities, subset_tables
+from skeval.steps.column_sets import SubsetTables, subset_tables
+from skeval.steps.pairs import Binning, joint_tables, pair_similarities
 from skeval.steps.samples import ROLES, chosen_columns, drawn_subsets
 from skeval.utils.formatting import number, percent
 from skeval.utils.parameters import (

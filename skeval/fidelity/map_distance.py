@@ -25,8 +25,8 @@ from skeval.stats.maps import (
     weights_by_column,
 )
 from skeval.stats.pair_sums import permutation_p_value
-from skeval.steps.manifolds import feature_owners, vectors
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure
+from skeval.steps.vectors import feature_owners, vectors
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, GroupSize, Interval, MatrixSpace, Seed
 

@@ -20,14 +20,7 @@ from skeval.stats.manifolds import (
     is_within,
     soft_cover,
 )
-from skeval.steps.manifolds import (
-    ball_counts,
-    distance_blocks,
-    drawn,
-    n_drawn,
-    radii,
-    rows_in_balls,
-)
+from skeval.steps.balls import ball_counts, distance_blocks, drawn, n_drawn, radii, rows_in_balls
 from skeval.steps.neighbors import nearest, rows_of
 from skeval.steps.samples import ROLES, ColumnChoice, column_key, nothing_to_measure
 from skeval.utils.formatting import number, percent

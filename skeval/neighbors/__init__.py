@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 from skeval.neighbors.mixed import MixedNearestNeighbors
 
 if TYPE_CHECKING:
-    from skeval.scale.part_tasks import Part
     from skeval.scale.partitioned import PartitionedNearestNeighbors
+    from skeval.scale.parts import Part
 
 __all__ = ["MixedNearestNeighbors", "Part", "PartitionedNearestNeighbors"]
 

@@ -28,8 +28,8 @@ from skeval.stats import matches as stats
 from skeval.stats.epsilon_bounds import Matched
 from skeval.stats.intervals import wilson
 from skeval.stats.repeated_values import values_in_words
+from skeval.steps.contrasts import MATCHES, contrast_of, set_against, with_claim
 from skeval.steps.identifiers import advice_on_identifiers, identifier_copies, identifiers_in_words
-from skeval.steps.relabelled import MATCHES, contrast_of, set_against, with_claim
 from skeval.utils.formatting import counted, percent, risk_level
 from skeval.utils.parameters import AnyColumns, Fraction, Interval
 

@@ -15,8 +15,8 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.exceptions import InvalidParameterError
 from skeval.stats.joint_classes import class_counts, joint_classes
-from skeval.steps.exposure import advice_on_leak
-from skeval.steps.manifolds import grouped
+from skeval.steps.distinct_rows import grouped
+from skeval.steps.leak_advice import advice_on_leak
 from skeval.steps.samples import cells, chosen_columns, column_key, finite_values
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Cells, inner_edges, numbers
@@ -154,7 +154,7 @@ def distinct_rows(
 ) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
     """Return the codes of distinct rows by column, and how many rows have each.
 
-    None where each row has its code, see :func:`~skeval.steps.manifolds.grouped`.
+    None where each row has its code, see :func:`~skeval.steps.distinct_rows.grouped`.
     """
     cuts = {name: _cut(context, name, n_bins, neutral) for name in columns}
     found = grouped(context, role, columns, partial(_codes_of, cuts=cuts))

@@ -20,7 +20,7 @@ from skeval.stats.intervals import wilson
 from skeval.stats.joint_classes import class_counts
 from skeval.stats.permutation_tests import least_p_value
 from skeval.stats.row_scores import exchange_p_value
-from skeval.steps.relabelled import with_contrast
+from skeval.steps.contrasts import with_contrast
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import percent

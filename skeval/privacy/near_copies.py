@@ -6,7 +6,8 @@ import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.stats.copied_rows import CHANCE, Copied, Copies, Repeats
-from skeval.steps.neighbors import encoded, index_of, nearest, reference_index
+from skeval.steps.encoded_rows import encoded
+from skeval.steps.neighbors import index_of, nearest, reference_index
 from skeval.steps.samples import drawn_positions
 
 RATIO = 16  # how many times closer a near copy is than any other real row

@@ -16,7 +16,7 @@ from skeval.privacy.kmeans_clusters import ClusterableMetric, too_few_to_cluster
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.matches import match_contrast, mean_on_train
-from skeval.steps.relabelled import contrast_of, with_contrast
+from skeval.steps.contrasts import contrast_of, with_contrast
 from skeval.utils.formatting import number, percent
 
 _N_PERMUTATIONS = 1999

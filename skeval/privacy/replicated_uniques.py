@@ -13,7 +13,7 @@ from skeval.core.tags import DISCLOSURE_TAGS
 from skeval.privacy.equivalence_classes import ClassMetric, share_in_small
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
-from skeval.steps.relabelled import share_contrast, with_contrast
+from skeval.steps.contrasts import share_contrast, with_contrast
 from skeval.utils.formatting import percent
 
 

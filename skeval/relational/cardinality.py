@@ -17,7 +17,7 @@ from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import ConstantColumnWarning, NothingToMeasureWarning
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.distributions import kolmogorov_of_sorted
-from skeval.steps.joins import n_children
+from skeval.steps.foreign_keys import n_children
 from skeval.tables.keys import ForeignKey
 from skeval.utils.formatting import number, percent
 

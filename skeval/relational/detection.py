@@ -31,12 +31,13 @@ from skeval.steps.classifiers import (
     MIN_ROWS,
     TREE,
     Classifier,
-    estimators_of,
     labelled_rows,
     learn,
     nominal_columns,
 )
-from skeval.steps.joins import drawn_rows, joined_context, paths_up, roots
+from skeval.steps.estimators import estimators_of
+from skeval.steps.foreign_keys import paths_up
+from skeval.steps.joined_tables import drawn_rows, joined_context, roots
 from skeval.steps.samples import named_seed
 from skeval.steps.sequences import feature_context
 from skeval.steps.subjects import rows_taken

@@ -22,7 +22,7 @@ from skeval.exceptions import NothingToMeasureWarning
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.joint_classes import class_counts, joint_classes
 from skeval.stats.matches import digits_kept, matches
-from skeval.steps.joins import parents
+from skeval.steps.foreign_keys import parents
 from skeval.tables.keys import key_codes
 from skeval.tables.preprocessing import NUMERIC, numbers
 from skeval.tables.relational_data import NULL, ORPHAN

@@ -10,10 +10,10 @@ import pandas as pd
 
 from skeval.core.context import NOT_REMEMBERED, Context, shared, shared_rows
 from skeval.exceptions import NotRememberedError
-from skeval.scale import steps
+from skeval.scale import column_steps, distinct_row_steps, pair_steps, row_steps
 from skeval.scale.long_csv import large_source
 from skeval.scale.tables import CanonicalTable, LargeTable, Learned, Spill, Spilled, look_at
-from skeval.steps.neighbors import room
+from skeval.steps.encoded_rows import room
 from skeval.steps.samples import (
     drawn_positions,
     measured_on,
@@ -131,8 +131,9 @@ class LargeContext(Context):
         return {**super()._state(), "max_rows": self.most_rows}
 
 
-for _step, _override in steps.overrides:
-    _step.register(LargeContext)(_override)
+for _steps in (row_steps, column_steps, distinct_row_steps, pair_steps):
+    for _step, _override in _steps.overrides:
+        _step.register(LargeContext)(_override)
 
 
 @room.register(LargeContext)

@@ -1,187 +1,31 @@
-"""Parts of a table, and what workers are asked to do with them: pure functions of what they get.
-
-A table cut into cells of rows that are alike, so that a query has to do with few of them.
-"""
+"""What workers are asked to do with parts of a table: pure functions of what they get."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_array
 
 from skeval.exceptions import InvalidParameterError
 from skeval.neighbors.encoding import (
     LARGEST,
-    MISSING,
     SMALLEST_RANGE,
     CodeBook,
     ColumnEncoder,
     Encoded,
     column_lines,
-    round_to_grid,
     value_range,
 )
 from skeval.neighbors.mixed import NO_LIMIT, Index, build_index, scales
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-N_CODES = 256  # of a uint8 column
-
-
-@dataclass(frozen=True)
-class CutColumn:
-    """Two sides of a column, and how either is split further."""
-
-    column: int
-    border: float | Mask
-    n_left: int
-    left: CutColumn | None
-    right: CutColumn | None
-
-
-@dataclass(frozen=True)
-class CellBounds:
-    """Which cell a row belongs to, by its values alone."""
-
-    tree: CutColumn | None
-
-    @classmethod
-    def learn(cls, sample: Encoded, weights: Floats, n_cells: int) -> CellBounds:
-        """Cut a sample into cells of about one size, each time where it spreads most."""
-        return cls(_grown(sample, weights, np.arange(sample.n_rows), n_cells))
-
-    def of(self, rows: Encoded) -> Ints:
-        """Return the cell of each row."""
-        cells = np.zeros(rows.n_rows, dtype=np.int64)
-        todo = [(self.tree, np.arange(rows.n_rows), 0)]
-        while todo:
-            split, at, first = todo.pop()
-            if split is None:
-                cells[at] = first
-                continue
-            is_left = _is_left(rows, at, split.column, split.border)
-            todo.append((split.left, at[is_left], first))
-            todo.append((split.right, at[~is_left], first + split.n_left))
-        return cells
-
-
-@dataclass(frozen=True)
-class Box:
-    """What the rows of a cell have in common: no row is nearer to a query than its box."""
-
-    low: Floats
-    high: Floats
-    complete: Mask
-    absent: Mask
-
-    @classmethod
-    def of(cls, rows: Encoded) -> Box:
-        """Measure the rows of a cell, at least one."""
-        present = rows.numbers < MISSING
-        absent = np.array([np.bincount(line, minlength=N_CODES) == 0 for line in rows.codes])
-        return cls(
-            np.min(rows.numbers, axis=1, initial=MISSING),
-            np.max(rows.numbers, axis=1, initial=-MISSING, where=present),
-            np.asarray(present.all(axis=1)),
-            absent.reshape(len(rows.codes), N_CODES),
-        )
-
-    def bounds(self, queries: Encoded, weights: Floats) -> Floats:
-        """Return a sum that no row of the cell is below; see the bounds of leaves."""
-        sums = np.zeros(queries.n_rows)
-        for absent, line in zip(self.absent, queries.codes, strict=True):
-            sums += absent[line]
-        columns = zip(queries.numbers, weights, self.low, self.high, self.complete, strict=True)
-        with np.errstate(over="ignore"):  # the cap takes what overflows
-            for line, weight, low, high, complete in columns:
-                gap = np.maximum(0.0, np.maximum(low - line, line - high))
-                sums += np.where(line < MISSING, np.minimum(1.0, gap * weight), complete)
-        return round_to_grid(sums)
-
-
-def _grown(rows: Encoded, weights: Floats, at: Ints, n_cells: int) -> CutColumn | None:
-    if n_cells == 1:
-        return None
-    n_left = n_cells // 2
-    column, border = _cut(rows, weights, at, n_left / n_cells)
-    is_left = _is_left(rows, at, column, border)
-    left = _grown(rows, weights, at[is_left], n_left)
-    right = _grown(rows, weights, at[~is_left], n_cells - n_left)
-    return CutColumn(column, border, n_left, left, right)
-
-
-def _cut(rows: Encoded, weights: Floats, at: Ints, share: float) -> tuple[int, float | Mask]:
-    """Return the column that spreads most, and what of it is to the left."""
-    n_numbers = len(rows.numbers)
-    if not at.size:
-        return (0, 0.0) if n_numbers else (0, np.zeros(N_CODES, dtype=bool))
-    spreads = []
-    for line, weight in zip(rows.numbers[:, at], weights, strict=True):
-        present = line[line < MISSING]
-        centre = present.mean() if present.size else 0.0
-        spreads.append(np.minimum(1.0, np.abs(line - centre) * weight).mean())
-    counts = [np.bincount(line, minlength=N_CODES) for line in rows.codes[:, at]]
-    spreads += [1.0 - count.max() / at.size for count in counts]
-    column = int(np.argmax(spreads))
-    if column < n_numbers:
-        return column, float(np.quantile(rows.numbers[column, at], share, method="inverted_cdf"))
-    # most frequent codes first, while the left side stays at or under its share
-    count, left, filled = counts[column - n_numbers], np.zeros(N_CODES, dtype=bool), 0
-    for code in np.argsort(-count, kind="stable"):
-        if not filled or filled + count[code] <= share * at.size:
-            left[code] = True
-            filled += count[code]
-    return column, left
-
-
-def _is_left(rows: Encoded, at: Ints, column: int, border: float | Mask) -> Mask:
-    n_numbers = len(rows.numbers)
-    if isinstance(border, float):
-        return np.asarray(rows.numbers[column, at] <= border)
-    return np.asarray(border[rows.codes[column - n_numbers, at]])
-
+from skeval.scale.cells import Box, CellBounds, Floats, Ints
+from skeval.scale.parts import Rows, Streamed, loaded, size_of, taken
 
 Bytes = NDArray[np.uint8]
-T = TypeVar("T")
 Best = tuple[Floats, Ints]
-MAX_SENT, MIN_SENT = 200_000, 2_000  # rows of a block of queries that goes to a worker
-BLOCKS_A_WORKER = 4
 SAMPLED = 2_000  # rows of each part, by which the table is cut into cells
 MAX_CELLS = 256
-
-
-@dataclass(frozen=True)
-class Part:
-    """Rows that are read where they are needed, and again wherever they were lost.
-
-    Attributes
-    ----------
-    n_rows : int
-        How many there are.
-    load : callable
-        Returns the rows, array-like of shape (n_rows, n_columns), the same ones at every call. To
-        be sent to another process it must pickle: a partial of a function of a module, with a path
-        and a range of rows, say.
-    """
-
-    n_rows: int
-    load: Callable[[], ArrayLike]
-
-
-Rows = Floats | Part
-
-
-class Streamed(NamedTuple):
-    """Queries that are read part by part."""
-
-    parts: list[Rows]
-    n_rows: int
 
 
 @dataclass(frozen=True)
@@ -374,87 +218,6 @@ def count_around_cell(
     if cell.index is not None and picks.size:
         inside[picks], held = cell.index.around(taken(queries, picks), limits[picks], n_jobs)
     return cell.rows, inside, held
-
-
-def hold(rows: T) -> T:
-    """Hold what several tasks ask for."""
-    return rows
-
-
-# -- parts and blocks ------------------------------------------------------------------------------
-
-
-def as_parts(rows: Any) -> list[Rows]:
-    """Return the parts of a table that have rows; an array is one, unless it is in a file."""
-    given = list(rows) if isinstance(rows, list | tuple) and are_parts(rows) else [rows]
-    if is_in_file(rows):
-        given = [rows[start : start + MAX_SENT] for start in range(0, len(rows), MAX_SENT)]
-    parts = [
-        part
-        if isinstance(part, Part)
-        else check_array(part, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0)
-        for part in given
-    ]
-    return [part for part in parts if size_of(part)]
-
-
-def size_of(part: Rows) -> int:
-    """Return the number of rows of a part."""
-    return part.n_rows if isinstance(part, Part) else len(part)
-
-
-def loaded(part: Rows) -> Floats:
-    """Return the rows of a part."""
-    if not isinstance(part, Part):
-        return part
-    rows: Floats = check_array(
-        part.load(), dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0
-    )
-    if len(rows) != part.n_rows:
-        raise InvalidParameterError(
-            f"PartitionedNearestNeighbors: a part of {part.n_rows} rows loaded {len(rows)}."
-        )
-    return rows
-
-
-def blocks_of(queries: Any, n_workers: int) -> list[tuple[slice, Any]]:
-    """Cut queries: by their own parts, or evenly for the workers; in one where all stays here."""
-    if isinstance(queries, Streamed):
-        borders = np.cumsum([0, *(size_of(part) for part in queries.parts)]).tolist()
-        here = [slice(start, stop) for start, stop in pairwise(borders)]
-        return list(zip(here, queries.parts, strict=True))
-    if not n_workers:
-        return [(slice(0, queries.n_rows), queries)]
-    evenly = -(-queries.n_rows // (BLOCKS_A_WORKER * n_workers))
-    size = min(max(evenly, MIN_SENT), MAX_SENT)
-    here = [
-        slice(start, min(start + size, queries.n_rows)) for start in range(0, queries.n_rows, size)
-    ]
-    return [(span, taken(queries, span)) for span in here]
-
-
-def taken(queries: Encoded, picks: Ints | slice) -> Encoded:
-    """Return some of the queries."""
-    numbers, codes = queries.numbers[:, picks], queries.codes[:, picks]
-    n_rows = picks.stop - picks.start if isinstance(picks, slice) else picks.size
-    return Encoded(numbers, codes, n_rows)
-
-
-def are_parts(rows: Any) -> bool:
-    """Tell parts from the rows of one table, which are no tables themselves."""
-    return is_in_file(rows) or (
-        isinstance(rows, list | tuple)
-        and all(isinstance(part, Part) or getattr(part, "ndim", 0) == 2 for part in rows)
-    )
-
-
-def is_in_file(rows: Any) -> bool:
-    """Return whether an array is in a file, of which the system holds in memory what is used."""
-    while isinstance(rows, np.ndarray):
-        if isinstance(rows, np.memmap):
-            return True
-        rows = rows.base
-    return False
 
 
 def _needed(line: Floats, is_code: bool, width: float | None) -> Occurring:

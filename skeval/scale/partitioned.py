@@ -20,16 +20,24 @@ from skeval.neighbors.encoding import (
     cut_chunks,
 )
 from skeval.neighbors.mixed import NO_LIMIT, MixedNearestNeighbors, scales, usable_backend
+from skeval.scale.cells import CellBounds, Floats, Ints
 from skeval.scale.engines import n_workers
 from skeval.scale.part_tasks import (
-    BLOCKS_A_WORKER,
     MAX_CELLS,
     Best,
     Bytes,
-    CellBounds,
-    Floats,
     IndexedCell,
-    Ints,
+    build_part_index,
+    count_around_cell,
+    count_more,
+    encoded_rows,
+    improve,
+    merge_values,
+    share_ties,
+    values_of_part,
+)
+from skeval.scale.parts import (
+    BLOCKS_A_WORKER,
     Part,
     Rows,
     Streamed,
@@ -37,17 +45,9 @@ from skeval.scale.part_tasks import (
     are_parts,
     as_parts,
     blocks_of,
-    build_part_index,
-    count_around_cell,
-    count_more,
-    encoded_rows,
     hold,
-    improve,
-    merge_values,
-    share_ties,
     size_of,
     taken,
-    values_of_part,
 )
 from skeval.utils.engines import Engine, LocalEngine, current_engine
 from skeval.utils.parameters import Count, check_parameters, legal_sets

@@ -10,7 +10,7 @@ import pandas as pd
 
 from skeval.core.context import Context, shared
 from skeval.core.relational_context import RelationalContext
-from skeval.steps.joins import Column, Path, column_of, named_cells, path_positions
+from skeval.steps.foreign_keys import Column, Path, column_of, named_cells, path_positions
 from skeval.tables.preprocessing import NUMERIC
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import Kind, TableSchema

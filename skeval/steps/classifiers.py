@@ -1,4 +1,4 @@
-"""Classifiers that tell synthetic from real rows: encodings, out-of-fold scores, estimators."""
+"""Classifiers that tell synthetic from real rows: what rows they read, and out-of-fold scores."""
 
 from __future__ import annotations
 
@@ -15,17 +15,11 @@ from sklearn.base import clone
 from skeval.core.context import Context, shared
 from skeval.exceptions import needed_xgboost
 from skeval.stats.roc import auc
-from skeval.steps.neighbors import encoded
+from skeval.steps.encoded_rows import encoded
+from skeval.steps.estimators import is_estimator, named, seeded
 from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, named_seed, sample_positions
-from skeval.steps.texts import (
-    Features,
-    TextSource,
-    WithTexts,
-    beside,
-    reads_sparse,
-    text_numbers,
-    text_source,
-)
+from skeval.steps.text_features import Features, TextSource, WithTexts, beside, reads_sparse
+from skeval.steps.texts import text_numbers, text_source
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, OneHot, Ranks
 from skeval.tables.schema import sorted_labels
 from skeval.utils.parameters import Legal
@@ -455,50 +449,3 @@ def importances(
 def _auc(model: FittedClassifier, features: np.ndarray, n_real: int) -> float:
     scores = model.scores_of(features)
     return auc(scores[n_real:], scores[:n_real])
-
-
-def is_estimator(value: object, methods: tuple[str, ...] = ("fit", "predict")) -> bool:
-    """Return whether `value` is an object that can be cloned and has these methods."""
-    wanted = ("get_params", *methods)  # get_params is what clone asks for
-    return not isinstance(value, type) and all(hasattr(value, name) for name in wanted)
-
-
-def seeded(estimator: Any, seed: int) -> Any:
-    """Set every `random_state` of an estimator that is None; return the estimator."""
-    unset = {
-        name: seed
-        for name, value in estimator.get_params().items()
-        if value is None and name.split("__")[-1] == "random_state"
-    }
-    return estimator.set_params(**unset) if unset else estimator
-
-
-def named(estimators: list[Any]) -> dict[str, Any]:
-    """Return estimators by their class, or by the name of their family, numbered where twice."""
-    by_name: dict[str, Any] = {}
-    for estimator in estimators:
-        kind = estimator if isinstance(estimator, str) else type(estimator).__name__
-        same = sum(name.split(" ")[0] == kind for name in by_name)
-        by_name[f"{kind} {same + 1}" if same else kind] = estimator
-    return by_name
-
-
-def estimators_of(families: Sequence[str], fewest: int = 1, several: bool = True) -> Legal:
-    """Return the set of None, an estimator, a family's name and, if `several`, lists of these."""
-
-    def is_one(value: object) -> bool:
-        return value in families if isinstance(value, str) else is_estimator(value)
-
-    def is_legal(value: object) -> bool:
-        if isinstance(value, list | tuple):
-            return several and len(value) >= fewest and all(map(is_one, value))
-        return value is None or (fewest == 1 and is_one(value))
-
-    one = f"a scikit-learn estimator or one of {', '.join(map(repr, families))}"
-    if not several:
-        text = f"None, {one}"
-    elif fewest > 1:
-        text = f"None or a list of at least {fewest} such, each {one}"
-    else:
-        text = f"None, {one}, or a list of such"
-    return Legal(text, is_legal, "no such option")

@@ -19,7 +19,8 @@ from skeval.core.context import Context, shared
 from skeval.exceptions import GroupedRowsWarning, HoldoutShiftWarning, UnnoticedShiftWarning
 from skeval.results.verdict import WARNING_LEVEL
 from skeval.stats.multiple_testing import holm
-from skeval.steps.neighbors import encoded_columns, rows_of
+from skeval.steps.encoded_rows import encoded_columns
+from skeval.steps.neighbors import rows_of
 from skeval.steps.samples import measured_on, nothing_to_measure
 from skeval.tables.preprocessing import NOMINAL
 from skeval.utils.formatting import percent

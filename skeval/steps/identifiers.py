@@ -18,7 +18,9 @@ import pandas as pd
 
 from skeval.core.context import Context, shared
 from skeval.stats.copied_rows import CHANCE, Copied, Copies, Repeats, copied
-from skeval.steps.embedded import (
+from skeval.steps.leak_advice import names_listed
+from skeval.steps.normal_forms import Form, cell_text, form_of, normal_form
+from skeval.steps.search_in_cells import (
     MIN_CELLS,
     Identifiers,
     Texts,
@@ -26,8 +28,6 @@ from skeval.steps.embedded import (
     may_list_row,
     with_decoded,
 )
-from skeval.steps.exposure import names_listed
-from skeval.steps.normal_forms import Form, cell_text, form_of, normal_form
 
 ROLES = ("train", "holdout", "synthetic")
 _MIN_ROWS = 20  # train rows, of which a column of categories counts as identifiers

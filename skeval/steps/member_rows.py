@@ -1,39 +1,28 @@
-"""Which rows an attack scores, which it takes as reference, and densities of rows."""
+"""Which real rows an attack scores, and which it takes as reference, regardless of their order."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-from threadpoolctl import threadpool_limits
 
 from skeval.core.context import Context, shared
-from skeval.steps.neighbors import (
-    Index,
+from skeval.steps.encoded_rows import (
     as_matrix,
     encoded,
     encoded_columns,
-    index_of,
     kept_features,
     preprocessor,
-    rows_of,
 )
-from skeval.steps.samples import ColumnChoice, chosen_columns, sample_positions
+from skeval.steps.neighbors import Index, index_of, rows_of
+from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.steps.texts import text_numbers
-from skeval.tables.preprocessing import NOMINAL, OneHot
+from skeval.tables.preprocessing import NOMINAL
 
-MAX_CENTRES = 5000  # rows that a density is estimated from
 WIDE = 50  # columns, beyond which attacks that would take long are made lighter
-_LARGEST = 1e6  # standard deviations
-_BLOCK = 48  # points at once: their kernels stay in the cache, and no product has a rest
-_RIDGE = 1e-6
-_MIN_SPREAD = 1e-9  # variance of an axis over the largest, below which it is left out
-
-
 # rows of a table of its own, positions of holdout rows, or of train and of holdout rows; None where
 # a share of the holdout is drawn
 Reference: TypeAlias = pd.DataFrame | np.ndarray | tuple[np.ndarray, np.ndarray] | None
@@ -209,121 +198,3 @@ def nominal_features(
         return [False] * n_features
     nominal = set(context.schema.columns(*NOMINAL))
     return [name in nominal for name in sorted(_names(context, columns))]
-
-
-@dataclass(frozen=True)
-class VectorSpace:
-    """From plain rows to a few coordinates, of which synthetic rows have variance 1 each."""
-
-    encoder: OneHot
-    axes: Axes
-
-    def vectors(self, rows: np.ndarray) -> np.ndarray:
-        """Return the coordinates of plain rows."""
-        return self.axes.project(_tamed(self.encoder.transform(rows)))
-
-
-def _tamed(features: np.ndarray) -> np.ndarray:
-    return np.clip(features, -_LARGEST, _LARGEST)
-
-
-@shared
-def density_rows(context: Context, space: Any, columns: ColumnChoice) -> np.ndarray:
-    """Return plain synthetic rows that densities are estimated from, 5,000 of a larger table.
-
-    Their order is their own, since sums depend on it.
-    """
-    rows = plain_rows(context, "synthetic", space, columns)
-    ordered: np.ndarray = rows[np.lexsort(rows.T[::-1])]
-    return ordered[sample_positions(len(ordered), MAX_CENTRES, 0)]
-
-
-@shared
-def vector_space(
-    context: Context, space: Any, columns: ColumnChoice, n_axes: int = 10
-) -> VectorSpace:
-    """Return the coordinates in which densities are estimated, learned from the synthetic rows."""
-    rows = density_rows(context, space, columns)
-    encoder = OneHot.of(rows, nominal_features(context, space, columns, rows.shape[1]))
-    return VectorSpace(encoder, Axes.of(_tamed(encoder.transform(rows)), n_axes))
-
-
-def log_density(kind: str, points: np.ndarray, sample: np.ndarray, seed: int) -> np.ndarray:
-    """Return the log of a density at points, estimated from a sample."""
-    # `kind` is "kde" for Gaussian kernels, "gmm" for a mixture of at most five Gaussians,
-    # which starts from `seed`, or "gaussian" for one with independent coordinates.
-    if kind == "gmm":
-        return mixture_log_density(points, sample, seed=seed)
-    estimate = diagonal_log_density if kind == "gaussian" else kernel_log_density
-    return estimate(points, sample)
-
-
-@dataclass(frozen=True)
-class Axes:
-    """Principal axes of a sample, along each of which its variance is 1."""
-
-    centre: np.ndarray
-    axes: np.ndarray
-
-    @classmethod
-    def of(cls, sample: np.ndarray, most: int = 10) -> Axes:
-        """Find at most `most` axes of greatest variance; none if the sample does not vary."""
-        centre = sample.mean(axis=0)
-        with threadpool_limits(1, user_api="blas"):  # threads of a busy machine wait for each other
-            values, vectors = np.linalg.eigh(_covariance(sample))
-        kept = np.flatnonzero(values > _MIN_SPREAD * max(values.max(initial=0.0), 1e-300))
-        kept = kept[::-1][: min(most, max(len(sample) - 1, 0))]
-        return cls(centre, vectors[:, kept] / np.sqrt(values[kept]))
-
-    def project(self, rows: np.ndarray) -> np.ndarray:
-        """Return the rows' coordinates along the axes."""
-        return np.asarray((rows - self.centre) @ self.axes)
-
-
-def _covariance(sample: np.ndarray) -> np.ndarray:
-    centred = sample - sample.mean(axis=0)
-    return np.asarray(centred.T @ centred / max(len(sample) - 1, 1))
-
-
-def kernel_log_density(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Return the log of a Gaussian kernel density, with the covariance of its centres."""
-    # Source: D. W. Scott, "Multivariate density estimation", Wiley 1992,
-    # doi:10.1002/9780470316849.
-    n, d = centres.shape
-    covariance = (_covariance(centres) + _RIDGE * np.eye(d)) * n ** (-2.0 / (d + 4.0))
-    root = np.linalg.cholesky(covariance)
-    distinct, place = np.unique(points, axis=0, return_inverse=True)
-    rows = np.linalg.solve(root, centres.T).T
-    lengths, logs = (rows**2).sum(axis=1), []
-    # the order of a sum goes by the shape of a product: blocks are filled up, or ties would break
-    filled = np.zeros((max(1, -(-len(distinct) // _BLOCK)) * _BLOCK, d))
-    filled[: len(distinct)] = distinct
-    for part in np.split(filled, len(filled) // _BLOCK):
-        block = np.linalg.solve(root, part.T).T
-        exponents = block @ rows.T - lengths / 2.0  # the query's own square is added afterwards
-        top = exponents.max(axis=1)
-        exponents -= top[:, None]
-        np.exp(exponents, out=exponents)
-        own = (block**2).sum(axis=1) / 2.0
-        logs.append(np.log(exponents.sum(axis=1)) + top - own)
-    constant = np.log(n) + d * np.log(2.0 * np.pi) / 2.0 + np.log(np.diag(root)).sum()
-    return np.asarray(np.concatenate(logs)[place.ravel()] - constant)
-
-
-def mixture_log_density(
-    points: np.ndarray, sample: np.ndarray, n_components: int = 5, seed: int = 0
-) -> np.ndarray:
-    """Return the log density of a Gaussian mixture that was fitted on a sample."""
-    from sklearn.mixture import GaussianMixture
-
-    n_components = max(1, min(n_components, len(sample) // 20))
-    mixture = GaussianMixture(n_components, reg_covar=1e-4, random_state=seed).fit(sample)
-    distinct, place = np.unique(points, axis=0, return_inverse=True)
-    return np.asarray(mixture.score_samples(distinct)[place.ravel()])
-
-
-def diagonal_log_density(points: np.ndarray, sample: np.ndarray) -> np.ndarray:
-    """Return the log density of the Gaussian that has the mean and variances of a sample."""
-    variances = sample.var(axis=0, ddof=1) + _RIDGE
-    squares = (points - sample.mean(axis=0)) ** 2 / variances
-    return np.asarray(-(squares + np.log(2.0 * np.pi * variances)).sum(axis=1) / 2.0)

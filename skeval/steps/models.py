@@ -12,17 +12,10 @@ from sklearn.pipeline import Pipeline
 from skeval.core.context import Context, shared
 from skeval.exceptions import needed_xgboost
 from skeval.stats.bootstrap import replicated
-from skeval.steps.classifiers import estimators_of, seeded
-from skeval.steps.problem import (
-    Predictions,
-    Problem,
-    Question,
-    Rows,
-    problem_of,
-    rows_of_role,
-    score_named,
-)
+from skeval.steps.estimators import estimators_of, seeded
+from skeval.steps.problem import Problem, Question, Rows, problem_of, rows_of_role
 from skeval.steps.samples import sample_positions
+from skeval.steps.scoring import Predictions, score_named
 from skeval.tables.preprocessing import OneHot
 from skeval.utils.parameters import N_SEEDS
 

@@ -1,13 +1,10 @@
-"""Joint counts, associations and correlations of all pairs of columns, made once a role.
-
-Joint counts of sets of columns, of train and synthetic rows.
-"""
+"""Joint counts, associations and correlations of all pairs of columns, made once a role."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
@@ -16,7 +13,7 @@ import numpy as np
 from skeval.core.context import Context, by_context, shared
 from skeval.stats.association import SideBySide
 from skeval.stats.correlation import Correlations, correlation_matrix, correlation_ratios
-from skeval.stats.distributions import hypergeometric_deviation, joint_counts
+from skeval.stats.distributions import hypergeometric_deviation
 from skeval.steps.samples import ROLES, cells, codes, drawn_positions, named_seed
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer, numbers
 from skeval.utils.parameters import Strategy
@@ -419,57 +416,3 @@ def correlation_ratio_matrix(
 
 def _varies(values: np.ndarray) -> bool:
     return values.size > 0 and bool(values.min() < values.max())
-
-
-class SubsetTables(NamedTuple):
-    """What is counted of sets of columns."""
-
-    cells: Mapping[str, np.ndarray]
-    margins: Mapping[str, np.ndarray]
-    n_rows: int
-    tables: Iterable[tuple[list[str], np.ndarray, np.ndarray]]
-
-
-@by_context
-def subset_tables(
-    context: Context,
-    names: tuple[str, ...],
-    subsets: list[list[str]],
-    binning: Binning,
-    group: tuple[str, int] | None,
-) -> SubsetTables:
-    """Get the joint counts of sets of columns, of all rows or of those of one level of a column."""
-    train, synthetic = (_columns(context, role, names, binning, group) for role in ROLES)
-    cut = cells(context, *binning).cells_
-    margins = {name: np.bincount(train[name], minlength=cut[name].n_cells) for name in names}
-    tables = _subsets(subsets, train, synthetic, margins)
-    return SubsetTables(train, margins, synthetic[names[0]].size, tables)
-
-
-def _subsets(
-    subsets: list[list[str]],
-    train: Mapping[str, np.ndarray],
-    synthetic: Mapping[str, np.ndarray],
-    margins: Mapping[str, np.ndarray],
-) -> Iterator[tuple[list[str], np.ndarray, np.ndarray]]:
-    """Yield sets of columns with their counts."""
-    for subset in subsets:
-        x, y, counts = ([of[name] for name in subset] for of in (train, synthetic, margins))
-        yield subset, *joint_counts(x, y, [margin.size for margin in counts])
-
-
-def _columns(
-    context: Context,
-    role: str,
-    names: tuple[str, ...],
-    binning: Binning,
-    group: tuple[str, int] | None,
-) -> dict[str, np.ndarray]:
-    """Return the cell of each value, by column."""
-    matrix = codes(context, role, *binning)
-    at = {name: matrix[:, context.schema.measured.index(name)] for name in names}
-    if group is None:
-        return at
-    column, code = group
-    member = (context[role][column].cat.codes == code).to_numpy()
-    return {name: column_codes[member] for name, column_codes in at.items()}

@@ -9,7 +9,7 @@ import numpy as np
 from skeval.core.context import Context, shared
 from skeval.stats.roc import area_and_error
 from skeval.steps.classifiers import FittedClassifier, Read, learn, measured_names, nominal_columns
-from skeval.steps.neighbors import encoded, encoded_columns
+from skeval.steps.encoded_rows import encoded, encoded_columns
 from skeval.steps.samples import content_order, named_seed, sample_positions
 
 

@@ -13,7 +13,7 @@ from skeval.core.context import Context, shared
 from skeval.core.relational_context import RelationalContext
 from skeval.stats.joint_classes import joint_classes
 from skeval.stats.matches import digits_kept
-from skeval.steps.joins import named_cells, subject_positions
+from skeval.steps.foreign_keys import named_cells, subject_positions
 from skeval.steps.samples import content_order, drawn_positions, named_seed
 from skeval.steps.texts import folded
 from skeval.tables.keys import ForeignKey

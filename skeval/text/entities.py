@@ -29,8 +29,8 @@ from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast
 from skeval.stats.multiple_testing import holm
 from skeval.stats.permutation_tests import Relabelled, least_p_value
+from skeval.steps.contrasts import with_claim
 from skeval.steps.entities import Reading, mentions, row_groups, rows_read, texts_in_numbers
-from skeval.steps.relabelled import with_claim
 from skeval.text.coincidences import Coincidence, coincidence
 from skeval.text.corpus import CorpusMetric
 from skeval.text.recognizers import Names, PatternRecognizer, SpacyBackend, piped

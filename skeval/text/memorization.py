@@ -38,7 +38,7 @@ from skeval.stats.copied_rows import Copies, copies_of
 from skeval.stats.epsilon_bounds import Matched
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, held_contrast, longest_list
-from skeval.steps.relabelled import contrast_of, set_against, with_claim
+from skeval.steps.contrasts import contrast_of, set_against, with_claim
 from skeval.steps.texts import folded
 from skeval.text.corpus import (
     Corpus,

@@ -15,7 +15,7 @@ from skeval.core.tags import SCREEN_TAGS
 from skeval.results.result import Result
 from skeval.stats.matches import MatchLists
 from skeval.stats.row_scores import row_mean
-from skeval.steps.relabelled import set_against
+from skeval.steps.contrasts import set_against
 from skeval.text.corpus import GroupColumn, Key, corpus
 from skeval.text.memorization import TextScreen
 from skeval.text.spans import N_LISTED, gram_numbers, longest_shared, run_lists

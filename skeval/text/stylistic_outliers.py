@@ -19,7 +19,7 @@ from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.permutation_tests import least_p_value
 from skeval.stats.row_scores import row_mean
-from skeval.steps.relabelled import set_against
+from skeval.steps.contrasts import set_against
 from skeval.tables.embedding import EMBEDDER, is_embedder
 from skeval.text.corpus import (
     CorpusMetric,

@@ -22,7 +22,8 @@ from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import DegenerateInputWarning
 from skeval.results.result import Result, undefined
 from skeval.steps import models
-from skeval.steps.problem import problem_of, score_named
+from skeval.steps.problem import problem_of
+from skeval.steps.scoring import score_named
 from skeval.utility.model_metric import ScoredModels
 from skeval.utils.formatting import as_float, number, pair, percent
 from skeval.utils.parameters import Count, OpenFraction

@@ -17,7 +17,8 @@ from skeval.exceptions import InvalidParameterError
 from skeval.results.result import Result, undefined
 from skeval.stats.bootstrap import difference_interval, inflated_interval, replicated
 from skeval.steps.models import HOLDOUT, Training, predicted
-from skeval.steps.problem import Predictions, Question, problem_of, rows_of_role
+from skeval.steps.problem import Question, problem_of, rows_of_role
+from skeval.steps.scoring import Predictions
 from skeval.utility.model_metric import TRAININGS, SeveralModels, stated, stated_replicates
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import N_SEEDS, Count

@@ -18,16 +18,9 @@ from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.results.result import Result, undefined
 from skeval.stats.bootstrap import percentile_interval, row_weights
 from skeval.steps import models
-from skeval.steps.problem import (
-    SCORES,
-    Predictions,
-    Question,
-    Rows,
-    ScoreName,
-    problem_of,
-    rows_of_role,
-)
+from skeval.steps.problem import Question, Rows, problem_of, rows_of_role
 from skeval.steps.samples import sample_positions
+from skeval.steps.scoring import SCORES, Predictions, ScoreName
 from skeval.utility.model_metric import ScoredMetric
 from skeval.utils.formatting import number, percent
 from skeval.utils.parameters import Count, Interval

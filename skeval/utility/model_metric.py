@@ -13,7 +13,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.results.result import Result, undefined
 from skeval.stats.bootstrap import percentile_interval
-from skeval.steps.classifiers import named
+from skeval.steps.estimators import named
 from skeval.steps.models import (
     DEFAULT,
     HOLDOUT,
@@ -26,14 +26,8 @@ from skeval.steps.models import (
     rows_of,
     training_rows,
 )
-from skeval.steps.problem import (
-    Question,
-    Scoring,
-    problem_of,
-    rows_of_role,
-    scoring_for,
-    unanswerable,
-)
+from skeval.steps.problem import Question, problem_of, rows_of_role, unanswerable
+from skeval.steps.scoring import Scoring, scoring_for
 from skeval.utils.formatting import number, scoring_in_words
 from skeval.utils.parameters import ColumnName, Columns, Count, Interval, Label, Seed
 

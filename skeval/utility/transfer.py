@@ -23,14 +23,8 @@ from skeval.stats.bootstrap import percentile_interval, replicated
 from skeval.stats.roc import roc_curve
 from skeval.stats.table_differences import Sampled
 from skeval.steps import models
-from skeval.steps.problem import (
-    Predictions,
-    Question,
-    problem_of,
-    reported,
-    rows_of_role,
-    score_named,
-)
+from skeval.steps.problem import Question, problem_of, rows_of_role
+from skeval.steps.scoring import Predictions, reported, score_named
 from skeval.utility.model_metric import (
     TRAININGS,
     ModelMetric,

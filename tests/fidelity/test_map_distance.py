@@ -17,7 +17,7 @@ from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.fidelity import MapDistance
 from skeval.fidelity.map_distance import basis, by_region, places_on, uneven
 from skeval.reporting import DensityMapDisplay
-from skeval.steps.manifolds import vectors
+from skeval.steps.vectors import vectors
 
 CENTRES = np.array([(-6.0, -3.0), (6.0, -3.0), (0.0, 6.0)])
 

@@ -19,7 +19,7 @@ from skeval.fidelity.prd import (
     max_f_beta,
     slopes,
 )
-from skeval.steps.manifolds import cluster_histograms
+from skeval.steps.clusters import cluster_histograms
 
 TRAIN, HOLDOUT, FRESH = (make_mixed(200, random_state=seed) for seed in range(3))
 QUICK = {"n_runs": 3, "n_angles": 101}

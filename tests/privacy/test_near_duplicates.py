@@ -15,7 +15,8 @@ from skeval.privacy import near_texts as texts_module
 from skeval.privacy import similar_texts
 from skeval.privacy.near_duplicates import NearDuplicateShare, near_in_words
 from skeval.results.verdict import Contrast
-from skeval.steps.neighbors import encoded, nearest, ranges
+from skeval.steps.encoded_rows import encoded, ranges
+from skeval.steps.neighbors import nearest
 from tests.calibrations import LEVEL, Claim, rate_of
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))

@@ -16,7 +16,7 @@ from skeval.relational import (
     RelationalContext,
     RelationalSchema,
 )
-from skeval.steps.joins import drawn_rows, joined_context, root_path, roots
+from skeval.steps.joined_tables import drawn_rows, joined_context, root_path, roots
 
 SCHEMA = RelationalSchema(
     ["users", "visits"], {"users": "id"}, [ForeignKey("visits", "user", "users", "id")]

@@ -28,7 +28,7 @@ from skeval.relational import (
     StatisticMSAS,
     TransitionSimilarity,
 )
-from skeval.steps.joins import independent_rows, n_subjects, subjects_in_place
+from skeval.steps.independent_subjects import independent_rows, n_subjects, subjects_in_place
 from tests.relational.worlds import CLINIC, SHOP, clinic, context_of, evaluated, shop
 
 VISITS = ForeignKey("visits", "patient", "patients", "id")

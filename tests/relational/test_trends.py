@@ -7,7 +7,8 @@ import pytest
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity import ContingencySimilarity, CorrelationSimilarity
 from skeval.relational import ForeignKey, InterTableTrends, RelationalContext, RelationalSchema
-from skeval.steps.joins import Join, joins, paths_up
+from skeval.steps.foreign_keys import paths_up
+from skeval.steps.joins import Join, joins
 
 SCHEMA = RelationalSchema(["a", "b"], {"a": "id"}, [ForeignKey("b", "a", "a", "id")])
 

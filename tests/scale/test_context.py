@@ -20,9 +20,9 @@ import pytest
 
 import skeval
 import skeval.scale.context
+import skeval.scale.pair_steps
 import skeval.scale.partitioned
-import skeval.scale.steps
-import skeval.stats.association
+import skeval.stats.correlation
 import skeval.tables.sources
 from skeval import Metric, MetricSuite, diagnostic, fidelity, privacy, report, utility
 from skeval.core.context import Context
@@ -178,7 +178,7 @@ def evaluated(train, holdout, synthetic):
 @pytest.fixture(scope="module", autouse=True)
 def small_blocks():
     with pytest.MonkeyPatch.context() as patch:
-        for module in (skeval.stats.association, skeval.scale.steps):
+        for module in (skeval.stats.correlation, skeval.scale.pair_steps):
             patch.setattr(module, "BLOCK", 64)
         yield
 

@@ -12,10 +12,11 @@ import pytest
 from skeval.core.context import Context, has_missing, level_counts, n_missing
 from skeval.datasets import make_mixed
 from skeval.neighbors import MixedNearestNeighbors, PartitionedNearestNeighbors
-from skeval.scale import steps
+from skeval.scale import column_steps, distinct_row_steps, pair_steps, row_steps
 from skeval.scale.context import LargeContext
 from skeval.scale.engines import DaskEngine
-from skeval.steps.neighbors import encoded, gower_engine
+from skeval.steps.encoded_rows import encoded
+from skeval.steps.neighbors import gower_engine
 from skeval.steps.pairs import Binning, correlations, joint_tables
 from skeval.steps.samples import codes, extent, histogram, holdout_in_place, sorted_values
 from skeval.utils.engines import running_on
@@ -62,7 +63,8 @@ def test_overrides_give_what_the_ordinary_step_gives(name, contexts):
 
 def test_a_context_of_large_tables_takes_every_override(contexts):
     _, there = contexts
-    registered = steps.overrides
+    modules = row_steps, column_steps, distinct_row_steps, pair_steps
+    registered = [one for module in modules for one in module.overrides]
     assert len({step for step, _ in registered}) == len(registered) > 15
     assert isinstance(joint_tables(there, "train", ("age", "city"), Binning()).codes, np.ndarray)
     assert len(joint_tables(there, "train", ("age", "city"), Binning()).codes) == 0

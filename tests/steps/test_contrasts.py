@@ -20,7 +20,7 @@ from skeval.privacy import (
 )
 from skeval.results.result import Contrast
 from skeval.stats.permutation_tests import Relabelled
-from skeval.steps.relabelled import contrast_of, set_against
+from skeval.steps.contrasts import contrast_of, set_against
 
 EQUAL = Context.of(make_mixed(20, random_state=0), make_mixed(20, random_state=1))
 UNEQUAL = Context.of(make_mixed(20, random_state=0), make_mixed(10, random_state=1))

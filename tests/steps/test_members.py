@@ -11,15 +11,14 @@ from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.stats.roc import auc
+from skeval.steps.densities import kernel_log_density, vector_space
 from skeval.steps.member_rows import (
     drawing_order,
     half_of_real,
-    kernel_log_density,
     n_reference,
     plain_rows,
     reference_rows,
     validation_half,
-    vector_space,
 )
 from skeval.steps.members import (
     ATTACKS,

@@ -9,8 +9,8 @@ from sklearn.preprocessing import OneHotEncoder
 from skeval import Context
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import AlphaPrecisionBetaRecall, PRDCurve
-from skeval.steps.manifolds import vectors
-from skeval.steps.neighbors import as_matrix, encoded
+from skeval.steps.encoded_rows import as_matrix, encoded
+from skeval.steps.vectors import vectors
 from skeval.tables.spaces import TablePreprocessor
 
 

@@ -9,7 +9,8 @@ import pytest
 from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.stats.permutation_tests import relabelling_test
-from skeval.steps.neighbors import MAX_LENGTH, encoded, nearest, pool_index, pooled_masses
+from skeval.steps.encoded_rows import encoded
+from skeval.steps.neighbors import MAX_LENGTH, nearest, pool_index, pooled_masses
 
 
 @pytest.fixture(scope="module")

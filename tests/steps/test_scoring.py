@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from skeval.steps.problem import SCORES, Predictions
+from skeval.steps.scoring import SCORES, Predictions
 
 N = 200
 RNG = np.random.default_rng(0)

@@ -27,7 +27,7 @@ from skeval.privacy import (
     DCRShare,
     EpsilonIdentifiability,
 )
-from skeval.steps.neighbors import encoded, preprocessor
+from skeval.steps.encoded_rows import encoded, preprocessor
 from skeval.text import TextMembershipInference
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(120, random_state=seed) for seed in (0, 1, 2))

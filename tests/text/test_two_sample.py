@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.fidelity import ClassifierTwoSampleTest
-from skeval.steps.texts import beside
+from skeval.steps.text_features import beside
 from skeval.text import TextTwoSampleTest
 from tests.calibrations import Claim, all_hold, rates_of
 
@@ -97,7 +97,7 @@ class Unmarked(GaussianNB):
 
 
 def test_who_reads_sparse_features():
-    from skeval.steps.texts import reads_sparse
+    from skeval.steps.text_features import reads_sparse
 
     assert reads_sparse(SVC())
     assert reads_sparse(Unmarked())

@@ -18,7 +18,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.stats.bootstrap import difference_interval, inflated_interval
 from skeval.steps import models as families
-from skeval.steps.problem import Predictions
+from skeval.steps.scoring import Predictions
 from skeval.utility import TSTR, CalibrationPreservation
 from skeval.utility.calibration import (
     calibration_error,

@@ -14,19 +14,17 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS
 from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MissingInputError
-from skeval.privacy.attacks.secrets import (
+from skeval.privacy.attacks.secret_guesses import (
     MISSING,
     Guesses,
     Lesson,
-    Names,
-    check_known_and_secret,
     guess_labels,
     guess_numbers,
-    known_columns,
     marginal_guesses,
     shown_surest,
     surest_contrast,
 )
+from skeval.privacy.attacks.secrets import Names, check_known_and_secret, known_columns
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.abstention import Abstention

@@ -27,7 +27,7 @@ from skeval.stats.epsilon_bounds import (
     pairs_epsilon,
     pairs_p_value,
 )
-from skeval.steps.exposure import advice_on_leak
+from skeval.steps.leak_advice import advice_on_leak
 from skeval.steps.member_rows import drawing_order, in_drawing_order, plain_rows
 from skeval.steps.members import CALIBRATED, MemberScores, member_scores
 from skeval.steps.samples import nothing_to_measure

@@ -1,35 +1,25 @@
-"""What is known of people and what is secret: rows as codes, and models that guess secrets."""
+"""What is known of people and what is secret: the columns, and their rows as codes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import numpy as np
-from sklearn.base import clone
 
 from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.results.result import Contrast, Result
-from skeval.results.verdict import raises_alarm
-from skeval.stats.abstention import SHARES, Abstention
 from skeval.stats.joint_classes import joint_classes
 from skeval.stats.matches import digits_kept
-from skeval.steps.classifiers import seeded
-from skeval.steps.manifolds import grouped
+from skeval.steps.distinct_rows import grouped
 from skeval.steps.samples import extent, unmeasured
 from skeval.tables.frames import column_values
-from skeval.tables.preprocessing import NOMINAL, NUMERIC, OneHot, Ranks
+from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import did_you_mean
 from skeval.utils.parameters import Legal
-
-MISSING = -1  # the code of a label that is missing
-_RARE = -2  # stands for all labels too rare to be learned: no row has it
-_MAX_LABELS = 100
-_N_TREES = 10
 
 
 def _lists_of_names(one: bool = False, none: bool = False) -> Legal:
@@ -192,179 +182,3 @@ def _edges(context: Context, name: str, n_bins: int) -> np.ndarray:
     if low == high:  # below, at and above the one value
         return np.array([np.nextafter(low, -np.inf), low])
     return np.linspace(low, high, n_bins + 1)[1:-1]
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """What a model learns from."""
-
-    known: np.ndarray
-    nominal: tuple[bool, ...]
-    secret: np.ndarray
-
-
-@dataclass(frozen=True)
-class Guesses:
-    """What a model says of some rows."""
-
-    values: np.ndarray
-    labels: np.ndarray
-    chances: np.ndarray | None
-    spread: np.ndarray | None = None
-
-    @property
-    def confidence(self) -> np.ndarray:
-        """How sure each guess is: by the chance of the label, or by how little models differ.
-
-        All are equally sure if the model does not say.
-        """
-        chances = self.chance_of(self.values) if self.labels.size else None
-        if chances is not None:
-            return np.asarray(chances).round(9)
-        return np.zeros(self.values.size) if self.spread is None else -self.spread.round(9)
-
-    def chance_of(self, secrets: np.ndarray) -> np.ndarray | None:
-        """Return the chance given to the label of each row; 0 for labels never seen."""
-        if self.chances is None:
-            return None
-        order = np.argsort(self.labels, kind="stable")
-        place = np.minimum(np.searchsorted(self.labels[order], secrets), order.size - 1)
-        chances = self.chances[np.arange(secrets.size), order[place]]
-        return np.where(self.labels[order][place] == secrets, chances, 0.0)
-
-
-def guess_labels(
-    estimator: Any, lesson: Lesson, asked: Sequence[np.ndarray], seed: int
-) -> list[Guesses]:
-    """Return guesses of labels for several tables of known columns."""
-    labels, counts = np.unique(lesson.secret, return_counts=True)
-    places = np.searchsorted(labels, lesson.secret)
-    if labels.size > _MAX_LABELS:
-        kept = np.sort(np.argsort(-counts, kind="stable")[:_MAX_LABELS])
-        place_of = np.full(labels.size, _MAX_LABELS)
-        place_of[kept] = np.arange(_MAX_LABELS)
-        labels, places = np.append(labels[kept], _RARE), place_of[places]
-    features, *shown = _features(estimator, lesson, asked)
-    if labels.size == 1 or features.shape[1] == 0:
-        return marginal_guesses(lesson.secret, [len(table) for table in asked], True)
-    if estimator is None:
-        totals: list[Any] = [0.0] * len(shown)
-        for answers in _over_trees(True, features, places, shown, seed):
-            totals = [total + one for total, one in zip(totals, answers, strict=True)]
-        means = [total / _N_TREES for total in totals]
-        return [Guesses(labels[chances.argmax(axis=1)], labels, chances) for chances in means]
-    model = seeded(clone(estimator), seed).fit(features, places)
-    guesses = []
-    for table in shown:
-        chances = None
-        if hasattr(model, "predict_proba"):
-            chances = np.asarray(model.predict_proba(table), dtype=np.float64)
-        values = labels[np.asarray(model.predict(table)).astype(np.int64)]
-        guesses.append(Guesses(values, labels, chances))
-    return guesses
-
-
-def guess_numbers(
-    estimator: Any, lesson: Lesson, asked: Sequence[np.ndarray], seed: int
-) -> list[Guesses]:
-    """Return guesses of numbers for several tables of known columns; as :func:`guess_labels`."""
-    features, *shown = _features(estimator, lesson, asked)
-    if features.shape[1] == 0 or np.ptp(lesson.secret) == 0:
-        return marginal_guesses(lesson.secret, [len(table) for table in asked], False)
-    if estimator is None:
-        answers = zip(*_over_trees(False, features, lesson.secret, shown, seed), strict=True)
-        return [_mean_number(one, float(np.ptp(lesson.secret))) for one in answers]
-    model = seeded(clone(estimator), seed).fit(features, lesson.secret)
-    return [_number(model.predict(table)) for table in shown]
-
-
-def _features(estimator: Any, lesson: Lesson, asked: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Return what a model sees: ranks, or one-hot columns for an estimator of the user's.
-
-    Missing values are below all others to a tree.
-    """
-    encoder = (Ranks if estimator is None else OneHot).of(lesson.known, lesson.nominal)
-    return [np.nan_to_num(encoder.transform(table), nan=-1.0) for table in (lesson.known, *asked)]
-
-
-def _over_trees(
-    are_labels: bool,
-    features: np.ndarray,
-    target: np.ndarray,
-    shown: Sequence[np.ndarray],
-    seed: int,
-) -> Iterator[list[Any]]:
-    """Yield the chances, or numbers, that each random tree gives of the tables that are shown."""
-    from sklearn.tree import ExtraTreeClassifier, ExtraTreeRegressor
-
-    for tree_seed in np.random.default_rng(seed).integers(2**31, size=_N_TREES):
-        if are_labels:
-            tree = ExtraTreeClassifier(random_state=int(tree_seed)).fit(features, target)
-            answer = tree.predict_proba
-        else:
-            tree = ExtraTreeRegressor(max_features="sqrt", random_state=int(tree_seed))
-            answer = tree.fit(features, target).predict
-        yield [answer(table) for table in shown]
-
-
-def _mean_number(answers: Sequence[np.ndarray], scale: float) -> Guesses:
-    """Return the mean of what trees answer, and how much they differ in units of a scale."""
-    spread = np.std(answers, axis=0) / scale
-    return replace(_number(sum(answers) / _N_TREES), spread=np.asarray(spread))
-
-
-def _number(values: Any) -> Guesses:
-    return Guesses(np.asarray(values, dtype=np.float64).reshape(-1), np.empty(0), None)
-
-
-def marginal_guesses(secrets: np.ndarray, n_rows: Sequence[int], are_labels: bool) -> list[Guesses]:
-    """Return guesses without any known column: the most frequent label, or the median."""
-    if not are_labels:
-        return [_number(np.full(n, np.median(secrets))) for n in n_rows]
-    labels, counts = np.unique(secrets, return_counts=True)
-    shares = counts / secrets.size
-    best = labels[shares.argmax()]
-    return [
-        Guesses(np.full(n, best), labels, np.broadcast_to(shares, (n, labels.size))) for n in n_rows
-    ]
-
-
-def surest_contrast(
-    contrast: Contrast, test: Abstention, secret: str, n_train: int, n_holdout: int
-) -> Contrast:
-    """Return what a test of the surest guesses compared, by the share of them that is clearest."""
-    # The contrast that is given is that of all guesses. Numbers of the holdout are those of
-    # as many rows as train has.
-    share = SHARES[test.clearest]
-    if share < 1.0:
-        n_given = max(1.0, np.round(share * (n_train + n_holdout)))
-        train, holdout = test.pooled[:, test.clearest] / n_given
-        contrast = replace(
-            contrast,
-            what=f"surest {share:.0%} of guesses of {secret} that are right and about train rows",
-            observed=float(train),
-            expected=float(holdout) * n_train / n_holdout,
-            reference="about holdout rows",
-            high_leaks=True,
-        )
-    return replace(contrast, n_tests=len(SHARES))
-
-
-def shown_surest(result: Result) -> str:
-    """Return what was tested of the surest guesses, to follow other sentences of an alarm."""
-    # It is of the share of guesses that is most significant; empty if that is all of them and
-    # other sentences say it.
-    found = cast("dict[str, Any]", result.details.get("abstaining", {}))
-    if not found or not raises_alarm(result):
-        return ""
-    tested = f" The test compared {result.contrast}."
-    if found["clearest"] == 1.0:
-        return "" if result.details.get("scoring", "accuracy") == "accuracy" else tested
-    (at,) = (one for one in found["by_share"] if one["share"] == found["clearest"])
-    n, right, n_strangers, strangers = (
-        f"{at[who][what]:,.0f}" for who in ("train", "holdout") for what in ("n", "n_right")
-    )
-    return (
-        f" At the surest {at['share']:.0%} of guesses, {right} of {n} are right, of strangers "
-        f"{strangers} of {n_strangers}.{tested}"
-    )

@@ -14,7 +14,8 @@ from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
 from skeval.stats.permutation_tests import least_p_value
-from skeval.steps.relabelled import label_test, with_contrast
+from skeval.steps.contrasts import with_contrast
+from skeval.steps.relabellings import label_test
 from skeval.utils.formatting import as_float, number, percent
 
 _N_PERMUTATIONS = 1999

@@ -18,15 +18,9 @@ from skeval.privacy.distance_screens.drawn_screen import DrawnScreen
 from skeval.privacy.distance_screens.percentiles import median_evidence
 from skeval.results.result import Result, undefined
 from skeval.stats.percentiles import bootstrap_percentiles
-from skeval.steps.neighbors import (
-    as_matrix,
-    gower_matrix,
-    is_gower,
-    kept_features,
-    preprocessor,
-    reference_index,
-)
-from skeval.steps.relabelled import with_contrast
+from skeval.steps.contrasts import with_contrast
+from skeval.steps.encoded_rows import as_matrix, gower_matrix, is_gower, kept_features, preprocessor
+from skeval.steps.neighbors import reference_index
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Count
 

@@ -20,17 +20,17 @@ from skeval.privacy.distance_screens.percentiles import sides_test
 from skeval.results.result import Result, undefined
 from skeval.stats import adversarial_accuracy
 from skeval.stats.permutation_tests import Relabelled
-from skeval.steps.neighbors import MAX_LENGTH, is_gower, nearest, pool_index
-from skeval.steps.relabelled import (
+from skeval.steps.contrasts import contrast_of, set_against
+from skeval.steps.encoded_rows import is_gower
+from skeval.steps.neighbors import MAX_LENGTH, nearest, pool_index
+from skeval.steps.relabellings import (
     RelabelledNearest,
     actual_labels,
-    contrast_of,
     first_and_second,
     listed_bits,
     nearest_real,
     packed_test,
     rivals,
-    set_against,
 )
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, Discretizer, category_codes, numbers

@@ -15,16 +15,11 @@ from skeval.core.tags import CONTRAST_TAGS
 from skeval.results.result import Result, undefined
 from skeval.stats import adversarial_accuracy
 from skeval.stats.permutation_tests import Relabelled
-from skeval.steps.neighbors import MAX_LENGTH, encoded, nearest, pool_index, reference_index
-from skeval.steps.relabelled import (
-    TOO_FEW_ROWS,
-    actual_labels,
-    contrast_of,
-    packed_test,
-    resampled_accuracies,
-    rivals,
-    set_against,
-)
+from skeval.steps.adversarial_accuracies import TOO_FEW_ROWS, resampled_accuracies
+from skeval.steps.contrasts import contrast_of, set_against
+from skeval.steps.encoded_rows import encoded
+from skeval.steps.neighbors import MAX_LENGTH, nearest, pool_index, reference_index
+from skeval.steps.relabellings import actual_labels, packed_test, rivals
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Count
 

@@ -19,15 +19,10 @@ from skeval.stats import percentiles as stats
 from skeval.stats import permutation_tests
 from skeval.stats.distributions import common_histograms, kolmogorov_distance
 from skeval.stats.permutation_tests import Relabelled
-from skeval.steps.neighbors import is_gower, nearest
-from skeval.steps.relabelled import (
-    RelabelledNearest,
-    contrast_of,
-    name_of_test,
-    relabelled_nearest,
-    set_against,
-    with_contrast,
-)
+from skeval.steps.contrasts import contrast_of, name_of_test, set_against, with_contrast
+from skeval.steps.encoded_rows import is_gower
+from skeval.steps.neighbors import nearest
+from skeval.steps.relabellings import RelabelledNearest, relabelled_nearest
 from skeval.utils.formatting import number, percent
 from skeval.utils.parameters import Interval
 

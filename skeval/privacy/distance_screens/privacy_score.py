@@ -28,8 +28,8 @@ from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.distributions import common_histograms
 from skeval.stats.percentiles import ratios
+from skeval.steps.contrasts import share_contrast, with_contrast
 from skeval.steps.neighbors import nearest, pool_index
-from skeval.steps.relabelled import share_contrast, with_contrast
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Count, Interval, NonNegative, OpenFraction
 

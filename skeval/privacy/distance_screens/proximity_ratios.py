@@ -10,7 +10,8 @@ from scipy.stats import norm
 
 from skeval.core.context import Context, shared
 from skeval.stats.percentiles import ratios
-from skeval.steps.neighbors import encoded, index_of, nearest
+from skeval.steps.encoded_rows import encoded
+from skeval.steps.neighbors import index_of, nearest
 from skeval.steps.samples import content_order
 
 

@@ -21,7 +21,7 @@ from skeval.exceptions import (
 )
 from skeval.privacy import AttributeInferenceRisk
 from skeval.privacy.attacks.attribute_inference import GuessedRows, Scoring, gains
-from skeval.privacy.attacks.secrets import Guesses, Lesson, guess_labels, guess_numbers
+from skeval.privacy.attacks.secret_guesses import Guesses, Lesson, guess_labels, guess_numbers
 from skeval.stats.intervals import newcombe
 from skeval.stats.permutation_tests import share_p_value
 from skeval.stats.roc import auc

@@ -12,7 +12,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
 from skeval.privacy.distance_screens.identifiability import Authenticity
 from skeval.stats import permutation_tests
-from skeval.steps.relabelled import relabelled_nearest
+from skeval.steps.relabellings import relabelled_nearest
 
 
 def column(*values):

@@ -27,7 +27,7 @@ from skeval.privacy.attacks.anonymeter.risks import (
     synthetic_rows,
     targets,
 )
-from skeval.privacy.attacks.secrets import (
+from skeval.privacy.attacks.secret_guesses import (
     Lesson,
     guess_labels,
     guess_numbers,
@@ -39,8 +39,8 @@ from skeval.results.verdict import Contrast
 from skeval.stats.excess_tests import abstaining_test
 from skeval.stats.permutation_tests import least_p_value
 from skeval.stats.risks import attack_rate, residual_risk
-from skeval.steps.neighbors import ranges
-from skeval.steps.relabelled import name_of_test
+from skeval.steps.contrasts import name_of_test
+from skeval.steps.encoded_rows import ranges
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key
 from skeval.tables.preprocessing import NOMINAL
 from skeval.utils.parameters import ColumnName, Columns, NonNegative, has_methods

@@ -23,8 +23,8 @@ from skeval.stats.permutation_tests import (
     sequential_tests,
     shuffled,
 )
-from skeval.steps.exposure import names_listed
-from skeval.steps.neighbors import encoded, encoded_columns, gower_scale
+from skeval.steps.encoded_rows import encoded, encoded_columns, gower_scale
+from skeval.steps.leak_advice import names_listed
 from skeval.steps.samples import drawn_positions, drawn_subsets, named_seed
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.parameters import Interval

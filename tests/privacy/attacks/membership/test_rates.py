@@ -15,7 +15,7 @@ from skeval.privacy.attacks.membership.rates import (
 )
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.roc import auc, auc_p_value
-from skeval.steps.exposure import outlyingness
+from skeval.steps.leak_advice import outlyingness
 from skeval.steps.members import member_scores
 
 

@@ -10,7 +10,7 @@ from skeval import Context, MetricSuite, make_suite
 from skeval.datasets import make_mixed
 from skeval.privacy import MembershipInference
 from skeval.results.verdict import DROP_COPIES, REFIT
-from skeval.steps.exposure import (
+from skeval.steps.leak_advice import (
     NEW_VALUES,
     advice_on_leak,
     exposed_columns,

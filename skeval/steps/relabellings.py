@@ -1,12 +1,8 @@
-"""Which table nearest rows are of: adversarial accuracies, and random choices of who was train.
-
-The two numbers that a test of train against holdout compared, for sentences to quote.
-"""
+"""Random choices of which real rows were train, and the nearest rows of either label under them."""
 
 from __future__ import annotations
 
 import functools
-import math
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,24 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from skeval.core.context import Context, content_hash, shared
-from skeval.results.result import Result
-from skeval.results.verdict import Contrast
+from skeval.core.context import Context, shared
 from skeval.stats import permutation_tests
-from skeval.stats.adversarial_accuracy import Adversarial, Nearest, adversarial
-from skeval.stats.permutation_tests import (
-    BLOCK,
-    Relabelled,
-    block_sizes,
-    labels_test,
-    least_p_value,
-    shuffled,
-)
-from skeval.steps.neighbors import MAX_LENGTH, index_of, nearest, pool_index, rows_of
+from skeval.stats.permutation_tests import BLOCK, Relabelled, block_sizes, labels_test, shuffled
+from skeval.steps.neighbors import MAX_LENGTH, nearest, pool_index, rows_of
 from skeval.steps.samples import ColumnChoice, pooled_order
-from skeval.utils.formatting import as_float, number
 
-TOO_FEW_ROWS = "each table needs two rows to have neighbours."
 _MAX_QUERIES = 2000  # a sample serves: how sure a contrast is depends on the real rows
 
 
@@ -191,73 +175,6 @@ def first_and_second() -> np.ndarray:
     return places
 
 
-def resampled_accuracies(
-    context: Context,
-    roles: tuple[str, ...],
-    other: str,
-    settings: tuple[Any, Any, str],
-    n_resample: int,
-    seed: int,
-) -> list[list[Adversarial]]:
-    """Get the accuracies of each role with `other`: of the tables if of equal size, or samples."""
-    # The samples are as large as the smallest of the tables; `settings` are the space, the
-    # key of the columns and the rule for ties.
-    sizes = {context.n_rows(role) for role in (*roles, other)}
-    if len(sizes) == 1:
-        return [accuracies(context, roles, other, None, 0, *settings)]
-    seeds = range(seed, seed + n_resample)
-    return [accuracies(context, roles, other, min(sizes), seed, *settings) for seed in seeds]
-
-
-@shared
-def accuracies(
-    context: Context,
-    roles: tuple[str, ...],
-    other: str,
-    n_rows: int | None,
-    seed: int,
-    space: Any,
-    columns: Any,
-    ties: str,
-) -> list[Adversarial]:
-    """Return the adversarial accuracy of each role with `other`, on samples of `n_rows`."""
-    search = _whole_tables(context, space, columns)
-    if n_rows is not None:
-        search = _samples(context, (*roles, other), n_rows, seed, space, columns)
-    return [
-        adversarial(
-            search(role, other), search(other, role), search(role, role), search(other, other), ties
-        )
-        for role in roles
-    ]
-
-
-def _whole_tables(context: Context, space: Any, columns: Any) -> Any:
-    def search(query: str, reference: str) -> Nearest:
-        distances, rows = nearest(context, query, reference, space=space, columns=columns)
-        return distances[:, 0], rows[:, 0]
-
-    return search
-
-
-def _samples(
-    context: Context, roles: tuple[str, ...], n_rows: int, seed: int, space: Any, columns: Any
-) -> Any:
-    """Return a search in seeded samples, each of which is used once and not remembered."""
-    drawn = {role: rows_of(context, role, space, columns, n_rows, seed) for role in roles}
-    indices = {role: index_of(context, rows, space, columns) for role, rows in drawn.items()}
-    within = {role: index.itself(1) for role, index in indices.items()}
-
-    def search(query: str, reference: str) -> Nearest:
-        if query == reference:
-            distances, rows = within[query]
-        else:
-            distances, rows = indices[reference].kneighbors(drawn[query], 1)
-        return distances[:, 0], rows[:, 0]
-
-    return search
-
-
 @shared
 def rivals(context: Context, space: Any, columns: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the real rows nearer to each real row than its nearest synthetic row, or as near."""
@@ -269,89 +186,3 @@ def rivals(context: Context, space: Any, columns: Any) -> tuple[np.ndarray, np.n
     pool = pool_index(context, space, columns)
     distances, rows = pool.others(np.arange(len(pool.rows)), MAX_LENGTH, to_synthetic)
     return distances, rows, to_synthetic
-
-
-# metrics that count the same matches made one test: they must say the same of it
-MATCHES = "synthetic rows that match a train row"
-
-
-def contrast_of(
-    context: Context,
-    what: str,
-    on_train: float,
-    test: Relabelled,
-    *,
-    reference: str,
-    high_leaks: bool = True,
-    share: bool = True,
-    name: str = "",
-    n_permutations: int | None = None,
-    sizes: tuple[int, int] | None = None,
-    unseen: float | None = None,
-) -> Contrast | None:
-    """Return what a test over relabellings compared."""
-    sizes = sizes or (context.n_rows("train"), context.n_rows("holdout"))
-    equal = sizes[0] == sizes[1]
-    # of equal sizes the number of the holdout is what the test compares
-    of_holdout = max(0.0, on_train - test.observed if high_leaks else on_train + test.observed)
-    expected = of_holdout if equal else test.on_train
-    if not math.isfinite(on_train) or not math.isfinite(expected):
-        return None
-    if share:
-        on_train, expected = round(on_train, 12), round(min(1.0, expected), 12)
-    said = reference if equal else "by chance"
-    return Contrast(
-        what,
-        on_train,
-        expected,
-        said,
-        high_leaks=high_leaks,
-        share=share,
-        tests=(name,) if name else (),
-        least_p=least_p_value(*sizes, n_permutations),
-        least_here=test.least,
-        unseen=None if equal else unseen,
-    )
-
-
-def share_contrast(what: str, k: int, n: int, k_other: int, n_other: int) -> tuple[float, Contrast]:
-    """Test the share of train rows that are hit against that of holdout rows; return the two."""
-    # Too.
-    #
-    # Whether a row is hit must not depend on which real rows are train.
-    shares, least = (k / n, k_other / n_other), least_p_value(n, n_other)
-    contrast = Contrast(what, *shares, "of holdout rows", least_p=least)
-    return permutation_tests.share_p_value(k, n, k_other, n_other), contrast
-
-
-def name_of_test(what: str, *settings: Any) -> str:
-    """Name a test by what it looks at: of the same tables, equal names are equal tests."""
-    return f"{what} {content_hash(settings)}"
-
-
-def set_against(lead: str, result: Result) -> str:
-    """Return a sentence that ends with the contrast that was tested; as it is where none was."""
-    if result.contrast is None:
-        return f"{lead}."
-    return f"{lead}; {result.contrast.against}."
-
-
-def with_contrast(lead: str, result: Result) -> str:
-    """Return a sentence that ends with the whole contrast that was tested, if one was."""
-    return f"{lead}." if result.contrast is None else f"{lead}; {result.contrast}."
-
-
-def with_claim(sentence: str, result: Result) -> str:
-    """Get a sentence, and whether the matches contradict the epsilon that is claimed, if one is."""
-    details = result.details
-    if "claimed_epsilon" not in details:
-        return sentence
-    claim, bounds = f"{details['claimed_epsilon']:g}", details["epsilon"]
-    claim += f" at delta = {bounds['delta']:g}" if bounds["delta"] else ""
-    least = number(as_float(bounds["add_remove"]))
-    if details["verdict"] == "violation":
-        return f"{sentence} A claim of epsilon = {claim} is contradicted: it is at least {least}."
-    return (
-        f"{sentence} A claim of epsilon = {claim} is not contradicted, which does not confirm it: "
-        f"the matches show at least {least}."
-    )

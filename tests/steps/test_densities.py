@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import gaussian_kde, multivariate_normal
 
-from skeval.steps.member_rows import (
+from skeval.steps.densities import (
     Axes,
     diagonal_log_density,
     kernel_log_density,
@@ -25,7 +25,7 @@ def test_kernels_are_those_of_scipy(d):
 
 
 def test_kernels_of_many_points_go_in_blocks(monkeypatch):
-    from skeval.steps import member_rows as densities
+    from skeval.steps import densities
 
     centres, points = sample(100, 2), sample(70, 2, 1)
     whole = kernel_log_density(points, centres)

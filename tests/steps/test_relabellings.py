@@ -9,7 +9,7 @@ import pytest
 from skeval.core.context import Context
 from skeval.stats.permutation_tests import BLOCK, EXCEEDANCES, sides_test
 from skeval.steps.neighbors import pool_index
-from skeval.steps.relabelled import (
+from skeval.steps.relabellings import (
     RelabelledNearest,
     actual_labels,
     first_and_second,
@@ -47,7 +47,7 @@ def test_distances_to_either_label(space, sizes):
     drawn = content_order(context, "synthetic")
     queries = context.synthetic.to_numpy()[drawn]
     if space == "euclidean":
-        from skeval.steps.neighbors import encoded
+        from skeval.steps.encoded_rows import encoded
 
         queries = encoded(context, "synthetic", space)[drawn]
     distances, rows = index.kneighbors(queries, n_pool)
@@ -121,6 +121,6 @@ def test_equal_differences_count_as_reached():
 
 
 def test_a_large_synthetic_table_is_sampled(monkeypatch):
-    monkeypatch.setattr("skeval.steps.relabelled._MAX_QUERIES", 7)
+    monkeypatch.setattr("skeval.steps.relabellings._MAX_QUERIES", 7)
     first = next(relabelled_nearest(context_of(9, 6, 20), "gower", None, 2, 0))
     assert first.distances.shape == (1, 2, 7, 2)

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.integrate import quad
 
 from skeval.stats.intervals import clopper_pearson
-from skeval.steps.neighbors import (
+from skeval.steps.distance_accumulation import (
     MAX_FEW_ROWS,
     accumulation_curve,
     area_interval,

@@ -10,12 +10,13 @@ from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.stats.roc import auc, tpr_at_fpr
 from skeval.steps import members as texts
-from skeval.steps.members import (
+from skeval.steps import text_edits
+from skeval.steps.members import member_scores
+from skeval.steps.text_edits import (
     affordable,
     cells_of,
     decimals_of,
     least_edits,
-    member_scores,
     nearest_edits,
     nearest_edits_of_cells,
     written,
@@ -44,7 +45,7 @@ def test_edits_are_those_of_the_recursion(monkeypatch):
     queries, others = some_texts(60, 0), some_texts(40, 1)
     expected = [min(plain_edits(one, other) for other in others) for one in queries]
     assert nearest_edits(queries, others).tolist() == expected
-    monkeypatch.setattr(texts, "_AT_A_TIME", 7)
+    monkeypatch.setattr(text_edits, "_AT_A_TIME", 7)
     assert nearest_edits(queries, others).tolist() == expected
     assert nearest_edits([], others).size == 0
     assert nearest_edits(["12", ""], [""]).tolist() == [2.0, 0.0]
@@ -103,14 +104,14 @@ def test_scores_by_hand():
 
 
 def test_long_texts_are_held_against_fewer(monkeypatch):
-    assert affordable(100, 50) == texts.MAX_TEXTS
+    assert affordable(100, 50) == text_edits.MAX_TEXTS
     assert affordable(20_000, 1000) == 2**34 // (20_000 * 1000 * 16)
     assert affordable(10**9, 10**6) == 1
-    assert affordable(0, 0) == texts.MAX_TEXTS
+    assert affordable(0, 0) == text_edits.MAX_TEXTS
     context = Context.of(TRAIN, HOLDOUT).with_synthetic(TRAIN)
     rows = {"train": np.arange(150)}
     assert not least_edits(context, rows, "gower", None, 0)[0].any()
-    monkeypatch.setattr(texts, "MAX_TEXTS", 50)
+    monkeypatch.setattr(text_edits, "MAX_TEXTS", 50)
     (some,) = least_edits(context, rows, "gower", None, 0)
     assert 0 < (some == 0).sum() <= 50
     assert (some == least_edits(context, rows, "gower", None, 0)[0]).all()
@@ -134,7 +135,7 @@ def test_edits_of_cells_are_summed(monkeypatch):
     ]
     own, released = cells_of(queries, decimals), cells_of(others, decimals)
     assert nearest_edits_of_cells(own, released).tolist() == expected
-    monkeypatch.setattr(texts, "_AT_A_TIME", 7)
+    monkeypatch.setattr(text_edits, "_AT_A_TIME", 7)
     assert nearest_edits_of_cells(own, released).tolist() == expected
     assert nearest_edits_of_cells(own.take(np.empty(0, dtype=int)), released).size == 0
     assert (
@@ -148,7 +149,7 @@ def test_edits_of_cells_are_summed(monkeypatch):
 @pytest.mark.parametrize("most", [10_000, 50])
 def test_wide_rows_are_compared_cell_by_cell(monkeypatch, most):
     monkeypatch.setattr(texts, "WIDE", 3)
-    monkeypatch.setattr(texts, "MAX_TEXTS", most)
+    monkeypatch.setattr(text_edits, "MAX_TEXTS", most)
     twice = pd.concat([TRAIN, TRAIN])
     context = Context.of(TRAIN, HOLDOUT).with_synthetic(twice.sample(frac=1.0, random_state=0))
     own, others = least_edits(

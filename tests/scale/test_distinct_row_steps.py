@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from skeval.core.context import Context
-from skeval.scale import steps
-from skeval.steps.manifolds import grouped
+from skeval.scale import distinct_row_steps as steps
+from skeval.steps.distinct_rows import grouped
 
 
 def code(frame):

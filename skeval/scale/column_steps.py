@@ -1,0 +1,155 @@
+"""What steps do with single columns of tables larger than memory: values, counts and extents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from skeval.core import context as contexts
+from skeval.core.context import Context, shared, summed
+from skeval.scale.overrides import Overrides
+from skeval.scale.tables import CanonicalTable, counted_by_workers
+from skeval.steps import pairs, samples
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer
+from skeval.utils.engines import current_engine
+from skeval.utils.files import mapped
+from skeval.utils.parameters import Strategy
+
+overrides = Overrides()
+
+
+@overrides(samples.codes)
+def _(
+    context: Context, role: str, n_bins: int, strategy: Strategy, max_categories: int | None
+) -> np.ndarray:
+    cutter, rows = samples.cells(context, n_bins, strategy, max_categories), context[role]
+    if isinstance(rows, pd.DataFrame):
+        return cutter.cut(rows)
+    # in as few bytes as hold a cell
+    kind = np.min_scalar_type(-int(cutter.n_cells_.max(initial=0)))
+    return cutter.cut(rows, mapped((len(rows), len(cutter.cells_)), kind))
+
+
+@overrides(samples.histogram)
+def _(
+    context: Context,
+    role: str,
+    column: str,
+    n_bins: int = 10,
+    strategy: Strategy = "uniform",
+    max_categories: int | None = 50,
+) -> np.ndarray:
+    how = n_bins, strategy, max_categories
+    if isinstance(context[role], pd.DataFrame):
+        return np.asarray(samples.histogram.ordinary(context, role, column, *how))
+    return _histograms(context, role, *how)[context.schema.measured.index(column)]
+
+
+@shared
+def _histograms(
+    context: Context, role: str, n_bins: int, strategy: Strategy, max_categories: int | None
+) -> list[np.ndarray]:
+    """Return the counts of the cells of all measured columns, in one pass over a large table."""
+    cutter = samples.cells(context, n_bins, strategy, max_categories)
+    names = context.schema.measured
+    rows = cast("CanonicalTable", context[role])
+    return rows.added_up(names, partial(_counts_of, cutter=cutter, names=names), summed)
+
+
+def _counts_of(frame: pd.DataFrame, cutter: Discretizer, names: Sequence[str]) -> list[np.ndarray]:
+    columns = zip(cutter.codes(frame, names).T, cutter.n_cells_, strict=True)
+    return [np.bincount(column, minlength=n_cells) for column, n_cells in columns]
+
+
+@overrides(samples.sorted_values)
+def _(context: Context, role: str, column: str) -> np.ndarray:
+    rows, engine = context[role], current_engine()
+    if counted_by_workers(rows):
+        task = engine.submit(samples.in_order, rows, column)
+        return np.asarray(engine.result(task))
+    return samples.in_order(rows, column)
+
+
+@overrides(samples.extent)
+def _(context: Context, role: str, column: str) -> tuple[float, float]:
+    if not counted_by_workers(context[role]):  # one process may need few of the columns
+        return cast("tuple[float, float]", samples.extent.ordinary(context, role, column))
+    low, high = _extents(context, role)[context.schema.columns(*NUMERIC).index(column)]
+    return float(low), float(high)
+
+
+@shared
+def _extents(context: Context, role: str) -> np.ndarray:
+    """Return the extents of all columns of numbers and dates, in one pass over a large table."""
+    names, rows = context.schema.columns(*NUMERIC), cast("CanonicalTable", context[role])
+    return rows.added_up(names, partial(samples.extents_of, names=names), _widest)
+
+
+def _widest(extents: list[np.ndarray]) -> np.ndarray:
+    low, high = np.stack(extents).transpose(2, 0, 1)
+    return np.column_stack([np.fmin.reduce(low), np.fmax.reduce(high)])
+
+
+@overrides(contexts.has_missing)
+def _(context: Context, role: str, column: str) -> bool:
+    if counted_by_workers(context[role]):
+        return _gaps(context, role)[column] > 0
+    return bool(contexts.has_missing.ordinary(context, role, column))
+
+
+@shared
+def _gaps(context: Context, role: str) -> dict[str, int]:
+    """Return the numbers of gaps of all columns that are measured, in one pass over the rows."""
+    return _added_gaps(context[role], context.schema.measured)
+
+
+@overrides(contexts.n_missing)
+def _(context: Context, role: str, column: str) -> int:
+    given = context.given(role)
+    if counted_by_workers(given) and column in given.columns:
+        return _gaps_as_given(context, role)[column]
+    return int(contexts.n_missing.ordinary(context, role, column))
+
+
+@shared
+def _gaps_as_given(context: Context, role: str) -> dict[str, int]:
+    """Return the numbers of missing cells of all columns, in one pass over the table as given."""
+    given = context.given(role)
+    return _added_gaps(given, [name for name in context.schema.kinds if name in given.columns])
+
+
+def _added_gaps(table: Any, names: Sequence[str]) -> dict[str, int]:
+    (added,) = table.added_up(names, missing_of, summed)
+    return dict(zip(names, added.tolist(), strict=True))
+
+
+def missing_of(frame: pd.DataFrame) -> list[np.ndarray]:
+    """Return the numbers of missing cells of the columns, to be added up."""
+    return [frame.isna().to_numpy().sum(axis=0)]
+
+
+@overrides(contexts.level_counts)
+def _(context: Context, role: str, column: str) -> np.ndarray:
+    if counted_by_workers(context[role]):
+        return _all_level_counts(context, role)[column]
+    return np.asarray(contexts.level_counts.ordinary(context, role, column))
+
+
+@shared
+def _all_level_counts(context: Context, role: str) -> dict[str, np.ndarray]:
+    """Return the counts of the levels of all columns that have any, in one pass over the rows."""
+    names, rows = context.schema.columns(*NOMINAL), cast("CanonicalTable", context[role])
+    added = rows.added_up(names, partial(contexts.counts_of_levels, names=names), summed)
+    return dict(zip(names, added, strict=True))
+
+
+@overrides(pairs.numbers_of)
+def _(context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
+    rows = context[role]
+    if isinstance(rows, pd.DataFrame):
+        return pairs.numbers_of.ordinary(context, role, names)
+    return pairs.filled_with_numbers(mapped((len(rows), len(names)), np.float64), rows, names)

@@ -1,0 +1,100 @@
+"""Clusters of k-means of two tables, and the shares of their rows in each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from skeval.core.context import Context, shared
+from skeval.steps.samples import ROLES, ColumnChoice, named_seed, sample_positions
+from skeval.steps.vectors import vectors
+
+_DECIDING = 16  # columns that mostly tell rows apart
+
+
+def clustered_rows(context: Context, balance: bool, max_rows: int | None) -> dict[str, int]:
+    """Return how many rows of train and of the synthetic table are clustered."""
+    sizes = {role: context.n_rows(role) for role in ROLES}
+    most = min(sizes.values()) if balance else max(sizes.values())
+    most = most if max_rows is None else min(most, max_rows)
+    return {role: min(size, most) for role, size in sizes.items()}
+
+
+@shared
+def cluster_histograms(
+    context: Context,
+    n_clusters: int,
+    n_runs: int,
+    balance: bool,
+    space: Any = "euclidean",
+    columns: ColumnChoice = None,
+    max_rows: int | None = None,
+    seed: int = 0,
+) -> np.ndarray:
+    """Return the shares of train and of synthetic rows in each cluster, for each run of k-means."""
+    sizes = clustered_rows(context, balance, max_rows)
+    parts = []
+    for role, size in sizes.items():
+        rows = vectors(context, role, space, columns)
+        rows = rows[lexicographic_order(rows)]  # neither samples nor centres by the order of rows
+        parts.append(rows[sample_positions(len(rows), size, named_seed(role, seed))])
+    return clustered_shares(parts[0], parts[1], n_clusters, n_runs, seed)
+
+
+def lexicographic_order(rows: np.ndarray) -> np.ndarray:
+    """Get the positions of rows in the order of their first column, then of the second, and on."""
+    # Later columns are looked at where the first ones do not decide.
+    for width in (_DECIDING, 8 * _DECIDING):
+        if width < rows.shape[1]:
+            order = np.lexsort(rows[:, :width].T[::-1])
+            first = rows[order, :width]
+            if (first[1:] != first[:-1]).any(axis=1).all():
+                return order
+    return np.lexsort(rows.T[::-1])
+
+
+def clustered_shares(
+    train: np.ndarray, synthetic: np.ndarray, n_clusters: int, n_runs: int, seed: int
+) -> np.ndarray:
+    """Return the shares of both tables' rows in each cluster of both, for each run of k-means."""
+    n_train = len(train)
+    labels = clustered_labels(train, synthetic, n_clusters, n_runs, seed)
+    return shares_of_labels(labels[:, :n_train], labels[:, n_train:])
+
+
+def shares_of_labels(train: np.ndarray, synthetic: np.ndarray) -> np.ndarray:
+    """Return the shares of both tables' rows in each cluster, from the cluster of each row."""
+    n_clusters = 1 + max(int(of.max(initial=-1)) for of in (train, synthetic))
+    pairs = zip(train, synthetic, strict=True)
+    return np.array([[_shares(cluster, n_clusters) for cluster in pair] for pair in pairs])
+
+
+def clustered_labels(
+    train: np.ndarray, synthetic: np.ndarray, n_clusters: int, n_runs: int, seed: int
+) -> np.ndarray:
+    """Return the cluster of each row of both tables, for each run of k-means on both."""
+    pooled = np.concatenate([train, synthetic])
+    # a few rows show that there are more than enough distinct ones
+    labels = []
+    if len(np.unique(pooled[: 4 * n_clusters], axis=0)) <= n_clusters:
+        distinct, which = np.unique(pooled, axis=0, return_inverse=True)
+        if len(distinct) <= n_clusters:
+            labels = [which.ravel()]
+    return np.array(labels or _runs(pooled, n_clusters, n_runs, seed))
+
+
+def _runs(pooled: np.ndarray, n_clusters: int, n_runs: int, seed: int) -> list[np.ndarray]:
+    from sklearn.cluster import MiniBatchKMeans
+
+    # batches are small: threads would wait for each other most of the time
+    with threadpool_limits(1):
+        return [
+            MiniBatchKMeans(n_clusters, n_init=1, random_state=int(state)).fit(pooled).labels_
+            for state in np.random.default_rng(seed).integers(2**31, size=n_runs)
+        ]
+
+
+def _shares(labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    return np.bincount(labels, minlength=n_clusters) / labels.size

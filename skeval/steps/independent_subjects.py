@@ -1,0 +1,74 @@
+"""Subjects that are independent of each other, and halves of tables that part no subject."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skeval.core.context import shared
+from skeval.core.relational_context import RelationalContext
+from skeval.steps.foreign_keys import subject_positions
+from skeval.steps.samples import named_seed
+from skeval.tables.keys import key_codes
+
+
+@shared
+def independent_rows(context: RelationalContext, role: str) -> dict[str, np.ndarray] | None:
+    """Return for each private table the number of the subject that each of its rows belongs to."""
+    # Subjects of several tables are numbered on, so that no number is there twice; a row
+    # without a subject has one of its own. None where a row belongs to several subjects, or
+    # nobody knows whose it is: no two parts of such tables are independent.
+    relations, data = context.relations, context.given(role)
+    paths = {
+        (name, subject): relations.paths_to(name, subject)
+        for subject in relations.subjects
+        for name in relations.dependents(subject)
+    }
+    along = {key for ways in paths.values() for path in ways for key in path}
+    private = {key for key in relations.foreign_keys if relations.role(key.parent) != "reference"}
+    owned = [name for name, _ in paths]
+    if relations.undetermined or private - along or len(owned) > len(set(owned)):
+        return None
+    numbers, n = {}, 0
+    for subject in relations.subjects:
+        whose = np.arange(len(data[subject]))
+        if sequence := relations.sequences.get(subject):
+            whose = _of_its_own(key_codes(*[data[subject][list(sequence.key)]] * 2)[0])
+        numbers[subject], found = n + whose, int(whose.max(initial=-1)) + 1
+        for name in relations.dependents(subject):
+            at = subject_positions(context, role, name, subject)
+            at = np.where(at >= 0, np.append(whose, -1)[np.maximum(at, -1)], -1)
+            own = _of_its_own(at, found)
+            numbers[name], found = n + own, max(found, int(own.max(initial=-1)) + 1)
+        n += found
+    return numbers
+
+
+def _of_its_own(numbers: np.ndarray, first: int = 0) -> np.ndarray:
+    """Give each row that has no number one of its own, after all others and from `first` on."""
+    alone = np.flatnonzero(numbers < 0)
+    numbers = numbers.copy()
+    numbers[alone] = max(first, int(numbers.max(initial=-1)) + 1) + np.arange(alone.size)
+    return numbers
+
+
+def n_subjects(context: RelationalContext, role: str) -> int:
+    """Return how many independent subjects a role has; 0 where nobody knows."""
+    numbers = independent_rows(context, role)
+    return 1 + max(int(own.max(initial=-1)) for own in numbers.values()) if numbers else 0
+
+
+def subjects_in_place(
+    context: RelationalContext, role: str, n: int, seed: int, n_parts: int = 1
+) -> list[RelationalContext]:
+    """Return contexts in which disjoint random parts of a role take the synthetic rows' place."""
+    numbers = independent_rows(context, role) or {}
+    rng = np.random.default_rng(named_seed(role, seed))
+    part = np.full(n_subjects(context, role), n_parts)
+    order = rng.permutation(part.size)
+    part[order[: n * n_parts]] = np.repeat(np.arange(n_parts), n)
+    return [
+        context.in_place(
+            role, {name: np.flatnonzero(part[own] == k) for name, own in numbers.items()}
+        )
+        for k in range(n_parts)
+    ]

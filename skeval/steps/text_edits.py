@@ -1,0 +1,218 @@
+"""Rows written as text, and the fewest edits that lead from a synthetic row to a row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from skeval.core.context import Context, shared
+from skeval.neighbors.encoding import run_chunks
+from skeval.steps.member_rows import WIDE, nominal_features, plain_rows
+from skeval.steps.samples import ColumnChoice, named_seed, sample_positions
+
+_MAX_DIGITS = 6  # of a column's largest number
+_EXACT = 1e15  # beyond, a number has no digits left for its unit
+_FIRST_SIGN = 0xF0000  # of the characters that no text has: one for each level
+_MAX_SIGNS = 0x20000
+_END, _MISSING = ",", "?"
+_MARKS = b"0123456789.-+einf?"  # all characters of numbers
+_WORD = 64  # characters that are compared at once
+_MAX_STEPS = 2**34  # comparisons of a character with a word
+_AT_A_TIME = 128  # queries, of about the same length
+_NO_CHARACTER = 2**32 - 1
+MAX_TEXTS = 10_000
+
+
+def least_edits(
+    context: Context, rows: dict[str, np.ndarray], space: Any, columns: ColumnChoice, seed: int
+) -> list[np.ndarray]:
+    """Return for rows of each role the fewest edits that lead from a synthetic row to them."""
+    # With many columns cells are compared one by one: edits that lead from one row to
+    # another, but not always the fewest.
+    decimals = _decimals_of_real(context, space, columns)
+    if len(decimals) > WIDE:
+        return _least_edits_of_cells(context, rows, space, columns, seed)
+    queries = [
+        written(plain_rows(context, role, space, columns)[places], decimals)
+        for role, places in rows.items()
+    ]
+    texts = sorted(set(written(plain_rows(context, "synthetic", space, columns), decimals)))
+    n_compared = affordable(sum(map(len, queries)), max(map(len, texts)))
+    kept = sample_positions(len(texts), n_compared, named_seed("texts", seed))
+    return [nearest_edits(own, [texts[i] for i in kept]) for own in queries]
+
+
+@shared
+def _decimals_of_real(context: Context, space: Any, columns: ColumnChoice) -> list[int | None]:
+    real = [plain_rows(context, role, space, columns) for role in ("train", "holdout")]
+    nominal = nominal_features(context, space, columns, real[0].shape[1])
+    return decimals_of(np.concatenate(real), nominal)
+
+
+def _least_edits_of_cells(
+    context: Context, rows: dict[str, np.ndarray], space: Any, columns: ColumnChoice, seed: int
+) -> list[np.ndarray]:
+    """Return the least sum of edits of cells, as `least_edits` does of whole rows."""
+    queries = [_cells(context, role, space, columns).take(places) for role, places in rows.items()]
+    cells = _cells(context, "synthetic", space, columns)
+    n_compared = affordable(sum(map(len, rows.values())), cells.longest, n_words=1)
+    distinct = _distinct(plain_rows(context, "synthetic", space, columns))
+    kept = sample_positions(distinct.size, n_compared, named_seed("texts", seed))
+    return [nearest_edits_of_cells(own, cells.take(distinct[kept])) for own in queries]
+
+
+def _distinct(rows: np.ndarray) -> np.ndarray:
+    """Return positions of rows that differ, in an order that goes by what they hold."""
+    whole = np.ascontiguousarray(rows).view(f"V{rows.itemsize * rows.shape[1]}").ravel()
+    return np.unique(whole, return_index=True)[1]
+
+
+@shared
+def _cells(context: Context, role: str, space: Any, columns: ColumnChoice) -> Cells:
+    decimals = _decimals_of_real(context, space, columns)
+    return cells_of(plain_rows(context, role, space, columns), decimals)
+
+
+def affordable(n_queries: int, length: int, n_words: int | None = None) -> int:
+    """Return how many texts of a length can be compared with as many as there are queries."""
+    n_words = n_words or math.ceil(max(1, length) / _WORD)
+    steps = max(1, n_queries) * max(1, length) * n_words
+    return min(MAX_TEXTS, max(1, _MAX_STEPS // steps))
+
+
+def decimals_of(rows: np.ndarray, nominal: Sequence[bool]) -> list[int | None]:
+    """Return with how many decimals each number is written; None for codes."""
+    # As many as the column needs, and no more than leave its largest number six digits: what
+    # a generator repeats is seldom longer, and what it adds behind is noise.
+    return [
+        None if code else _decimals(column[np.isfinite(column)])
+        for column, code in zip(rows.T, nominal, strict=True)
+    ]
+
+
+def _decimals(values: np.ndarray) -> int:
+    largest = float(np.abs(values).max(initial=1.0))
+    most = max(0, _MAX_DIGITS - 1 - math.floor(math.log10(largest)))
+    for decimals in range(most):
+        if np.abs(np.round(values, decimals) - values).max(initial=0.0) < 1e-9:
+            return decimals
+    return most
+
+
+def written(rows: np.ndarray, decimals: Sequence[int | None]) -> list[str]:
+    """Write each row as a text."""
+    # Numbers are written in digits and end with a comma. A level is one character, however
+    # long its name is, and so is a missing number.
+    cells = [
+        _signs(column) if places is None else _digits(column, places)
+        for column, places in zip(rows.T, decimals, strict=True)
+    ]
+    return ["".join(row) for row in zip(*cells, strict=True)] if cells else [""] * len(rows)
+
+
+def _signs(codes: np.ndarray) -> list[str]:
+    return [
+        _MISSING if np.isnan(code) else chr(_FIRST_SIGN + int(code) % _MAX_SIGNS) for code in codes
+    ]
+
+
+def _digits(values: np.ndarray, decimals: int) -> list[str]:
+    whole = f".{decimals}f"
+    with np.errstate(over="ignore"):  # of synthetic values near the largest float
+        rounded = (np.round(values, decimals) + 0.0).tolist()  # no negative zero
+    return [
+        _MISSING + _END
+        if value != value
+        else format(value, whole if abs(value) < _EXACT else ".15g") + _END
+        for value in rounded
+    ]
+
+
+def nearest_edits(queries: Sequence[str], texts: Sequence[str]) -> np.ndarray:
+    """Return for each query the fewest edits that make one of the texts of it."""
+    # An edit inserts, deletes or replaces one character: Levenshtein's distance.
+    if not queries:
+        return np.empty(0)
+    from skeval.neighbors.text_kernels import fewest_edits
+
+    own, ends = _characters(queries)
+    others, their_ends = _characters(texts)
+    known = np.append(np.unique(own), np.uint32(_NO_CHARACTER))
+    place = np.searchsorted(known, others)
+    place[known[place] != others] = known.size - 1
+    signs, starts = np.searchsorted(known, own), np.append(0, ends)
+    by_length = np.argsort(np.diff(starts), kind="stable")
+    least = np.empty(len(queries))
+    compare = partial(fewest_edits, signs, starts, known.size - 1, place, their_ends)
+    least[by_length] = _in_turn(compare, by_length)
+    return least
+
+
+def _in_turn(compare: Callable[..., np.ndarray], queries: np.ndarray) -> np.ndarray:
+    """Return what a kernel finds for each query, some of them at a time."""
+    n_chunks = -(-queries.size // _AT_A_TIME)
+    parts = run_chunks(compare, queries, n_jobs=None, tile=_AT_A_TIME, n_chunks=n_chunks)
+    return np.concatenate(parts)
+
+
+def _characters(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the characters of all texts, as numbers, and where each text ends."""
+    joined = "".join(texts).encode("utf-32-le", "surrogatepass")
+    return np.frombuffer(joined, dtype="<u4"), np.cumsum([len(text) for text in texts])
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of rows, each written as a text by itself; codes are one character."""
+
+    marks: np.ndarray
+    lengths: np.ndarray
+    codes: np.ndarray
+
+    @property
+    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Marks, lengths and codes."""
+        return self.marks, self.lengths, self.codes
+
+    @property
+    def longest(self) -> int:
+        """Characters of the longest row."""
+        return int(self.lengths.sum(axis=1).max(initial=0)) + self.codes.shape[1]
+
+    def take(self, places: np.ndarray) -> Cells:
+        """Return the cells of some rows."""
+        return Cells(*(part[places] for part in self.parts))
+
+
+def cells_of(rows: np.ndarray, decimals: Sequence[int | None]) -> Cells:
+    """Write each cell as a text."""
+    from skeval.neighbors.text_kernels import MAX_MARKS
+
+    codes = [column for column, places in zip(rows.T, decimals, strict=True) if places is None]
+    texts = [
+        np.array(_digits(column, places), dtype=f"S{MAX_MARKS}")
+        for column, places in zip(rows.T, decimals, strict=True)
+        if places is not None
+    ]
+    number = np.zeros(256, dtype=np.uint8)
+    number[np.frombuffer(_MARKS, dtype=np.uint8)] = np.arange(len(_MARKS))
+    written_cells = np.array(texts, dtype=f"S{MAX_MARKS}").reshape(-1, len(rows)).T
+    lengths = np.char.str_len(written_cells) - len(_END)
+    marks = np.ascontiguousarray(written_cells).view(np.uint8).reshape(*lengths.shape, MAX_MARKS)
+    own = np.nan_to_num(np.array(codes).reshape(-1, len(rows)).T, nan=-1.0).astype(np.int32)
+    return Cells(number[marks[:, :, : lengths.max(initial=1)]], lengths, own)
+
+
+def nearest_edits_of_cells(queries: Cells, others: Cells) -> np.ndarray:
+    """Get for each query the fewest edits, summed over cells, that make one of the others of it."""
+    if not len(queries.codes):
+        return np.empty(0)
+    from skeval.neighbors.text_kernels import fewest_edits_of_cells
+
+    compare = partial(fewest_edits_of_cells, *queries.parts, *others.parts, len(_MARKS))
+    return _in_turn(compare, np.arange(len(queries.codes))).astype(np.float64)

@@ -1,0 +1,167 @@
+"""Features of texts beside those of the other columns, as the classifier behind them reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array, hstack, issparse
+
+from skeval.exceptions import InvalidParameterError
+from skeval.tables.preprocessing import OneHot, Ranks
+from skeval.tables.transformers import learned
+
+_MAX_WORDS, _MIN_TEXTS = 1000, 2  # with a feature of their own, and texts that have them
+_MAX_INDEXED = np.iinfo(np.int32).max
+Features = Any  # ndarray, or csr_array
+
+
+class TextEncoder(Protocol):
+    """Features of texts, as learned from some of them."""
+
+    def transform(self, numbers: np.ndarray) -> Features:
+        """Return the features of texts by their numbers, shape (n_texts, n_features)."""
+
+
+@dataclass(frozen=True)
+class TextSource:
+    """The distinct texts of a column over all tables, from which encoders learn."""
+
+    numbers: np.ndarray
+    counts: csr_array
+    texts: np.ndarray
+    vectors: np.ndarray
+    vectorizer: Any
+
+    def rows(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the places of texts by their numbers; missing ones are behind the last."""
+        places = np.searchsorted(self.numbers, numbers)
+        return np.where(np.isnan(numbers), self.numbers.size, places)
+
+    def encoder(self, numbers: np.ndarray) -> TextEncoder:
+        """Learn features from the texts of these numbers, each as often as it stands there."""
+        rows = self.rows(numbers[~np.isnan(numbers)])
+        if isinstance(self.vectorizer, str):
+            return _TfIdf.of(self, rows)
+        if hasattr(self.vectorizer, "encode"):
+            seen = self.vectors[rows] if rows.size else self.vectors[-1:]
+            scales = seen.std(axis=0)
+            return _Embedded(self, seen.mean(axis=0), np.where(scales > 1e-9, scales, 1.0))
+        return _Fitted(self, learned(self.vectorizer, [*self.texts[rows]] or [""]))
+
+
+@dataclass(frozen=True)
+class _TfIdf:
+    """Frequent words, rare ones weighing more, each text of length 1; and whether it is missing."""
+
+    source: TextSource
+    kept: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def of(cls, source: TextSource, rows: np.ndarray) -> _TfIdf:
+        counts = source.counts[rows]
+        n_texts = np.bincount(counts.indices, minlength=counts.shape[1])
+        totals = np.bincount(counts.indices, weights=counts.data, minlength=counts.shape[1])
+        order = np.argsort(-totals, kind="stable")
+        kept = np.sort(order[n_texts[order] >= _MIN_TEXTS][:_MAX_WORDS])
+        return cls(source, kept, np.log((1.0 + rows.size) / (1.0 + n_texts[kept])) + 1.0)
+
+    def transform(self, numbers: np.ndarray) -> Features:
+        weighted = self.source.counts[self.source.rows(numbers)][:, self.kept] @ diags_array(
+            self.weights, shape=(self.kept.size, self.kept.size)
+        )
+        norms = np.sqrt(weighted.multiply(weighted).sum(axis=1))
+        unit = diags_array(1.0 / np.maximum(norms, 1e-12)) @ weighted
+        missing = np.isnan(numbers)[:, None].astype(np.float64)
+        return beside([csr_array(unit), missing])
+
+
+@dataclass(frozen=True)
+class _Embedded:
+    """Vectors of an embedder, standardised as of the texts that were learned."""
+
+    source: TextSource
+    centres: np.ndarray
+    scales: np.ndarray
+
+    def transform(self, numbers: np.ndarray) -> Features:
+        vectors = (self.source.vectors[self.source.rows(numbers)] - self.centres) / self.scales
+        return np.column_stack([vectors, np.isnan(numbers)])
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """What a transformer of the user's makes of texts."""
+
+    source: TextSource
+    transformer: Any
+
+    def transform(self, numbers: np.ndarray) -> Features:
+        texts = np.append(self.source.texts, "")[self.source.rows(numbers)]
+        features = self.transformer.transform([*texts])
+        return csr_array(features) if issparse(features) else np.asarray(features, dtype=float)
+
+
+def beside(parts: Sequence[Features]) -> Features:
+    """Return features side by side, sparse if some are; trees read indices of 32 bits only."""
+    if not any(map(issparse, parts)):
+        return np.hstack(parts)
+    joined = csr_array(hstack([csr_array(part) for part in parts], format="csr"))
+    if max(joined.nnz, *joined.shape) <= _MAX_INDEXED:
+        joined.indices = joined.indices.astype(np.int32, copy=False)
+        joined.indptr = joined.indptr.astype(np.int32, copy=False)
+    return joined
+
+
+_DENSE_BYTES = 2**30  # that features of texts may take, where a classifier reads no sparse ones
+
+
+@dataclass(frozen=True)
+class WithTexts:
+    """The encoder of rows whose last columns are numbers of texts."""
+
+    plain: Ranks | OneHot
+    texts: list[TextEncoder]
+    shift: float
+    dense_for: str = ""
+
+    def transform(self, rows: np.ndarray) -> Features:
+        """Return the features, sparse where those of texts are and the classifier reads such."""
+        features = beside(self._parts(rows))
+        if not (self.dense_for and issparse(features)):
+            return features
+        if (n_bytes := 8 * np.prod(features.shape, dtype=float)) > _DENSE_BYTES:
+            raise InvalidParameterError(
+                f"{self.dense_for} reads dense features only, and those of the texts, "
+                f"{features.shape[0]:,} rows of {features.shape[1]:,}, would take "
+                f"{n_bytes / 2**30:,.1f} GiB, of 1 that they may. Pass a classifier that reads "
+                "sparse ones, or a vectorizer of fewer features, such as "
+                "make_pipeline(TfidfVectorizer(), TruncatedSVD(100))."
+            )
+        return features.toarray()
+
+    @property
+    def owners(self) -> np.ndarray:
+        """For each feature the column of the rows that it stems from."""
+        none = np.full((1, len(self.plain.nominal) + len(self.texts)), np.nan)
+        n_first, *n_texts = [part.shape[1] for part in self._parts(none)]
+        places = len(self.plain.nominal) + np.arange(len(n_texts))
+        return np.concatenate([self.plain.owners[:n_first], np.repeat(places, n_texts)])
+
+    def _parts(self, rows: np.ndarray) -> list[Features]:
+        n_plain = len(self.plain.nominal)
+        numbers = rows[:, n_plain:].T
+        texts = [one.transform(own) for one, own in zip(self.texts, numbers, strict=True)]
+        return [self.plain.transform(rows[:, :n_plain]) + self.shift, *texts]
+
+
+def reads_sparse(estimator: Any) -> bool:
+    """Return whether a classifier takes sparse features; one that does not say so is taken to."""
+    if not hasattr(estimator, "__sklearn_tags__"):
+        return True
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(estimator).input_tags.sparse)

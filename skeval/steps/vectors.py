@@ -1,0 +1,59 @@
+"""Rows as vectors that have a mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skeval.core.context import Context, shared
+from skeval.steps.balls import drawn
+from skeval.steps.encoded_rows import OfTrain, encoded, preprocessor
+from skeval.steps.neighbors import rows_of
+from skeval.steps.samples import ColumnChoice, chosen_columns, drawn_positions, named_seed
+from skeval.tables.preprocessing import NOMINAL, NUMERIC
+
+_FAR = 1e6  # standard deviations; squares of larger numbers swamp all others
+
+
+@shared
+def vectors(
+    context: Context,
+    role: str,
+    space: Any = "euclidean",
+    columns: ColumnChoice = None,
+    max_rows: int | None = None,
+    seed: int = 0,
+) -> np.ndarray:
+    """Get the rows of a role as vectors that have a mean; the order of columns is their names'."""
+    # In space "gower", and in "euclidean", they are those of "euclidean". Nothing lies
+    # farther out than a million standard deviations.
+    if not isinstance(space, str):
+        size = drawn(context, role, max_rows)
+        return rows_of(context, role, OfTrain(space), columns, size, seed)
+    with np.errstate(invalid="ignore"):  # the mean of a column without values
+        whole, owners = (
+            encoded(context, role, OfTrain("euclidean")),
+            np.array(feature_owners(context)),
+        )
+    chosen = set(chosen_columns(context.schema, columns))
+    order = np.argsort(owners, kind="stable")
+    rows = whole[:, order[[name in chosen for name in owners[order]]]]
+    # numbers that differ by the order of a sum only shall not differ; thousands of levels are
+    # gigabytes, so that each step works where the numbers are
+    np.clip(rows, -_FAR, _FAR, out=rows)
+    np.round(rows, 9, out=rows)
+    rows += 0.0
+    # the rows that `rows_of` takes
+    size = drawn(context, role, max_rows)
+    return (
+        rows if size is None else rows[drawn_positions(context, role, size, named_seed(role, seed))]
+    )
+
+
+def feature_owners(context: Context) -> list[str]:
+    """Return which column each feature of space "euclidean" stems from."""
+    n_cells = preprocessor(context, OfTrain("euclidean")).n_cells_
+    numeric = context.schema.columns(*NUMERIC)
+    nominal = [name for name in context.schema.columns(*NOMINAL) for _ in range(n_cells[name])]
+    return [*numeric, *numeric, *nominal]
