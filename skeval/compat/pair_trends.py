@@ -15,7 +15,7 @@ from skeval.core.context import Context
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.stats.distributions import exact_mean
-from skeval.steps.samples import ROLES
+from skeval.steps.columns import ROLES
 from skeval.tables.preprocessing import NUMERIC
 
 CORRELATION, CONTINGENCY = "column_pair_trends/correlation", "column_pair_trends/contingency"

@@ -21,7 +21,7 @@ from skeval.core.base import Metric
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
-from skeval.steps.samples import ROLES
+from skeval.steps.columns import ROLES
 from skeval.suites.ready import make_suite
 from skeval.suites.suite import MetricSuite
 from skeval.tables.frames import as_frame

@@ -32,11 +32,11 @@ from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL
 from skeval.stats.halves import extrapolated, halves_interval, linearized, sampling_interval
 from skeval.stats.table_differences import Sampled, independent_interval
+from skeval.steps.column_choice import check_measured
 from skeval.steps.encoded_rows import is_gower, preprocessor
 from skeval.steps.halves import MIN_HALVED, halved_share, halvings
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import (
-    check_measured,
     drawn_positions,
     holdout_in_place,
     in_place,

@@ -14,6 +14,7 @@ from skeval.core.declared import declared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.results.result import Result, undefined
 from skeval.stats.epsilon_bounds import Matched, privacy_of_matches
+from skeval.steps.column_choice import column_key
 from skeval.steps.distance_accumulation import (
     _LARGEST_THRESHOLD,
     MAX_FEW_ROWS,
@@ -31,7 +32,6 @@ from skeval.steps.distance_accumulation import (
 from skeval.steps.encoded_rows import is_gower
 from skeval.steps.leak_advice import advice_on_leak
 from skeval.steps.neighbors import nearest
-from skeval.steps.samples import column_key
 from skeval.utils.parameters import (
     Columns,
     Count,
@@ -94,7 +94,7 @@ class RowMetric(Metric):
     Authors write ``_measure(context, columns)``, which returns the value, all that ``score``
     needs, and ``_with_evidence(context, columns, result)``, which adds the interval, the p-value,
     the baseline and the details for ``evaluate``. Columns come in the form of
-    :func:`~skeval.steps.samples.column_key`.
+    :func:`~skeval.steps.column_choice.column_key`.
 
     Parameters
     ----------

@@ -25,7 +25,8 @@ from skeval.diagnostic.columns import (
 )
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.results.result import Result, undefined
-from skeval.steps.samples import columns_of, extent
+from skeval.steps.column_choice import columns_of
+from skeval.steps.columns import extent
 from skeval.tables.cells import plain_values
 from skeval.tables.frames import column_values
 from skeval.tables.precision import rounded_to

@@ -14,7 +14,8 @@ from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, Metr
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import exact_mean
 from skeval.stats.intervals import wilson
-from skeval.steps.samples import ColumnChoice, emptied, extent
+from skeval.steps.column_choice import ColumnChoice
+from skeval.steps.columns import emptied, extent
 from skeval.tables.schema import TableSchema
 from skeval.utils.parameters import Legal
 

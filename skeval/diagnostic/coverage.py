@@ -25,7 +25,8 @@ from skeval.diagnostic.columns import (
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.intervals import wilson
-from skeval.steps.samples import ROLES, columns_of, extent, mean_of_defined, present_numbers
+from skeval.steps.column_choice import columns_of
+from skeval.steps.columns import ROLES, extent, mean_of_defined, present_numbers
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Count, Interval, NonNegative

@@ -19,8 +19,8 @@ from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_total_variation, total_variation
 from skeval.stats.intervals import newcombe
 from skeval.stats.joint_classes import distinct_codes
+from skeval.steps.columns import ROLES, mean_of_defined
 from skeval.steps.distinct_rows import Groups, grouped
-from skeval.steps.samples import ROLES, mean_of_defined
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import AnyColumns
 

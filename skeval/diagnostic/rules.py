@@ -17,7 +17,7 @@ from skeval.diagnostic.columns import ShareTally, lacks
 from skeval.diagnostic.expressions import GRAMMAR, Condition
 from skeval.exceptions import InvalidParameterError, MetricWarning, NothingToMeasureWarning
 from skeval.results.result import Result, mean_of_columns, undefined
-from skeval.steps.samples import columns_of
+from skeval.steps.column_choice import columns_of
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Count, Legal

@@ -16,7 +16,7 @@ from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import check_names, lacks, unreadable
 from skeval.exceptions import MetricWarning, TableError
 from skeval.results.result import Result, mean_of_columns, undefined
-from skeval.steps.samples import ROLES
+from skeval.steps.columns import ROLES
 from skeval.tables.cells import plain_values, read_numbers
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Legal

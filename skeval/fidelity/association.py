@@ -11,6 +11,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.fidelity.pair_trends import AssociationDifference, calibration_sentence
 from skeval.results.result import Result, undefined
+from skeval.steps.column_choice import columns_of
 from skeval.steps.pairs import (
     Binning,
     correlation_ratio_matrix,
@@ -19,7 +20,6 @@ from skeval.steps.pairs import (
     mutual_information_matrix,
     theils_u_matrix,
 )
-from skeval.steps.samples import columns_of
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import number, percent
 from skeval.utils.parameters import BinCount

@@ -24,9 +24,11 @@ from skeval.stats.adversarial_accuracy import Adversarial
 from skeval.stats.distributions import MIN_ROWS, common_histograms, kolmogorov_distance
 from skeval.stats.pair_sums import permutation_p_value
 from skeval.steps.adversarial_accuracies import TOO_FEW_ROWS, resampled_accuracies
+from skeval.steps.column_choice import nothing_to_measure
+from skeval.steps.columns import ROLES
 from skeval.steps.encoded_rows import OfTrain, preprocessor
 from skeval.steps.neighbors import rows_of
-from skeval.steps.samples import ROLES, nothing_to_measure, sample_positions
+from skeval.steps.samples import sample_positions
 from skeval.utils.formatting import as_float, number, percent
 from skeval.utils.parameters import Count, Interval, MatrixSpace, Seed
 

@@ -20,8 +20,9 @@ from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity.pair_trends import PairMetric
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.distributions import exact_mean
+from skeval.steps.column_choice import chosen_columns, columns_of
+from skeval.steps.columns import ROLES, histogram, mean_of_defined
 from skeval.steps.pairs import Binning, in_name_order, joint_tables
-from skeval.steps.samples import ROLES, chosen_columns, columns_of, histogram, mean_of_defined
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import Kind
 from skeval.utils.formatting import number

@@ -23,9 +23,11 @@ from skeval.stats.distributions import (
     number_of_cells,
     total_variation,
 )
+from skeval.steps.column_choice import chosen_columns
 from skeval.steps.column_sets import SubsetTables, subset_tables
+from skeval.steps.columns import ROLES
 from skeval.steps.pairs import Binning, joint_tables, pair_similarities
-from skeval.steps.samples import ROLES, chosen_columns, drawn_subsets
+from skeval.steps.samples import drawn_subsets
 from skeval.utils.formatting import number, percent
 from skeval.utils.parameters import (
     BinCount,

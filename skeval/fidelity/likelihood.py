@@ -18,7 +18,9 @@ from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.results.result import Result, undefined
-from skeval.steps.samples import cells, codes, columns_of, sample_positions
+from skeval.steps.column_choice import columns_of
+from skeval.steps.columns import cells, codes
+from skeval.steps.samples import sample_positions
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.utils.formatting import number
 from skeval.utils.parameters import BinCount, Columns, Count, Interval, Legal, NonNegative, Seed

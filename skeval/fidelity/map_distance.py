@@ -25,7 +25,7 @@ from skeval.stats.maps import (
     weights_by_column,
 )
 from skeval.stats.pair_sums import permutation_p_value
-from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure
+from skeval.steps.column_choice import ColumnChoice, chosen_columns, column_key, nothing_to_measure
 from skeval.steps.vectors import feature_owners, vectors
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, GroupSize, Interval, MatrixSpace, Seed

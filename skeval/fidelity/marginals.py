@@ -26,11 +26,11 @@ from skeval.stats.distributions import (
     quantiles_of_sorted,
     total_variation,
 )
-from skeval.steps.samples import (
+from skeval.steps.column_choice import columns_of
+from skeval.steps.columns import (
     CONSERVATIVE,
     ROLES,
     cells,
-    columns_of,
     emptied,
     emptied_columns,
     finite_pairs,

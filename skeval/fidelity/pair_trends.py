@@ -28,8 +28,10 @@ from skeval.exceptions import (
 from skeval.results.result import Result, undefined
 from skeval.stats.correlation import Correlations, difference_interval, difference_p_value
 from skeval.stats.distributions import exact_mean
+from skeval.steps.column_choice import chosen_columns, columns_of
+from skeval.steps.columns import CONSERVATIVE, ROLES
 from skeval.steps.pairs import Binning, Compared, Drawn, correlations, cramers_v_matrix, matrices
-from skeval.steps.samples import CONSERVATIVE, ROLES, chosen_columns, columns_of, permuted_in_place
+from skeval.steps.samples import permuted_in_place
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import number, percent
 from skeval.utils.parameters import BinCount, Columns, Count, Interval, Seed, Strategy

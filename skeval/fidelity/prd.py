@@ -16,7 +16,7 @@ from skeval.exceptions import MetricWarning
 from skeval.results.result import Result, undefined
 from skeval.steps.classifiers import MAX_ROWS, Classifiers, Scores, candidates, split, too_few
 from skeval.steps.clusters import cluster_histograms, clustered_rows
-from skeval.steps.samples import column_key, nothing_to_measure
+from skeval.steps.column_choice import column_key, nothing_to_measure
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Count, Interval, MatrixSpace, OpenFraction, Seed
 

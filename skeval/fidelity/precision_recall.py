@@ -21,8 +21,9 @@ from skeval.stats.manifolds import (
     soft_cover,
 )
 from skeval.steps.balls import ball_counts, distance_blocks, drawn, n_drawn, radii, rows_in_balls
+from skeval.steps.column_choice import ColumnChoice, column_key, nothing_to_measure
+from skeval.steps.columns import ROLES
 from skeval.steps.neighbors import nearest, rows_of
-from skeval.steps.samples import ROLES, ColumnChoice, column_key, nothing_to_measure
 from skeval.utils.formatting import number, percent
 from skeval.utils.parameters import Columns, Count, Interval, Positive, Seed, Space
 

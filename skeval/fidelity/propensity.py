@@ -31,7 +31,8 @@ from skeval.steps.classifiers import (
     relabelled,
     too_few,
 )
-from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, histogram
+from skeval.steps.column_choice import ColumnChoice, chosen_columns
+from skeval.steps.columns import ROLES, histogram
 from skeval.tables.preprocessing import OneHot
 from skeval.utils.formatting import number
 from skeval.utils.parameters import Columns, Interval, Seed, has_methods

@@ -17,7 +17,8 @@ from skeval.core.tags import COLUMN_TAGS
 from skeval.exceptions import DegenerateInputWarning
 from skeval.results.result import Result, undefined
 from skeval.stats.distributions import hypergeometric_deviation
-from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, sorted_values
+from skeval.steps.column_choice import ColumnChoice, chosen_columns
+from skeval.steps.columns import ROLES, sorted_values
 from skeval.tables.preprocessing import NUMERIC, category_codes, numbers
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Count, Seed

@@ -23,8 +23,10 @@ from skeval.stats.distributions import (
     total_variation,
 )
 from skeval.stats.rounded_ends import SMALLEST, rounded_ends
+from skeval.steps.column_choice import chosen_columns
+from skeval.steps.columns import ROLES, cells, codes
 from skeval.steps.pairs import Binning, cramers_v_matrix, matrices
-from skeval.steps.samples import ROLES, cells, chosen_columns, codes, drawn_subsets
+from skeval.steps.samples import drawn_subsets
 from skeval.tables.preprocessing import category_codes, numbers
 from skeval.utils.formatting import number
 from skeval.utils.parameters import (

@@ -15,7 +15,7 @@ from skeval.core.tags import COLUMN_TAGS, MetricTags
 from skeval.fidelity.distances import RowDistance
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_wasserstein, wasserstein_of_sorted
-from skeval.steps.samples import (
+from skeval.steps.columns import (
     emptied_columns,
     finite_pairs,
     infinite_columns,

@@ -23,9 +23,10 @@ from skeval.privacy.attacks.shadow.shadow_membership import ShadowMembershipInfe
 from skeval.privacy.attacks.shadow.stacked_membership import StackedMembershipInference
 from skeval.privacy.copies import ExactMatchShare, IdenticalMatchShare
 from skeval.privacy.distance_screens.accumulation import MinimumDistanceAccumulation
+from skeval.privacy.distance_screens.authenticity import Authenticity
 from skeval.privacy.distance_screens.dcr import DCROverfittingProtection, DCRShare
 from skeval.privacy.distance_screens.dcr_baseline import DCRBaselineProtection
-from skeval.privacy.distance_screens.identifiability import Authenticity, EpsilonIdentifiability
+from skeval.privacy.distance_screens.identifiability import EpsilonIdentifiability
 from skeval.privacy.distance_screens.nnaa import NNAAPrivacyLoss
 from skeval.privacy.distance_screens.percentiles import NNDR, DCRPercentile, HoldoutDistanceRatio
 from skeval.privacy.distance_screens.privacy_score import PrivacyScore

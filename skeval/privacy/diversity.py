@@ -16,7 +16,7 @@ from skeval.privacy.equivalence_classes import ClassMetric, classes, column_code
 from skeval.privacy.kmeans_clusters import CAP, ClusterableMetric, clusters, too_few_to_cluster
 from skeval.results.result import Result
 from skeval.stats.joint_classes import Pairs, joint_classes, pair_counts
-from skeval.steps.samples import check_measured, chosen_columns
+from skeval.steps.column_choice import check_measured, chosen_columns
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import percent

@@ -19,10 +19,10 @@ from skeval.stats.copied_rows import Copied, Copies, copies_of
 from skeval.stats.joint_classes import class_counts, joint_classes
 from skeval.stats.matches import digits_kept
 from skeval.stats.repeated_values import value_copies
+from skeval.steps.column_choice import ColumnChoice, unmeasured
 from skeval.steps.contrasts import name_of_test
 from skeval.steps.encoded_rows import encoded_columns
 from skeval.steps.leak_advice import names_listed
-from skeval.steps.samples import ColumnChoice, unmeasured
 from skeval.steps.texts import folded
 from skeval.tables.frames import column_values
 from skeval.tables.schema import TableSchema

@@ -15,9 +15,10 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.exceptions import InvalidParameterError
 from skeval.stats.joint_classes import class_counts, joint_classes
+from skeval.steps.column_choice import chosen_columns, column_key
+from skeval.steps.columns import cells, finite_values
 from skeval.steps.distinct_rows import grouped
 from skeval.steps.leak_advice import advice_on_leak
-from skeval.steps.samples import cells, chosen_columns, column_key, finite_values
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Cells, inner_edges, numbers
 from skeval.tables.schema import TableSchema

@@ -20,9 +20,9 @@ from skeval.results.verdict import DROP_COPIES
 from skeval.stats.intervals import newcombe, wilson
 from skeval.stats.joint_classes import joint_classes
 from skeval.stats.matches import MatchLists, distinct_rows, list_contrast, longest_list
+from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.contrasts import MATCHES, contrast_of, set_against, share_contrast
 from skeval.steps.encoded_rows import encoded, encoded_columns, ranges
-from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Fraction, Interval

@@ -20,10 +20,10 @@ from skeval.results.verdict import DROP_COPIES, TEST_LEVEL, Contrast
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast, longest_list
 from skeval.stats.permutation_tests import Relabelled
+from skeval.steps.column_choice import column_key
 from skeval.steps.contrasts import MATCHES, contrast_of, set_against
 from skeval.steps.encoded_rows import encoded, is_gower
 from skeval.steps.neighbors import index_of, nearest
-from skeval.steps.samples import column_key
 from skeval.utils.formatting import as_float, counted, number, percent
 from skeval.utils.parameters import Fraction, Interval, Space
 

@@ -13,9 +13,9 @@ from skeval.core.context import Context, shared
 from skeval.neighbors.brute import euclidean_pairs, gower_pairs
 from skeval.privacy.similar_texts import TokenSets, similar, similar_pairs, token_sets
 from skeval.stats.matches import MatchLists, distinct_rows
+from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.encoded_rows import encoded, encoded_columns, is_gower, preprocessor
 from skeval.steps.neighbors import gower_engine, index_of
-from skeval.steps.samples import ColumnChoice
 
 ROLES = ("train", "holdout", "synthetic")
 _CROWD = 64  # rows near in what can be measured; texts of more are joined first

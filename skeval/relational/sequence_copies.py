@@ -30,8 +30,9 @@ from skeval.stats.permutation_tests import (
     relabelling_test,
     share_p_value,
 )
+from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.neighbors import nearest, pool_index, reference_index
-from skeval.steps.samples import ColumnChoice, named_seed, sample_positions
+from skeval.steps.samples import named_seed, sample_positions
 from skeval.steps.sequences import (
     of_one_table,
     sequence_columns,

@@ -19,7 +19,7 @@ from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, Not
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.distributions import kolmogorov_distance, weighted_kolmogorov
 from skeval.stats.matches import digits_kept
-from skeval.steps.samples import cells, codes, mean_of_defined
+from skeval.steps.columns import cells, codes, mean_of_defined
 from skeval.steps.sequences import (
     MIN_SEQUENCES,
     Sequences,

@@ -37,12 +37,13 @@ from skeval.stats.multiple_testing import holm
 from skeval.stats.permutation_tests import Relabelled
 from skeval.stats.roc import auc
 from skeval.steps.aggregates import STATS, aggregated_context
+from skeval.steps.column_choice import nothing_to_measure
 from skeval.steps.contrasts import contrast_of, set_against, with_claim
 from skeval.steps.foreign_keys import subject_positions
 from skeval.steps.leak_advice import advice_on_leak
 from skeval.steps.member_rows import drawing_order
 from skeval.steps.members import CALIBRATED, MemberScores, member_scores
-from skeval.steps.samples import nothing_to_measure, sample_positions
+from skeval.steps.samples import sample_positions
 from skeval.steps.subjects import Histories, histories, row_codes, rows_taken
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import BinCount, Count, OpenFraction, Seed

@@ -23,10 +23,11 @@ from skeval.results.result import Result, undefined
 from skeval.stats.bootstrap import percentile_interval, replicated
 from skeval.steps import models
 from skeval.steps.aggregates import STATS, Stats, aggregated_context
+from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.joined_tables import root_path
 from skeval.steps.models import DEFAULT, HOLDOUT, SYNTHETIC, TRAIN, Estimator, Training, predicted
 from skeval.steps.problem import Question, positions_of_role, problem_of, rows_of_role, unanswerable
-from skeval.steps.samples import ColumnChoice, named_seed, sample_positions
+from skeval.steps.samples import named_seed, sample_positions
 from skeval.steps.scoring import Scoring, score_named, scoring_for
 from skeval.steps.sequences import (
     of_one_table,

@@ -25,10 +25,10 @@ from skeval.relational.detection import AggregationDetection
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.distributions import exact_mean
 from skeval.steps.aggregates import STATS, Stat, Stats, aggregated_context, private_parents
+from skeval.steps.columns import mean_of_defined
 from skeval.steps.foreign_keys import paths_up
 from skeval.steps.joins import SHUFFLED, Join, joins, pair_scores
 from skeval.steps.pairs import Binning
-from skeval.steps.samples import mean_of_defined
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import BinCount, Count, Fraction, Interval, Seed, Strategy
 

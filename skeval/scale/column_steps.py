@@ -13,7 +13,7 @@ from skeval.core import context as contexts
 from skeval.core.context import Context, shared, summed
 from skeval.scale.overrides import Overrides
 from skeval.scale.tables import CanonicalTable, counted_by_workers
-from skeval.steps import pairs, samples
+from skeval.steps import columns, pairs
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer
 from skeval.utils.engines import current_engine
 from skeval.utils.files import mapped
@@ -22,11 +22,11 @@ from skeval.utils.parameters import Strategy
 overrides = Overrides()
 
 
-@overrides(samples.codes)
+@overrides(columns.codes)
 def _(
     context: Context, role: str, n_bins: int, strategy: Strategy, max_categories: int | None
 ) -> np.ndarray:
-    cutter, rows = samples.cells(context, n_bins, strategy, max_categories), context[role]
+    cutter, rows = columns.cells(context, n_bins, strategy, max_categories), context[role]
     if isinstance(rows, pd.DataFrame):
         return cutter.cut(rows)
     # in as few bytes as hold a cell
@@ -34,7 +34,7 @@ def _(
     return cutter.cut(rows, mapped((len(rows), len(cutter.cells_)), kind))
 
 
-@overrides(samples.histogram)
+@overrides(columns.histogram)
 def _(
     context: Context,
     role: str,
@@ -45,7 +45,7 @@ def _(
 ) -> np.ndarray:
     how = n_bins, strategy, max_categories
     if isinstance(context[role], pd.DataFrame):
-        return np.asarray(samples.histogram.ordinary(context, role, column, *how))
+        return np.asarray(columns.histogram.ordinary(context, role, column, *how))
     return _histograms(context, role, *how)[context.schema.measured.index(column)]
 
 
@@ -54,7 +54,7 @@ def _histograms(
     context: Context, role: str, n_bins: int, strategy: Strategy, max_categories: int | None
 ) -> list[np.ndarray]:
     """Return the counts of the cells of all measured columns, in one pass over a large table."""
-    cutter = samples.cells(context, n_bins, strategy, max_categories)
+    cutter = columns.cells(context, n_bins, strategy, max_categories)
     names = context.schema.measured
     rows = cast("CanonicalTable", context[role])
     return rows.added_up(names, partial(_counts_of, cutter=cutter, names=names), summed)
@@ -65,19 +65,19 @@ def _counts_of(frame: pd.DataFrame, cutter: Discretizer, names: Sequence[str]) -
     return [np.bincount(column, minlength=n_cells) for column, n_cells in columns]
 
 
-@overrides(samples.sorted_values)
+@overrides(columns.sorted_values)
 def _(context: Context, role: str, column: str) -> np.ndarray:
     rows, engine = context[role], current_engine()
     if counted_by_workers(rows):
-        task = engine.submit(samples.in_order, rows, column)
+        task = engine.submit(columns.in_order, rows, column)
         return np.asarray(engine.result(task))
-    return samples.in_order(rows, column)
+    return columns.in_order(rows, column)
 
 
-@overrides(samples.extent)
+@overrides(columns.extent)
 def _(context: Context, role: str, column: str) -> tuple[float, float]:
     if not counted_by_workers(context[role]):  # one process may need few of the columns
-        return cast("tuple[float, float]", samples.extent.ordinary(context, role, column))
+        return cast("tuple[float, float]", columns.extent.ordinary(context, role, column))
     low, high = _extents(context, role)[context.schema.columns(*NUMERIC).index(column)]
     return float(low), float(high)
 
@@ -86,7 +86,7 @@ def _(context: Context, role: str, column: str) -> tuple[float, float]:
 def _extents(context: Context, role: str) -> np.ndarray:
     """Return the extents of all columns of numbers and dates, in one pass over a large table."""
     names, rows = context.schema.columns(*NUMERIC), cast("CanonicalTable", context[role])
-    return rows.added_up(names, partial(samples.extents_of, names=names), _widest)
+    return rows.added_up(names, partial(columns.extents_of, names=names), _widest)
 
 
 def _widest(extents: list[np.ndarray]) -> np.ndarray:

@@ -16,6 +16,7 @@ from skeval.scale.tables import CanonicalTable, LargeTable, counted_by_workers, 
 from skeval.stats.correlation import BLOCK, Correlations, Moments, added, correlations_of, products
 from skeval.stats.distributions import dense_cells, number_of_cells
 from skeval.steps.column_sets import SubsetTables, subset_tables
+from skeval.steps.columns import ROLES, cells, extent
 from skeval.steps.pairs import (
     ALL_ROWS,
     Binning,
@@ -27,7 +28,6 @@ from skeval.steps.pairs import (
     joint_tables,
     row_positions,
 )
-from skeval.steps.samples import ROLES, cells, extent
 from skeval.tables.preprocessing import Discretizer, numbers
 from skeval.utils.files import mapped
 

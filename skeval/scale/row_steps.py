@@ -13,7 +13,7 @@ from skeval.core import context as contexts
 from skeval.core.context import Context, content_hashes
 from skeval.scale.overrides import Overrides
 from skeval.scale.tables import counted_by_workers
-from skeval.steps import encoded_rows, neighbors, samples
+from skeval.steps import column_choice, encoded_rows, neighbors
 from skeval.tables.frames import row_hashes
 from skeval.utils.engines import current_engine
 
@@ -67,7 +67,7 @@ def _(context: Context, role: str) -> np.ndarray | None:
 
 @overrides(neighbors.gower_engine)
 def _(
-    context: Context, columns: samples.ColumnChoice = None, rows: np.ndarray | None = None
+    context: Context, columns: column_choice.ColumnChoice = None, rows: np.ndarray | None = None
 ) -> Any:
     from skeval.scale.parts import is_in_file
 

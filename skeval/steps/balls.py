@@ -10,9 +10,9 @@ from scipy.spatial.distance import cdist
 
 from skeval.core.context import Context, shared
 from skeval.stats.manifolds import count_balls, mixed_distances, row_blocks
+from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.encoded_rows import is_gower
 from skeval.steps.neighbors import Index, gower_engine, nearest, reference_index, rows_of
-from skeval.steps.samples import ColumnChoice
 
 _USUAL = 5  # neighbours that the metrics of this family ask for at most
 _GRID = 2.0**-32  # sums of the neighbour engine are multiples of it

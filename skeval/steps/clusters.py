@@ -8,7 +8,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from skeval.core.context import Context, shared
-from skeval.steps.samples import ROLES, ColumnChoice, named_seed, sample_positions
+from skeval.steps.column_choice import ColumnChoice
+from skeval.steps.columns import ROLES
+from skeval.steps.samples import named_seed, sample_positions
 from skeval.steps.vectors import vectors
 
 _DECIDING = 16  # columns that mostly tell rows apart

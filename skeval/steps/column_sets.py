@@ -9,8 +9,8 @@ import numpy as np
 
 from skeval.core.context import Context, by_context
 from skeval.stats.distributions import joint_counts
+from skeval.steps.columns import ROLES, cells, codes
 from skeval.steps.pairs import Binning
-from skeval.steps.samples import ROLES, cells, codes
 
 
 class SubsetTables(NamedTuple):

@@ -9,8 +9,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from skeval.core.context import Context, shared
+from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.member_rows import nominal_features, plain_rows
-from skeval.steps.samples import ColumnChoice, sample_positions
+from skeval.steps.samples import sample_positions
 from skeval.tables.preprocessing import OneHot
 
 MAX_CENTRES = 5000  # rows that a density is estimated from

@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 from skeval.core.context import Context, by_context, shared
 from skeval.exceptions import InvalidParameterError
+from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.given_categories import AsGiven, cells_as_given
-from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.frames import column_values, row_hashes
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema

@@ -19,9 +19,10 @@ from skeval.core.context import Context, shared
 from skeval.exceptions import GroupedRowsWarning, HoldoutShiftWarning, UnnoticedShiftWarning
 from skeval.results.verdict import WARNING_LEVEL
 from skeval.stats.multiple_testing import holm
+from skeval.steps.column_choice import nothing_to_measure
 from skeval.steps.encoded_rows import encoded_columns
 from skeval.steps.neighbors import rows_of
-from skeval.steps.samples import measured_on, nothing_to_measure
+from skeval.steps.samples import measured_on
 from skeval.tables.preprocessing import NOMINAL
 from skeval.utils.formatting import percent
 

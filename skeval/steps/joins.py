@@ -12,9 +12,9 @@ import numpy as np
 from skeval.core.context import Context, shared
 from skeval.core.relational_context import RelationalContext
 from skeval.stats.association import SideBySide
+from skeval.steps.columns import cells, codes
 from skeval.steps.foreign_keys import Path, column_of, path_positions, paths_up
 from skeval.steps.pairs import Binning
-from skeval.steps.samples import cells, codes
 from skeval.tables.preprocessing import NUMERIC
 from skeval.tables.relational_data import NULL
 from skeval.tables.relational_schema import RelationalSchema

@@ -14,10 +14,11 @@ from skeval.exceptions import TableError
 from skeval.results.verdict import ALARM_LEVEL, DROP_COPIES, REFIT
 from skeval.stats.multiple_testing import holm
 from skeval.stats.roc import area_and_error, auc, auc_p_value
+from skeval.steps.column_choice import ColumnChoice, chosen_columns, column_key, columns_of
 from skeval.steps.encoded_rows import encoded, encoded_columns, ranges
 from skeval.steps.members import STRONGEST, blended, member_scores
 from skeval.steps.neighbors import nearest, pool_index
-from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, columns_of, measured_on
+from skeval.steps.samples import measured_on
 from skeval.steps.single_values import nearly_copied, unchanged_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import counted

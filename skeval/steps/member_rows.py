@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.core.context import Context, shared
+from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.encoded_rows import (
     as_matrix,
     encoded,
@@ -18,7 +19,6 @@ from skeval.steps.encoded_rows import (
     preprocessor,
 )
 from skeval.steps.neighbors import Index, index_of, rows_of
-from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.steps.texts import text_numbers
 from skeval.tables.preprocessing import NOMINAL
 

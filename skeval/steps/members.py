@@ -21,6 +21,7 @@ from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.stats.manifolds import count_balls
 from skeval.steps.classifiers import LIGHT, TREE, learn
+from skeval.steps.column_choice import ColumnChoice, column_key
 from skeval.steps.densities import MAX_CENTRES, density_rows, log_density, vector_space
 from skeval.steps.encoded_rows import encoded, is_gower
 from skeval.steps.member_rows import (
@@ -36,7 +37,7 @@ from skeval.steps.member_rows import (
     to_reference,
 )
 from skeval.steps.neighbors import nearest, reference_index
-from skeval.steps.samples import ColumnChoice, column_key, sample_positions
+from skeval.steps.samples import sample_positions
 from skeval.steps.text_edits import least_edits
 from skeval.steps.texts import text_numbers, text_source
 

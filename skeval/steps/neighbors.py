@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from skeval.core.context import Context, by_context, shared
-from skeval.steps.samples import ColumnChoice, column_key, drawn_positions, named_seed, pooled_order
+from skeval.steps.column_choice import ColumnChoice, column_key
+from skeval.steps.samples import drawn_positions, named_seed, pooled_order
 from skeval.utils.engines import LocalEngine, current_engine
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from skeval.core.context import Context, by_context, shared
 from skeval.stats.association import SideBySide
 from skeval.stats.correlation import Correlations, correlation_matrix, correlation_ratios
 from skeval.stats.distributions import hypergeometric_deviation
-from skeval.steps.samples import ROLES, cells, codes, drawn_positions, named_seed
+from skeval.steps.columns import ROLES, cells, codes
+from skeval.steps.samples import drawn_positions, named_seed
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer, numbers
 from skeval.utils.parameters import Strategy
 

@@ -11,8 +11,8 @@ import pandas as pd
 
 from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError
+from skeval.steps.column_choice import chosen_columns
 from skeval.steps.encoded_rows import encoded
-from skeval.steps.samples import chosen_columns
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 
 _KEYS = 16  # columns that rows are first ordered by

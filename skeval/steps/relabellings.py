@@ -13,8 +13,9 @@ import numpy as np
 from skeval.core.context import Context, shared
 from skeval.stats import permutation_tests
 from skeval.stats.permutation_tests import BLOCK, Relabelled, block_sizes, labels_test, shuffled
+from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.neighbors import MAX_LENGTH, nearest, pool_index, rows_of
-from skeval.steps.samples import ColumnChoice, pooled_order
+from skeval.steps.samples import pooled_order
 
 _MAX_QUERIES = 2000  # a sample serves: how sure a contrast is depends on the real rows
 

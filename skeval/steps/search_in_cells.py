@@ -1,6 +1,7 @@
 """Search for identifiers and whole rows inside cells, such as a remark that contains an e-mail.
 
-Nothing is compared pair by pair: parts of cells are looked up by their hashes.
+Nothing is compared pair by pair. All parts of cells that an identifier or a value may fill are
+looked up by their hashes.
 """
 
 from __future__ import annotations

@@ -16,8 +16,9 @@ from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.stats.intervals import to_its_error
 from skeval.stats.joint_classes import joint_classes
 from skeval.stats.rounded_ends import rounded_ends
+from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.foreign_keys import subject_positions
-from skeval.steps.samples import ColumnChoice, chosen_columns, named_seed
+from skeval.steps.samples import named_seed
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import Kind

@@ -1,6 +1,7 @@
-"""Values of single real rows that a release repeats: of train unchanged, or of a holdout it used.
+"""Values of single real rows that a release repeats as they are.
 
-A release that learned from train and holdout alike is as near to both, so that no contrast of the
+They show which columns a generator copied from train. They also show that it used the holdout: a
+release that learned from both tables is as near to one as to the other, so that no contrast of the
 two finds what it copies.
 """
 
@@ -14,8 +15,8 @@ from skeval.core.context import Context, shared
 from skeval.exceptions import HoldoutUsedWarning
 from skeval.stats.copied_rows import CHANCE, Copied, copied
 from skeval.stats.runs import alternation_p_value
+from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.neighbors import nearest
-from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NUMERIC
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.neighbors.encoding import run_chunks
+from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.member_rows import WIDE, nominal_features, plain_rows
-from skeval.steps.samples import ColumnChoice, named_seed, sample_positions
+from skeval.steps.samples import named_seed, sample_positions
 
 _MAX_DIGITS = 6  # of a column's largest number
 _EXACT = 1e15  # beyond, a number has no digits left for its unit

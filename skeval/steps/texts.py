@@ -21,7 +21,7 @@ from scipy.sparse import csr_array, vstack
 
 from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError, MetricWarning, TextLeftOutWarning
-from skeval.steps.samples import ColumnChoice
+from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.text_features import TextSource
 from skeval.tables.embedding import vectors_of
 from skeval.tables.schema import TableSchema

@@ -8,9 +8,10 @@ import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.steps.balls import drawn
+from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.encoded_rows import OfTrain, encoded, preprocessor
 from skeval.steps.neighbors import rows_of
-from skeval.steps.samples import ColumnChoice, chosen_columns, drawn_positions, named_seed
+from skeval.steps.samples import drawn_positions, named_seed
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 
 _FAR = 1e6  # standard deviations; squares of larger numbers swamp all others

@@ -12,9 +12,9 @@ import pandas as pd
 from skeval.core.base import unmet
 from skeval.core.context import Context
 from skeval.exceptions import MissingInputError, NotRememberedError, TableError
+from skeval.steps.column_choice import nothing_to_measure
 from skeval.steps.members import BLEND, STRONGEST, blended, scores_by_attack
 from skeval.steps.neighbors import nearest
-from skeval.steps.samples import nothing_to_measure
 
 _MAX_SCORED = 10_000  # rows of each table, by attacks that learn
 _GONE = (

@@ -16,7 +16,7 @@ from skeval.reporting.displays.maps import DensityMapDisplay
 from skeval.reporting.displays.relations import CardinalityDisplay, LinesDisplay
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
-from skeval.steps.samples import check_measured
+from skeval.steps.column_choice import check_measured
 
 
 def plot_column(

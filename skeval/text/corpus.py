@@ -19,7 +19,7 @@ from skeval.core.declared import declared
 from skeval.exceptions import InvalidParameterError
 from skeval.stats.permutation_tests import relabelling_test
 from skeval.stats.row_scores import exchange_p_value
-from skeval.steps.samples import ColumnChoice
+from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.texts import plain_texts, text_columns, units_of
 from skeval.tables.embedding import vectors_of
 from skeval.tables.keys import key_codes

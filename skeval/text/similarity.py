@@ -17,7 +17,7 @@ from skeval.fidelity.marginals import KSComplement
 from skeval.fidelity.similarity import marginal
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import total_variation
-from skeval.steps.samples import ROLES, emptied, mean_of_defined
+from skeval.steps.columns import ROLES, emptied, mean_of_defined
 from skeval.steps.texts import text_columns, units_of
 from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import beside, percent

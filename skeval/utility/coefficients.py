@@ -27,8 +27,8 @@ from skeval.exceptions import (
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.interval_overlap import expected_overlap, interval_overlap
 from skeval.stats.intervals import to_its_error
+from skeval.steps.columns import Pairs, finite_pairs, infinite_columns, mean_of_defined
 from skeval.steps.problem import Question, problem_of, rows_of_role
-from skeval.steps.samples import Pairs, finite_pairs, infinite_columns, mean_of_defined
 from skeval.utility.model_metric import TargetMetric
 from skeval.utility.regressions import (
     MIN_LEVEL_ROWS,

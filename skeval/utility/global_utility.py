@@ -16,9 +16,10 @@ from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import DegenerateInputWarning, MetricWarning, SampledWarning
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.bootstrap import percentile_interval
+from skeval.steps.column_choice import chosen_columns
 from skeval.steps.models import DEFAULT, HOLDOUT, LIGHT, Estimator, Part, Training, replicates
 from skeval.steps.problem import Question, problem_of, rows_of_role, unanswerable
-from skeval.steps.samples import chosen_columns, named_seed, sample_positions
+from skeval.steps.samples import named_seed, sample_positions
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import number, percent
 from skeval.utils.parameters import Columns, Count, Fraction, Interval, Seed

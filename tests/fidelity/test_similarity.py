@@ -14,8 +14,8 @@ from skeval.fidelity.similarity import marginal, pair
 from skeval.reporting import MarginalDisplay, PairDisplay
 from skeval.stats.association import cramers_v
 from skeval.stats.distributions import expected_total_variation, total_variation
+from skeval.steps.columns import cells
 from skeval.steps.pairs import Binning, cramers_v_matrix, matrices
-from skeval.steps.samples import cells
 
 # even rows of iris as train, odd ones as synthetic, 10 bins of equal width, all values cut alike
 IRIS = {

@@ -15,10 +15,11 @@ from skeval.neighbors import MixedNearestNeighbors, PartitionedNearestNeighbors
 from skeval.scale import column_steps, distinct_row_steps, pair_steps, row_steps
 from skeval.scale.context import LargeContext
 from skeval.scale.engines import DaskEngine
+from skeval.steps.columns import codes, extent, histogram, sorted_values
 from skeval.steps.encoded_rows import encoded
 from skeval.steps.neighbors import gower_engine
 from skeval.steps.pairs import Binning, correlations, joint_tables
-from skeval.steps.samples import codes, extent, histogram, holdout_in_place, sorted_values
+from skeval.steps.samples import holdout_in_place
 from skeval.utils.engines import running_on
 
 TABLES = [make_mixed(n, random_state=i) for i, n in enumerate((60, 40, 50))]

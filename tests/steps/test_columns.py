@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from skeval import Context
-from skeval.steps.samples import finite_values, sorted_values
+from skeval.steps.columns import finite_values, sorted_values
 
 
 def context():

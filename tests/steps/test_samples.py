@@ -10,7 +10,8 @@ from skeval import Context, MetricSuite, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.exceptions import ConstantColumnWarning, RepeatedRowsWarning, UnequalSizesWarning
 from skeval.fidelity import KSComplement
-from skeval.steps.samples import permuted_in_place, table_notices
+from skeval.steps.samples import permuted_in_place
+from skeval.steps.table_notices import table_notices
 
 
 @pytest.mark.parametrize("n_times", [1, 3])

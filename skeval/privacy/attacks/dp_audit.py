@@ -19,7 +19,7 @@ from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.epsilon_bounds import against_claim
 from skeval.stats.roc import Rates
-from skeval.steps.samples import nothing_to_measure
+from skeval.steps.column_choice import nothing_to_measure
 from skeval.utils.formatting import as_float, number, percent
 from skeval.utils.parameters import Count, Interval, Legal, NonNegative
 

@@ -19,10 +19,11 @@ from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.intervals import newcombe
 from skeval.stats.permutation_tests import share_p_value
+from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.encoded_rows import encoded
 from skeval.steps.member_rows import in_own_order
 from skeval.steps.neighbors import index_of
-from skeval.steps.samples import ColumnChoice, chosen_columns, named_seed
+from skeval.steps.samples import named_seed
 from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import BinCount, ColumnName, Columns, Count, Seed

@@ -27,10 +27,10 @@ from skeval.stats.epsilon_bounds import (
     pairs_epsilon,
     pairs_p_value,
 )
+from skeval.steps.column_choice import nothing_to_measure
 from skeval.steps.leak_advice import advice_on_leak
 from skeval.steps.member_rows import drawing_order, in_drawing_order, plain_rows
 from skeval.steps.members import CALIBRATED, MemberScores, member_scores
-from skeval.steps.samples import nothing_to_measure
 from skeval.tables.preprocessing import NOMINAL, numbers
 from skeval.utils.formatting import as_float, number
 from skeval.utils.parameters import ColumnName, Columns, Interval, Legal, NonNegative, Seed

@@ -20,11 +20,12 @@ from skeval.results.verdict import ALARM_LEVEL, Contrast
 from skeval.stats.excess_tests import N_DRAWS, relabelled_sums, scores_p_value
 from skeval.stats.permutation_tests import least_p_value
 from skeval.stats.risks import RISK_LEVELS, Risk, attack_rate, residual_risk, risk_level
+from skeval.steps.column_choice import chosen_columns
 from skeval.steps.encoded_rows import encoded, encoded_columns, kept_features, ranges
 from skeval.steps.leak_advice import advice_on_leak
 from skeval.steps.member_rows import drawing_order, in_own_order
 from skeval.steps.neighbors import pool_index, reference_index
-from skeval.steps.samples import chosen_columns, named_seed
+from skeval.steps.samples import named_seed
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import as_float, percent

@@ -13,8 +13,9 @@ from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.stats.joint_classes import joint_classes
 from skeval.stats.matches import digits_kept
+from skeval.steps.column_choice import unmeasured
+from skeval.steps.columns import extent
 from skeval.steps.distinct_rows import grouped
-from skeval.steps.samples import extent, unmeasured
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema

@@ -29,8 +29,9 @@ from skeval.stats.survival import (
     kaplan_meier,
     log_rank,
 )
+from skeval.steps.column_choice import columns_of
+from skeval.steps.columns import mean_of_defined
 from skeval.steps.problem import as_level, larger_code
-from skeval.steps.samples import columns_of, mean_of_defined
 from skeval.tables.preprocessing import NOMINAL, category_codes, numbers
 from skeval.utility.regressions import MIN_LEVEL_ROWS, Levels
 from skeval.utils.formatting import as_float, number, percent

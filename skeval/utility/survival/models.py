@@ -14,9 +14,9 @@ from skeval.core.declared import declared
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.survival import baseline_hazard, concordance, cox, kaplan_meier
+from skeval.steps.column_choice import chosen_columns
 from skeval.steps.estimators import seeded
 from skeval.steps.problem import Question, positions_of_role, problem_of, rows_of_role
-from skeval.steps.samples import chosen_columns
 from skeval.tables.preprocessing import NOMINAL, OneHot
 from skeval.utility.calibration import equal_mass_bins
 from skeval.utility.coefficients import compared_coefficients, fresh_overlap, overlaps_of

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
-from skeval.privacy.distance_screens.identifiability import Authenticity
+from skeval.privacy.distance_screens.authenticity import Authenticity
 from skeval.stats import permutation_tests
 from skeval.steps.relabellings import relabelled_nearest
 

@@ -39,9 +39,9 @@ from skeval.results.verdict import Contrast
 from skeval.stats.excess_tests import abstaining_test
 from skeval.stats.permutation_tests import least_p_value
 from skeval.stats.risks import attack_rate, residual_risk
+from skeval.steps.column_choice import ColumnChoice, chosen_columns, column_key
 from skeval.steps.contrasts import name_of_test
 from skeval.steps.encoded_rows import ranges
-from skeval.steps.samples import ColumnChoice, chosen_columns, column_key
 from skeval.tables.preprocessing import NOMINAL
 from skeval.utils.parameters import ColumnName, Columns, NonNegative, has_methods
 

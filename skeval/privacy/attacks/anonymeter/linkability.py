@@ -32,8 +32,8 @@ from skeval.results.verdict import Contrast
 from skeval.stats.excess_tests import scores_p_value
 from skeval.stats.permutation_tests import least_p_value
 from skeval.stats.risks import random_link_rate
+from skeval.steps.column_choice import ColumnChoice, chosen_columns, column_key
 from skeval.steps.contrasts import name_of_test
-from skeval.steps.samples import ColumnChoice, chosen_columns, column_key
 from skeval.utils.parameters import Columns, Count, Legal, are_columns
 
 _SHARED = (

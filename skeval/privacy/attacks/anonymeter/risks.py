@@ -33,10 +33,10 @@ from skeval.stats.risks import (
     risk_level,
     risks_by_counts,
 )
+from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.encoded_rows import encoded, encoded_columns, kept_features, ranges
 from skeval.steps.leak_advice import advice_on_leak
 from skeval.steps.neighbors import Index, rows_of
-from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import as_float, number, percent

@@ -41,10 +41,10 @@ from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats.permutation_tests import least_p_value
 from skeval.stats.risks import attack_rate, is_weak, risk_level
+from skeval.steps.column_choice import ColumnChoice, chosen_columns, column_key, nothing_to_measure
 from skeval.steps.contrasts import name_of_test
 from skeval.steps.encoded_rows import encoded
 from skeval.steps.leak_advice import names_listed
-from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.parameters import Columns, Count
 

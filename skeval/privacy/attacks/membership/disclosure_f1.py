@@ -17,9 +17,9 @@ from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.permutation_tests import least_p_value, share_p_value
 from skeval.stats.roc import Rates, rates_at
+from skeval.steps.column_choice import column_key, nothing_to_measure
 from skeval.steps.leak_advice import advice_on_leak
 from skeval.steps.members import MemberScores, member_scores
-from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.utils.formatting import as_float, number, percent
 from skeval.utils.parameters import Columns, Fraction, NonNegative, OpenFraction, Seed, Space
 

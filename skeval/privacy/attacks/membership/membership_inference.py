@@ -31,6 +31,7 @@ from skeval.stats.intervals import clopper_pearson
 from skeval.stats.multiple_testing import holm
 from skeval.stats.permutation_tests import least_p_value
 from skeval.stats.roc import Areas, auc, delong, label_tests, tpr_at_fpr
+from skeval.steps.column_choice import column_key, nothing_to_measure
 from skeval.steps.encoded_rows import is_gower
 from skeval.steps.leak_advice import advice_on_leak
 from skeval.steps.members import (
@@ -43,7 +44,6 @@ from skeval.steps.members import (
     scores_by_attack,
 )
 from skeval.steps.relabellings import actual_labels, relabellings_within
-from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tables.frames import as_frame, check_columns, conform, shared_share
 from skeval.utils.formatting import as_float, pair, percent, whole
 from skeval.utils.parameters import (

@@ -14,10 +14,10 @@ from skeval.stats.abstention import SHARES
 from skeval.stats.excess_tests import abstaining_test
 from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.permutation_tests import share_p_value
+from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.leak_advice import outlyingness
 from skeval.steps.member_rows import in_drawing_order, validation_half
 from skeval.steps.members import MemberScores
-from skeval.steps.samples import ColumnChoice
 from skeval.utils.parameters import Interval, Legal
 
 PAIRS = "pairs of a train and a holdout row in which the train row ranks higher, by {by}"

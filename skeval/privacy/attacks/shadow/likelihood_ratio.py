@@ -34,10 +34,10 @@ from skeval.privacy.attacks.shadow.targets import METHODS, rows_or, target_posit
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
+from skeval.steps.column_choice import nothing_to_measure
 from skeval.steps.leak_advice import advice_on_leak
 from skeval.steps.member_rows import drawing_order
 from skeval.steps.members import MemberScores, member_scores
-from skeval.steps.samples import nothing_to_measure
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Count, Fraction, Interval
 

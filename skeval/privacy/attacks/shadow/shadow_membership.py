@@ -28,7 +28,7 @@ from skeval.stats.epsilon_bounds import two_world_epsilon
 from skeval.stats.roc import Rates, advantage_threshold, delong, rates_at, threshold_at
 from skeval.stats.row_scores import difference_interval, row_mean
 from skeval.steps.classifiers import fitted_classifier, positive_scores
-from skeval.steps.samples import nothing_to_measure
+from skeval.steps.column_choice import nothing_to_measure
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Count, Interval, OpenFraction
 

@@ -23,9 +23,9 @@ from skeval.privacy.attacks.shadow.likelihood_ratio import (
 )
 from skeval.results.result import Result, undefined
 from skeval.steps.classifiers import LINEAR, Classifier, learn
+from skeval.steps.column_choice import nothing_to_measure
 from skeval.steps.member_rows import drawing_order, n_reference
 from skeval.steps.members import ATTACKS, MemberScores, member_scores, needs_of
-from skeval.steps.samples import nothing_to_measure
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Interval, OpenFraction, some_of
 

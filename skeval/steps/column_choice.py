@@ -1,0 +1,74 @@
+"""Which columns a metric looks at: a `columns` parameter, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from skeval.core.context import Context
+from skeval.exceptions import InvalidParameterError
+from skeval.tables.schema import Kind, TableSchema
+from skeval.utils.formatting import did_you_mean
+
+ColumnChoice = int | Sequence[str] | None
+_MAX_NAMES = 20  # that an error lists
+# the parameters of make_suite and options of the command line that fill a parameter of metrics
+_CALLED = {"quasi_identifiers": "known (quasi_identifiers)"}
+
+
+def check_measured(
+    schema: TableSchema, named: Mapping[str, Sequence[str]], owner: str | None = None
+) -> None:
+    """Refuse names of columns that are not there, or hold texts or ids."""
+    measured = schema.measured
+    absent = {what: [n for n in names if n not in measured] for what, names in named.items()}
+    if faults := {what: unmeasured(schema, names) for what, names in absent.items() if names}:
+        more = len(measured) - _MAX_NAMES
+        known = ", ".join(measured[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
+        meant = did_you_mean([n for names in absent.values() for n in names], measured)
+        why = f"Columns that can be measured: {known}.{meant}"
+        whose = "" if owner is None else f"{owner}: "
+        said = "; ".join(
+            f"{_CALLED.get(what, what)} names {fault}" for what, fault in faults.items()
+        )
+        raise InvalidParameterError(f"{whose}{said}. {why}")
+
+
+def unmeasured(schema: TableSchema, names: Sequence[str]) -> str:
+    """Return why names cannot be measured: they are not columns, or are columns of text or ids."""
+    unknown = [name for name in names if name not in schema.kinds]
+    others = [name for name in names if name in schema.kinds]
+    is_not = "is not a column" if len(unknown) == 1 else "are not columns"
+    parts = [f"{', '.join(unknown)}, which {is_not} of train"] if unknown else []
+    if others:
+        kinds = ", ".join(f"{name} ({schema.kinds[name]})" for name in others)
+        parts.append(f"{kinds}, which cannot be measured")
+    return " and ".join(parts)
+
+
+def chosen_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...]:
+    """Return the names that a `columns` parameter chooses among those that can be measured."""
+    measured = schema.measured
+    if columns is None or isinstance(columns, int | np.integer):
+        return tuple(measured[: None if columns is None else int(columns)])
+    check_measured(schema, {"columns": columns})
+    return tuple(name for name in measured if name in set(columns))
+
+
+def columns_of(context: Context, columns: ColumnChoice, kinds: Sequence[Kind]) -> tuple[str, ...]:
+    """Return the names that a `columns` parameter chooses among the columns of these kinds."""
+    own = context.schema.columns(*kinds)
+    return tuple(name for name in chosen_columns(context.schema, columns) if name in own)
+
+
+def column_key(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...] | None:
+    """Return a choice of columns in one form, None for all: equal choices are one memo entry."""
+    chosen = chosen_columns(schema, columns)
+    return None if len(chosen) == len(schema.measured) else chosen
+
+
+def nothing_to_measure(context: Context, space: Any) -> bool:
+    """Return whether a space of ours has no column to look at, as in a table of texts only."""
+    return isinstance(space, str) and not context.schema.measured

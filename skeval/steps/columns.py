@@ -1,0 +1,177 @@
+"""Values of single columns: in cells, in order, finite, and their extent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skeval.core.context import Context, shared
+from skeval.exceptions import (
+    ConstantColumnWarning,
+    DegenerateInputWarning,
+    InvalidValueWarning,
+    MetricWarning,
+)
+from skeval.stats.distributions import exact_mean, quantiles_of_sorted
+from skeval.steps.column_choice import ColumnChoice, columns_of
+from skeval.tables.frames import column_values
+from skeval.tables.preprocessing import NUMERIC, Discretizer
+from skeval.utils.parameters import Strategy
+
+ROLES = ("train", "synthetic")  # of the two tables that are compared
+# what p-values refer to if there is no holdout
+CONSERVATIVE = "train, to which the generator was fitted: conservative"
+Pairs = Mapping[str, tuple[np.ndarray, np.ndarray]]
+Values = Callable[[Context, str, str], np.ndarray]
+
+
+@shared
+def cells(
+    context: Context,
+    n_bins: int = 10,
+    strategy: Strategy = "uniform",
+    max_categories: int | None = 50,
+) -> Discretizer:
+    """Return the fitted cells of all measured columns, learned from train."""
+    cutter = Discretizer(n_bins, strategy=strategy, max_categories=max_categories)
+    return cutter.learn_cells(context["train"], context.schema, context.levels)
+
+
+@shared
+def codes(
+    context: Context, role: str, n_bins: int, strategy: Strategy, max_categories: int | None
+) -> np.ndarray:
+    """Return the cell of each value of the measured columns, shape (n_rows, n_columns)."""
+    return cells(context, n_bins, strategy, max_categories).cut(context[role])
+
+
+@shared
+def histogram(
+    context: Context,
+    role: str,
+    column: str,
+    n_bins: int = 10,
+    strategy: Strategy = "uniform",
+    max_categories: int | None = 50,
+) -> np.ndarray:
+    """Return the counts of one column's cells."""
+    j = context.schema.measured.index(column)
+    column_codes = codes(context, role, n_bins, strategy, max_categories)[:, j]
+    n_cells = cells(context, n_bins, strategy, max_categories).n_cells_[j]
+    return np.bincount(column_codes, minlength=n_cells)
+
+
+@shared
+def sorted_values(context: Context, role: str, column: str) -> np.ndarray:
+    """Return the present values of a numeric, date or boolean column, ascending."""
+    # Dates are seconds since 1970, booleans 0 and 1; infinite values, which synthetic tables
+    # may have, stand at the ends.
+    return in_order(context[role], column)
+
+
+def in_order(rows: Any, column: str) -> np.ndarray:
+    """Return the present values of a column of a table, ascending."""
+    values = column_values(rows[column])
+    return np.sort(values[~np.isnan(values)])
+
+
+def finite_values(context: Context, role: str, column: str) -> np.ndarray:
+    """Return the finite values of a numeric, date or boolean column, ascending."""
+    values = sorted_values(context, role, column)
+    first = int(np.searchsorted(values, -np.inf, side="right"))
+    return values[first : int(np.searchsorted(values, np.inf))]
+
+
+def present_numbers(rows: Any, column: str) -> np.ndarray:
+    """Return the finite values of a number or date column of a table; dates in seconds."""
+    values = column_values(rows[column])
+    finite = np.isfinite(values)
+    return values if finite.all() else values[finite]
+
+
+@shared
+def extent(context: Context, role: str, column: str) -> tuple[float, float]:
+    """Return the least and the greatest finite value of a column; nan if it has none."""
+    low, high = extents_of(context[role], [column])[0]
+    return float(low), float(high)
+
+
+def extents_of(frame: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
+    """Return the least and the greatest finite value of columns of a table; nan for none."""
+    columns = [present_numbers(frame, name) for name in names]
+    ends = [(x.min(), x.max()) if x.size else (np.nan, np.nan) for x in columns]
+    return np.array(ends) + 0.0  # -0.0 is 0.0, whichever stands first
+
+
+def finite_pairs(context: Context, columns: ColumnChoice) -> Pairs:
+    """Return the finite values of train and synthetic, ascending, of each numeric or date column.
+
+    A mean or a distance has no place for infinite values.
+    """
+    return _pairs(context, columns, finite_values)
+
+
+def sorted_pairs(context: Context, columns: ColumnChoice) -> Pairs:
+    """Return the values of train and synthetic, ascending, of each numeric or date column."""
+    return _pairs(context, columns, sorted_values)
+
+
+def _pairs(context: Context, columns: ColumnChoice, values: Values) -> Pairs:
+    return {
+        name: (values(context, "train", name), values(context, "synthetic", name))
+        for name in columns_of(context, columns, NUMERIC)
+    }
+
+
+def width(x: np.ndarray, scale: str) -> float:
+    """Return range, standard deviation or interquartile range of an ascending sample."""
+    if x.size == 0:
+        return float("nan")
+    if scale == "std":
+        return float(x.std(ddof=1)) if x[0] < x[-1] else 0.0  # rounding alone is no width
+    low, high = quantiles_of_sorted(x, np.array([0.25, 0.75] if scale == "iqr" else [0.0, 1.0]))
+    return float(high - low)
+
+
+def mean_of_defined(values: Mapping[str, float]) -> float:
+    """Return the mean of what is not nan; nan if there is nothing."""
+    defined = [value for value in values.values() if not np.isnan(value)]
+    return exact_mean(defined) if defined else float("nan")
+
+
+def emptied_columns(pairs: Pairs) -> tuple[MetricWarning, ...]:
+    """Say which columns have no value to measure in train or in the synthetic table."""
+    return emptied({name: (x.size, y.size) for name, (x, y) in pairs.items()})
+
+
+def infinite_columns(context: Context, names: Iterable[str]) -> tuple[MetricWarning, ...]:
+    """Say which synthetic columns have infinite values, and how many were left out."""
+    counts = {
+        name: sorted_values(context, "synthetic", name).size
+        - finite_values(context, "synthetic", name).size
+        for name in names
+    }
+    named = ", ".join(f"{name} ({count})" for name, count in counts.items() if count)
+    text = f"synthetic has infinite values, which are left out here: {named}."
+    return (InvalidValueWarning(text),) if named else ()
+
+
+def unscaled_columns(names: list[str], scale: str | None) -> tuple[MetricWarning, ...]:
+    """Say which columns have no width in train to measure by."""
+    text = f"train has no {scale} in {', '.join(names)}: no score on its scale."
+    return (ConstantColumnWarning(text),) if names else ()
+
+
+def emptied(sizes: dict[str, tuple[int, int]]) -> tuple[MetricWarning, ...]:
+    """Say which columns have no value to measure, given the numbers of values of both tables."""
+    none = [name for name, (n, _) in sizes.items() if n == 0]
+    lost = [name for name, (n, m) in sizes.items() if n > 0 and m == 0]
+    said = []
+    if none:
+        said.append(f"train has no value in {', '.join(none)}: no score.")
+    if lost:
+        said.append(f"synthetic has no value in {', '.join(lost)}, train has: the worst score.")
+    return tuple(DegenerateInputWarning(text) for text in said)
