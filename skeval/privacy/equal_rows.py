@@ -29,6 +29,9 @@ from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import did_you_mean
 
 Compared = tuple[tuple[str, ...], tuple[str, ...]]  # columns of values, and of texts
+_MAX_NAMED = 5  # columns in a sentence
+_IDENTIFYING = 0.95  # of the values of an id column that a single training row has
+_MAX_DECIMALS = 6  # by which a column's numbers count as rounded
 
 
 def strange_cells(
@@ -50,11 +53,6 @@ def _beyond_real(context: Context, name: str) -> np.ndarray:
     cells = context["synthetic"][name]
     least, most = min(of.min() for of in real), max(of.max() for of in real)
     return ~np.array((cells >= least) & (cells <= most), dtype=bool)
-
-
-_MAX_NAMED = 5  # columns in a sentence
-_IDENTIFYING = 0.95  # of the values of an id column that a single training row has
-_MAX_DECIMALS = 6  # by which a column's numbers count as rounded
 
 
 def copies_of_rows(

@@ -14,6 +14,8 @@ from scipy.stats import norm
 from skeval.exceptions import InvalidParameterError
 from skeval.stats.permutation_tests import NOISE
 
+RISK_LEVELS = (0.3, 0.5)
+
 
 @dataclass(frozen=True)
 class Rate:
@@ -141,9 +143,6 @@ def risks_by_counts(
 def is_weak(attack: Rate, baseline: Rate) -> bool:
     """Return whether an attack is no better than guessing: a low risk then says nothing."""
     return attack.centre <= baseline.centre
-
-
-RISK_LEVELS = (0.3, 0.5)
 
 
 def risk_level(value: float, levels: Sequence[float] = RISK_LEVELS) -> str:

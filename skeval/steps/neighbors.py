@@ -9,12 +9,12 @@ import numpy as np
 
 from skeval.core.context import Context, by_context, shared
 from skeval.steps.column_choice import ColumnChoice, column_key
+from skeval.steps.encoded_rows import encoded, gower_scale, is_gower, room
 from skeval.steps.samples import drawn_positions, named_seed, pooled_order
 from skeval.utils.engines import LocalEngine, current_engine
 
 if TYPE_CHECKING:
     from skeval.neighbors.mixed import MixedNearestNeighbors
-from skeval.steps.encoded_rows import encoded, gower_scale, is_gower, room
 
 MANY = 50_000  # reference rows: a search among fewer is over before it could start elsewhere
 MAX_LENGTH = 16  # real rows kept a list: 16 nearest rows hardly ever all have one label

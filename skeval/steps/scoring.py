@@ -23,6 +23,7 @@ _REPORTED = {
 }
 Array = np.ndarray
 _SMALLEST = np.finfo(np.float64).eps
+_SHARE, _LOSS = (0.0, 1.0), (0.0, np.inf)
 
 
 @dataclass(frozen=True)
@@ -261,7 +262,6 @@ def _r2(truth: Array, predictions: Predictions, weights: Array, positive: int | 
 _accuracy = _mean_of(lambda truth, predictions, _: (truth == predictions.values) * 1.0)
 _mse = _mean_of(lambda truth, predictions, _: (truth - predictions.values) ** 2)
 _mae = _mean_of(lambda truth, predictions, _: np.abs(truth - predictions.values))
-_SHARE, _LOSS = (0.0, 1.0), (0.0, np.inf)
 SCORES: dict[str, Score] = {
     "accuracy": Score(_accuracy, True, _SHARE, "labels"),
     "balanced_accuracy": Score(_by_label("balanced_accuracy"), True, _SHARE, "labels"),

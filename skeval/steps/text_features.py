@@ -16,6 +16,7 @@ from skeval.tables.transformers import learned
 _MAX_WORDS, _MIN_TEXTS = 1000, 2  # with a feature of their own, and texts that have them
 _MAX_INDEXED = np.iinfo(np.int32).max
 Features = Any  # ndarray, or csr_array
+_DENSE_BYTES = 2**30  # that features of texts may take, where a classifier reads no sparse ones
 
 
 class TextEncoder(Protocol):
@@ -114,9 +115,6 @@ def beside(parts: Sequence[Features]) -> Features:
         joined.indices = joined.indices.astype(np.int32, copy=False)
         joined.indptr = joined.indptr.astype(np.int32, copy=False)
     return joined
-
-
-_DENSE_BYTES = 2**30  # that features of texts may take, where a classifier reads no sparse ones
 
 
 @dataclass(frozen=True)

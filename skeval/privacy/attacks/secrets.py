@@ -22,6 +22,9 @@ from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import did_you_mean
 from skeval.utils.parameters import Legal
 
+# known and sensitive columns, bins, and which numbers are cut
+KnownAndSensitive = tuple[tuple[str, ...], tuple[str, ...], int, tuple[str, ...] | None]
+
 
 def _lists_of_names(one: bool = False, none: bool = False) -> Legal:
     """Return the set of lists of column names; of one alone, if `one`; empty too, if `none`."""
@@ -85,10 +88,6 @@ def known_columns(schema: TableSchema, known: Sequence[str] | None, secret: str)
         return tuple(sorted(set(known)))
     kept = set(schema.measured) - set(schema.primary_key) - {secret}
     return tuple(sorted(kept))
-
-
-# known and sensitive columns, bins, and which numbers are cut
-KnownAndSensitive = tuple[tuple[str, ...], tuple[str, ...], int, tuple[str, ...] | None]
 
 
 @dataclass(frozen=True)

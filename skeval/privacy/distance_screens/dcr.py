@@ -37,6 +37,8 @@ from skeval.utils.formatting import percent
 
 _UNEQUAL_AS_PUBLISHED = 2  # times as many rows, beyond which sizes are warned of
 _NO_HOLDOUT = " Without one, DCRBaselineProtection compares with random rows."
+_ALL = "all columns"
+_MAX_NAMED = 12  # columns in a sentence
 
 
 @declared
@@ -340,10 +342,6 @@ def nearest_on_own_scale(
     )
     engine = gower_engine(context, columns).set_params(ranges=None).fit(rows)
     return np.asarray(engine.kneighbors(queries, 1)[0][:, 0])
-
-
-_ALL = "all columns"
-_MAX_NAMED = 12  # columns in a sentence
 
 
 @declared
