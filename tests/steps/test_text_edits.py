@@ -9,7 +9,6 @@ import pytest
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.stats.roc import auc, tpr_at_fpr
-from skeval.steps import members as texts
 from skeval.steps import text_edits
 from skeval.steps.members import member_scores
 from skeval.steps.text_edits import (
@@ -148,7 +147,7 @@ def test_edits_of_cells_are_summed(monkeypatch):
 
 @pytest.mark.parametrize("most", [10_000, 50])
 def test_wide_rows_are_compared_cell_by_cell(monkeypatch, most):
-    monkeypatch.setattr(texts, "WIDE", 3)
+    monkeypatch.setattr(text_edits, "WIDE", 3)
     monkeypatch.setattr(text_edits, "MAX_TEXTS", most)
     twice = pd.concat([TRAIN, TRAIN])
     context = Context.of(TRAIN, HOLDOUT).with_synthetic(twice.sample(frac=1.0, random_state=0))
@@ -156,7 +155,7 @@ def test_wide_rows_are_compared_cell_by_cell(monkeypatch, most):
         context, {"train": np.arange(150), "holdout": np.arange(20)}, "gower", None, 0
     )
     assert (own == 0).sum() == min(most, 150)
-    monkeypatch.setattr(texts, "WIDE", 50)
+    monkeypatch.setattr(text_edits, "WIDE", 50)
     if most > 150:
         by_text = least_edits(context, {"holdout": np.arange(20)}, "gower", None, 0)[0]
         assert (by_text <= others).all()
