@@ -9,7 +9,7 @@ import pytest
 from skeval import Context, Result
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
-from skeval.fidelity.distances import MDAResemblance
+from skeval.fidelity.mda_resemblance import MDAResemblance
 from skeval.privacy.distance_screens.accumulation import MinimumDistanceAccumulation
 from skeval.privacy.distance_screens.dcr_baseline import random_rows
 

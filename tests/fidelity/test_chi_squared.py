@@ -13,7 +13,7 @@ from scipy.stats import chi2_contingency
 from skeval.datasets import make_mixed
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.fidelity import ChiSquaredTest
-from skeval.fidelity.marginals import homogeneity_test, pool_rare_cells
+from skeval.fidelity.chi_squared import homogeneity_test, pool_rare_cells
 
 
 def categories(*counts):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skeval.fidelity.maximum_mean_discrepancy import energy_distance
+from skeval.fidelity.energy_distance import energy_distance
 from skeval.stats.association import permutation_p_value
 
 
