@@ -20,7 +20,7 @@ from skeval.relational import (
     SubjectMembership,
     split_by_subject,
 )
-from skeval.relational.subjects import copies_in_words
+from skeval.relational.subject_copies import copies_in_words
 from skeval.stats.relabelling import share_p_value
 from skeval.steps.joins import named_cells, parents
 from skeval.steps.subjects import row_codes
