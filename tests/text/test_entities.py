@@ -20,7 +20,7 @@ from skeval.text import (
     PatternRecognizer,
     SpacyRecognizer,
 )
-from skeval.text.entities import most_frequent
+from skeval.text.rare_entities import most_frequent
 
 # where authors are the only column that is measured, equal ones are equal rows
 pytestmark = pytest.mark.filterwarnings("ignore::skeval.exceptions.SharedRowsWarning")
