@@ -408,11 +408,13 @@ def test_formulas_need_a_package(monkeypatch):
 
 
 def test_regression_on_train_is_kept_for_all_releases(monkeypatch):
-    from skeval.utility import coefficients
+    from skeval.utility import coefficient_overlap
 
     fits = []
-    whole = coefficients.least_squares
-    monkeypatch.setattr(coefficients, "least_squares", lambda *a: fits.append(1) or whole(*a))
+    whole = coefficient_overlap.least_squares
+    monkeypatch.setattr(
+        coefficient_overlap, "least_squares", lambda *a: fits.append(1) or whole(*a)
+    )
     metric = CoefficientOverlap("y").fit(numeric(50))
     for seed in (1, 2, 3):
         metric.score(numeric(50, seed))

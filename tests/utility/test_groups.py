@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skeval.stats.intervals import difference_interval, inflated_interval
-from skeval.utility.fairness import (
+from skeval.utility.groups import (
     average_odds_difference,
     gap,
     gap_interval,

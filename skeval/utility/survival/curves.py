@@ -32,7 +32,7 @@ from skeval.stats.survival import (
 from skeval.steps.problem import as_level, larger_code
 from skeval.steps.samples import columns_of, mean_of_defined
 from skeval.tables.preprocessing import NOMINAL, category_codes, numbers
-from skeval.utility.regressions import MIN_LEVEL_ROWS, Levels
+from skeval.utility.designs import MIN_LEVEL_ROWS, Levels
 from skeval.utils.formatting import as_float, number, percent
 from skeval.utils.parameters import ColumnName, Columns, Count, Label, OpenFraction, Positive
 

@@ -19,16 +19,11 @@ from skeval.steps.problem import Question, positions_of_role, problem_of, rows_o
 from skeval.steps.samples import chosen_columns
 from skeval.tables.preprocessing import NOMINAL, OneHot
 from skeval.utility.calibration import equal_mass_bins
-from skeval.utility.coefficients import compared_coefficients, fresh_overlap, overlaps_of
+from skeval.utility.coefficient_overlap import compared_coefficients, overlaps_of
+from skeval.utility.designs import MIN_LEVEL_ROWS, design_of
+from skeval.utility.mean_ci_overlap import fresh_overlap
 from skeval.utility.model_metric import TRAININGS, stated
-from skeval.utility.regressions import (
-    MIN_LEVEL_ROWS,
-    Regression,
-    basis_of,
-    design_of,
-    n_rows_behind,
-    with_intervals,
-)
+from skeval.utility.regressions import Regression, basis_of, n_rows_behind, with_intervals
 from skeval.utility.survival.curves import (
     SURVIVAL_TAGS,
     Outcome,
