@@ -13,8 +13,8 @@ from scipy.stats import hypergeom
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
+from skeval.relational.sequence_metric import SequenceMetric
 from skeval.relational.sequence_screen import DROP_SEQUENCES, ROLES, TAGS
-from skeval.relational.sequences import SequenceMetric
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
 from skeval.stats.intervals import wilson

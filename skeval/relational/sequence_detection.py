@@ -13,7 +13,7 @@ from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import MetricWarning
 from skeval.fidelity.two_sample import ClassifierTwoSampleTest
 from skeval.relational.detection import mean_interval
-from skeval.relational.sequences import SequenceMetric
+from skeval.relational.sequence_metric import SequenceMetric
 from skeval.results.result import Result, mean_of_columns
 from skeval.steps.classifiers import MAX_ROWS, Classifier
 from skeval.steps.sequences import feature_context

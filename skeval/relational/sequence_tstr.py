@@ -14,7 +14,7 @@ from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import InvalidParameterError
-from skeval.relational.sequences import SequenceMetric
+from skeval.relational.sequence_metric import SequenceMetric
 from skeval.results.result import Result, undefined
 from skeval.stats.intervals import percentile_interval, replicated
 from skeval.steps.models import DEFAULT, HOLDOUT, SYNTHETIC, TRAIN, Estimator, Training, predicted
