@@ -1,14 +1,10 @@
 """Can the synthetic table be used as train is: types, keys, ranges, categories, missing cells."""
 
 from skeval.diagnostic.adherence import BoundaryAdherence, CategoryAdherence, FormatAdherence
-from skeval.diagnostic.coverage import (
-    CategoryCoverage,
-    OutlierCoverage,
-    RangeCoverage,
-    SmoothnessSimilarity,
-)
+from skeval.diagnostic.coverage import CategoryCoverage, OutlierCoverage, RangeCoverage
 from skeval.diagnostic.missing import MissingPatternSimilarity, MissingValueSimilarity
 from skeval.diagnostic.rules import RuleAdherence
+from skeval.diagnostic.smoothness import SmoothnessSimilarity
 from skeval.diagnostic.structure import KeyUniqueness, TableStructure
 
 __all__ = [

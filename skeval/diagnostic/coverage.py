@@ -1,15 +1,10 @@
-"""Does the synthetic table reach all that train has: ranges, categories, outliers.
-
-Is the density of a column as wide as that of train.
-"""
+"""Does the synthetic table reach all that train has: ranges, categories, outliers."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Literal
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, level_counts, shared
@@ -29,7 +24,7 @@ from skeval.steps.column_choice import columns_of
 from skeval.steps.columns import ROLES, extent, mean_of_defined, present_numbers
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.utils.formatting import percent
-from skeval.utils.parameters import Columns, Count, Interval, NonNegative
+from skeval.utils.parameters import Columns, Count, NonNegative
 
 _NEGLIGIBLE = 1e-12
 
@@ -406,160 +401,3 @@ def tukey_fences(values: np.ndarray, k: float = 1.5) -> tuple[float, float]:
 def outside(values: np.ndarray, fences: tuple[float, float]) -> int:
     """Return how many values lie beyond the fences."""
     return int(((values < fences[0]) | (values > fences[1])).sum())
-
-
-_STEPS = 4  # grid steps a bandwidth has at least
-_LARGEST_GRID = 2**18
-_REACH = 6.0  # bandwidths beyond which the kernel is 0
-
-
-@declared
-class SmoothnessSimilarity(Metric):
-    """Agreement of the widths of the bulk of numbers: 1 if equal, towards 0 if one is far wider.
-
-    Noise added to protect people smears a column, and a generator that has collapsed makes it a
-    spike. The density of each number and date column is estimated in both tables, and its width
-    taken at half its height; the value is the mean over the columns.
-
-    Parameters
-    ----------
-    bandwidth : {"scott", "silverman"}, default="scott"
-        Rule for the bandwidth of the Gaussian kernel.
-    grid : int, default=2048
-        Number of points at which the density is computed; more where the bandwidth would be less
-        than four steps.
-    columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only number and date columns
-        count.
-
-    See Also
-    --------
-    OutlierCoverage : The tails.
-    RangeCoverage : The ends.
-
-    Notes
-    -----
-    ``1 - |a - b| / max(a, b)``, a and b being the full widths at half maximum: the distance between
-    the outermost points at which the density is half its greatest. With several peaks, all that
-    reach half the height of the highest lie within, so that the width jumps as a peak passes this
-    height. The place of the bulk does not count, nor do the tails.
-
-    The factor of the bandwidth, which falls as rows grow, is that of the smaller table for both:
-    tables of unequal size would otherwise be smoothed unequally. A constant column of train has no
-    score, nor has one with a single synthetic value; a constant synthetic column, and one that
-    synthetic lacks, score 0. There is no interval.
-
-    References
-    ----------
-    Described in the documentation of SDV, which leaves kernel and several peaks open; these are
-    ours. D. W. Scott, "Multivariate Density Estimation", Wiley (1992).
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd
-    >>> from skeval.diagnostic import SmoothnessSimilarity
-    >>> rng = np.random.default_rng(0)
-    >>> train = pd.DataFrame({"x": rng.normal(size=2000)})
-    >>> synthetic = pd.DataFrame({"x": rng.normal(0, 2, size=2000)})
-    >>> round(SmoothnessSimilarity().fit(train).score(synthetic), 4)
-    0.5232
-    """
-
-    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs")
-
-    bandwidth: Literal["scott", "silverman"] = "scott"
-    grid: Annotated[int, Interval(16)] = 2048
-    columns: Columns = None
-
-    def _compute(self, context: Context) -> Result:
-        names = columns_of(context, self.columns, NUMERIC)
-        empty, same = without_range(context, names)
-        measured = [name for name in names if name not in (*empty, *same)]
-        settings = (self.bandwidth, self.grid)
-        scores = {name: _agreement(context, name, *settings) for name in measured}
-        sizes = {name: present_numbers(context["synthetic"], name).size for name in measured}
-        single = [name for name, n in sizes.items() if n == 1]
-        gone = [name for name, n in sizes.items() if n == 0 and not lacks(context, name)]
-        text = f"synthetic has one value only in {', '.join(single)}, no width: no score."
-        return mean_of_columns(
-            dict.fromkeys(names, np.nan) | scores,
-            n_total=len(context.schema.kinds),
-            warnings=(
-                *empty_notices(empty, gone),
-                *constant_notices(same),
-                *((DegenerateInputWarning(text),) if single else ()),
-            ),
-        )
-
-    def _summary(self, result: Result) -> str:
-        return (
-            f"The widths of the bulk of {result.details['n_used']} columns differ by "
-            f"{percent(1.0 - result.value)} of the wider one on average."
-        )
-
-
-def _agreement(context: Context, column: str, bandwidth: str, grid: int) -> float:
-    """Return the agreement of a column's widths; one factor of the bandwidth serves both tables."""
-    n_train, n_synthetic = (present_numbers(context[role], column).size for role in ROLES)
-    if n_synthetic < 2:
-        return np.nan if n_synthetic else 0.0
-    n = min(n_train, n_synthetic)
-    factor = n**-0.2 if bandwidth == "scott" else (0.75 * n) ** -0.2
-    a, b = (_width(context, role, column, factor, grid) for role in ROLES)
-    return 1.0 if a == b else 1.0 - abs(a - b) / max(a, b)  # widths may be too small for a float
-
-
-@shared
-def _width(context: Context, role: str, column: str, factor: float, n_grid: int) -> float:
-    return full_width(present_numbers(context[role], column), factor, n_grid)
-
-
-def full_width(values: np.ndarray, factor: float, n_grid: int = 2048) -> float:
-    """Return the width of a kernel density between its outermost crossings of half its maximum."""
-    # Values are shared out linearly to their two nearest grid points, then convolved with the
-    # kernel: a million rows take as long as their histogram. Crossings are interpolated
-    # linearly.
-    scale = float(np.abs(values).max(initial=0.0))
-    if scale == 0.0 or np.ptp(values / scale) == 0.0:
-        return 0.0
-    values = np.sort(values / scale)  # sums of squares have room, and do not depend on the order
-    bandwidth = factor * float(np.std(values, ddof=1))
-    start = float(values.min()) - 3.0 * bandwidth
-    length = float(np.ptp(values)) + 6.0 * bandwidth
-    n_grid = max(n_grid, min(_LARGEST_GRID, next_fast_len(int(_STEPS * length / bandwidth) + 1)))
-    step = length / (n_grid - 1)
-    density = _smoothed(_shared_out((values - start) / step, n_grid), bandwidth / step)
-    return float(scale * step * _crossings(density))
-
-
-def _shared_out(places: np.ndarray, n_grid: int) -> np.ndarray:
-    """Return the mass on each grid point; a place between two is shared out linearly."""
-    left = np.clip(places.astype(np.intp), 0, n_grid - 2)
-    part = places - left
-    ones = np.bincount(left, minlength=n_grid)
-    right = np.bincount(left, part, minlength=n_grid)
-    mass: np.ndarray = ones - right
-    mass[1:] += right[:-1]
-    return mass
-
-
-def _smoothed(mass: np.ndarray, bandwidth: float) -> np.ndarray:
-    """Return the sum of the kernels around all masses; `bandwidth` is in grid steps."""
-    reach = min(mass.size - 1, int(np.ceil(_REACH * bandwidth)))
-    kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / bandwidth) ** 2)
-    size = next_fast_len(mass.size + kernel.size - 1, real=True)
-    density: np.ndarray = irfft(rfft(mass, size) * rfft(kernel, size), size)
-    return density[reach : reach + mass.size]
-
-
-def _crossings(density: np.ndarray) -> float:
-    """Return the distance of the outermost crossings of half the maximum, in grid steps."""
-    half = float(density.max()) / 2.0
-    above = np.flatnonzero(density >= half)
-    first, last = int(above[0]), int(above[-1])
-    left, right = float(first), float(last)
-    if first > 0:
-        left -= (density[first] - half) / (density[first] - density[first - 1])
-    if last < density.size - 1:
-        right += (density[last] - half) / (density[last] - density[last + 1])
-    return right - left

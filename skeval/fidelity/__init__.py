@@ -1,5 +1,6 @@
 """Is the synthetic table good enough to work with: marginals, pairs, associations."""
 
+from skeval.fidelity.adversarial_accuracy import NearestNeighborAdversarialAccuracy
 from skeval.fidelity.alpha_precision import AlphaPrecisionBetaRecall
 from skeval.fidelity.association import (
     CorrelationRatioDifference,
@@ -8,30 +9,20 @@ from skeval.fidelity.association import (
     MutualInformationDifference,
     TheilsUDifference,
 )
-from skeval.fidelity.distances import (
-    MDAResemblance,
-    NearestNeighborAdversarialAccuracy,
-    NNDistanceDistributions,
-)
-from skeval.fidelity.divergences import (
-    ContinuousKLDivergence,
-    DiscreteKLDivergence,
-    HellingerDistance,
-    JensenShannonDistance,
-    KLDivergence,
-)
+from skeval.fidelity.chi_squared import ChiSquaredTest
+from skeval.fidelity.contingency_similarity import ContingencySimilarity
+from skeval.fidelity.correlation_similarity import CorrelationSimilarity
+from skeval.fidelity.divergences import HellingerDistance, JensenShannonDistance, KLDivergence
+from skeval.fidelity.energy_distance import EnergyDistance
 from skeval.fidelity.k_marginals import KMarginalSimilarity
+from skeval.fidelity.ks_complement import KSComplement
 from skeval.fidelity.likelihood import BNLikelihood, BNLogLikelihood, GMLikelihood
+from skeval.fidelity.lower_bounds import JensenShannonLowerBound, TotalVariationLowerBound
 from skeval.fidelity.map_distance import MapDistance
-from skeval.fidelity.marginals import (
-    ChiSquaredTest,
-    KSComplement,
-    QuantileMSE,
-    StatisticSimilarity,
-    TVComplement,
-)
-from skeval.fidelity.maximum_mean_discrepancy import EnergyDistance, MaximumMeanDiscrepancy
-from skeval.fidelity.pair_trends import ContingencySimilarity, CorrelationSimilarity
+from skeval.fidelity.maximum_mean_discrepancy import MaximumMeanDiscrepancy
+from skeval.fidelity.mda_resemblance import MDAResemblance
+from skeval.fidelity.nn_distance_distributions import NNDistanceDistributions
+from skeval.fidelity.pair_divergences import ContinuousKLDivergence, DiscreteKLDivergence
 from skeval.fidelity.phik import PhikMatrixDifference
 from skeval.fidelity.prd import ClassifierPRD, PRDCurve
 from skeval.fidelity.precision_recall import (
@@ -41,14 +32,13 @@ from skeval.fidelity.precision_recall import (
     ProbabilisticPrecisionRecall,
 )
 from skeval.fidelity.propensity import PropensityMSE
+from skeval.fidelity.quantile_mse import QuantileMSE
 from skeval.fidelity.range_queries import RangeQueryError
 from skeval.fidelity.relations import RelationScore
 from skeval.fidelity.similarity import SimilarityMatrix, SimilarityScore
-from skeval.fidelity.two_sample import (
-    ClassifierTwoSampleTest,
-    JensenShannonLowerBound,
-    TotalVariationLowerBound,
-)
+from skeval.fidelity.statistic_similarity import StatisticSimilarity
+from skeval.fidelity.tv_complement import TVComplement
+from skeval.fidelity.two_sample import ClassifierTwoSampleTest
 from skeval.fidelity.wasserstein import SlicedWassersteinDistance, WassersteinDistance
 
 __all__ = [

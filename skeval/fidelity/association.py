@@ -9,7 +9,7 @@ import numpy as np
 
 from skeval.core.context import Context
 from skeval.core.declared import declared
-from skeval.fidelity.pair_trends import AssociationDifference, calibration_sentence
+from skeval.fidelity.pair_metric import AssociationDifference, calibration_sentence
 from skeval.results.result import Result, undefined
 from skeval.steps.column_choice import columns_of
 from skeval.steps.pairs import (

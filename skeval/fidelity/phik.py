@@ -13,7 +13,7 @@ from scipy.special import ndtr, owens_t
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.fidelity.pair_trends import AssociationDifference, calibration_sentence
+from skeval.fidelity.pair_metric import AssociationDifference, calibration_sentence
 from skeval.results.result import Result
 from skeval.stats.association import SideBySide
 from skeval.steps.pairs import Binning, association_matrix, in_name_order, joint_tables

@@ -14,7 +14,7 @@ import pandas as pd
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.fidelity.pair_trends import PairMetric, worst_pair
+from skeval.fidelity.pair_metric import PairMetric, worst_pair
 from skeval.results.result import Result, undefined
 from skeval.stats.distributions import (
     exact_mean,

@@ -12,7 +12,7 @@ from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import COLUMN_TAGS, MetricTags
-from skeval.fidelity.distances import RowDistance
+from skeval.fidelity.row_distance import RowDistance
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_wasserstein, wasserstein_of_sorted
 from skeval.steps.columns import (

@@ -1,20 +1,11 @@
 """Which generator: tournaments, cross-validation, scorers of searches, choices among scores."""
 
-from skeval.model_selection.cross_validation import (
-    CrossValidated,
-    cross_validate_generator,
-    efficiency_curve,
-)
-from skeval.model_selection.selection import (
-    GeneratorScorer,
-    best_subject_to,
-    facet_intervals,
-    facet_table,
-    hypervolume,
-    knee,
-    make_generator_scorer,
-    pareto_front,
-)
+from skeval.model_selection.cross_validation import CrossValidated, cross_validate_generator
+from skeval.model_selection.efficiency import efficiency_curve
+from skeval.model_selection.facets import facet_intervals, facet_table
+from skeval.model_selection.pareto import hypervolume, knee, pareto_front
+from skeval.model_selection.scorers import GeneratorScorer, make_generator_scorer
+from skeval.model_selection.selection import best_subject_to
 from skeval.model_selection.tournaments import Tournament, tournament
 from skeval.model_selection.trials import report_trial
 

@@ -19,7 +19,7 @@ from skeval.model_selection.cross_validation import (
     bounds_of,
     cross_validate_generator,
 )
-from skeval.model_selection.selection import signed
+from skeval.model_selection.scorers import signed
 from skeval.results.policy import Policy, RuleOutcome
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from skeval.exceptions import InvalidParameterError
-from skeval.model_selection.selection import signed
+from skeval.model_selection.scorers import signed
 from skeval.results.suite_result import SuiteResult
 
 

@@ -1,6 +1,4 @@
-"""The compiled loops of the neighbour engine.
-
-Distances, and the sweeps of many queries over the leaves of a tree.
+"""The compiled loops of the neighbour engine: distances, and sweeps of queries over leaves.
 
 Every distance in here is a *sum*: one for each categorical column that differs, plus `min(1, |a -
 b| * weight)` for each number column in the order of the columns, in float64, rounded at the very

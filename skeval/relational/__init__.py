@@ -1,6 +1,7 @@
 """Several tables with keys, and rows in order: references, links, subjects, sequences."""
 
 from skeval.core.relational_context import RelationalContext
+from skeval.relational.autocorrelation import AutocorrelationDifference
 from skeval.relational.cardinality import (
     CardinalityBoundaryAdherence,
     CardinalityShapeSimilarity,
@@ -10,28 +11,29 @@ from skeval.relational.detection import (
     AggregationDetection,
     DenormalizedDetection,
     ParentChildDetection,
-    SequenceDetection,
 )
-from skeval.relational.per_table import OfTable, PerSubject, PerTable
-from skeval.relational.sequence_copies import NearestSequences, SharedSubsequences
-from skeval.relational.sequences import (
-    AutocorrelationDifference,
-    CoherenceSimilarity,
-    InterEventTimeSimilarity,
-    InterRowMSAS,
-    SequenceLengthSimilarity,
-    StatisticMSAS,
-    TransitionSimilarity,
-)
-from skeval.relational.structure import (
-    PrimaryKeyUniqueness,
-    ReferenceEquality,
-    ReferentialIntegrity,
-    SchemaStructure,
-)
-from skeval.relational.subjects import SharedHistoryShare, SubjectCopies, SubjectMembership
-from skeval.relational.transfer import RelationalTSTR, SequenceTSTR
-from skeval.relational.trends import InterTableTrends, KHopCorrelation, ParentChildAggregates
+from skeval.relational.inter_event_time import InterEventTimeSimilarity
+from skeval.relational.inter_row_msas import InterRowMSAS
+from skeval.relational.inter_table_trends import InterTableTrends
+from skeval.relational.k_hop_correlation import KHopCorrelation
+from skeval.relational.nearest_sequences import NearestSequences
+from skeval.relational.parent_child_aggregates import ParentChildAggregates
+from skeval.relational.per_subject import PerSubject
+from skeval.relational.per_table import OfTable, PerTable
+from skeval.relational.primary_key_uniqueness import PrimaryKeyUniqueness
+from skeval.relational.reference_equality import ReferenceEquality
+from skeval.relational.referential_integrity import ReferentialIntegrity
+from skeval.relational.relational_tstr import RelationalTSTR
+from skeval.relational.sequence_detection import SequenceDetection
+from skeval.relational.sequence_length import SequenceLengthSimilarity
+from skeval.relational.sequence_tstr import SequenceTSTR
+from skeval.relational.shared_history import SharedHistoryShare
+from skeval.relational.shared_subsequences import SharedSubsequences
+from skeval.relational.statistic_msas import StatisticMSAS
+from skeval.relational.structure import SchemaStructure
+from skeval.relational.subject_copies import SubjectCopies
+from skeval.relational.subject_membership import SubjectMembership
+from skeval.relational.transitions import CoherenceSimilarity, TransitionSimilarity
 from skeval.tables.keys import ForeignKey, SequenceKey
 from skeval.tables.relational_data import RelationalData, split_by_subject
 from skeval.tables.relational_schema import RelationalSchema

@@ -1,14 +1,11 @@
-"""Classifiers that tell synthetic rows with their parents, or their children, from real ones.
-
-Whether synthetic sequences can be told from real ones.
-"""
+"""Classifiers that tell synthetic rows with their parents, or their children, from real ones."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, replace
-from typing import Annotated, Any, Literal, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,16 +15,13 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
-from skeval.exceptions import DegenerateInputWarning, MetricWarning, NothingToMeasureWarning
-from skeval.fidelity.two_sample import ClassifierTwoSampleTest
-from skeval.relational.sequences import SequenceMetric
+from skeval.exceptions import DegenerateInputWarning, NothingToMeasureWarning
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.multiple_testing import holm
 from skeval.stats.roc import auc_interval, auc_p_value, grouped_auc
 from skeval.steps.aggregates import STATS, Stats, aggregated_context, private_parents
 from skeval.steps.classifiers import (
     LINEAR,
-    MAX_ROWS,
     MIN_ROWS,
     TREE,
     Classifier,
@@ -39,10 +33,9 @@ from skeval.steps.estimators import estimators_of
 from skeval.steps.foreign_keys import paths_up
 from skeval.steps.joined_tables import drawn_rows, joined_context, roots
 from skeval.steps.samples import named_seed
-from skeval.steps.sequences import feature_context
 from skeval.steps.subjects import rows_taken
 from skeval.utils.formatting import number, percent
-from skeval.utils.parameters import Columns, Interval, OpenFraction, Seed
+from skeval.utils.parameters import Interval, OpenFraction, Seed
 
 Rows = Annotated[int, Interval(20)] | None
 Part = tuple[Context, Mapping[str, np.ndarray]]  # one table, and of each role the rows' roots
@@ -418,145 +411,3 @@ def _by_entity(scores: np.ndarray, side: Entities) -> np.ndarray:
 
 def _share(n: int, test_size: float) -> int:
     return min(max(1, round(test_size * n)), n - 1)
-
-
-@declared
-class SequenceDetection(SequenceMetric):
-    """How well synthetic sequences are told from real ones: 0.5 by guessing only, 1 always.
-
-    A reader is shown a whole history, and says whether it is real. Rows that are each right make no
-    right history: it may be too long, too smooth, or forget what came before. The reader is a
-    classifier that sees a row of features for each sequence.
-
-    Parameters
-    ----------
-    scoring : {"auc", "accuracy"}, default="auc"
-        Share of pairs of a synthetic and a real sequence in which the synthetic one has the higher
-        score, or share of sequences that are called rightly.
-    estimator : classifier, optional
-        A classifier of scikit-learn. It sees standardised and one-hot features. The default is
-        gradient boosting of small trees, on ranks.
-    n_folds : int, default=5
-        Number of folds behind the value.
-    test_size : float, default=0.5
-        Share of the synthetic sequences that the classifier of the test does not see.
-    max_sequences : int or None, default=10_000
-        Sequences of each table that are looked at, a seeded sample.
-    columns : None, int or list of str, default=None
-        The columns that features are made of: all, the first *n*, or these.
-    random_state : int, default=0
-        Seed of samples, folds and classifiers.
-
-    See Also
-    --------
-    skeval.fidelity.ClassifierTwoSampleTest : The same of rows; explains test and details.
-
-    Notes
-    -----
-    Features are the length, duration and mean step of a sequence. A number gives its first and last
-    value, mean, standard deviation, mean difference and autocorrelation; a category its first and
-    last value, how many there are, and the share of the most frequent pair of neighbours. The
-    classifier does not see what these leave out, such as the order of the middle rows.
-
-    SDMetrics asks the same of an LSTM network, and gives one minus the area. Folds, splits and
-    p-value are of sequences, not of rows, which are no evidence of their own. If the table belongs
-    to subjects with several sequences each, one sequence a subject is drawn at random. The p-value
-    is that of one split, against sequences of the holdout, times the number of tables. The baseline
-    is the value of the holdout's sequences in the synthetic place, near 0.5.
-
-    References
-    ----------
-    SDMetrics, "LSTMDetection", https://docs.sdv.dev/sdmetrics. D. Lopez-Paz, M. Oquab, "Revisiting
-    classifier two-sample tests", ICLR 2017, arXiv:1610.06545.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> from skeval.relational import RelationalSchema, SequenceDetection, SequenceKey
-    >>> rng = np.random.default_rng(0)
-    >>> steps = rng.normal(size=(100, 20))
-    >>> keys = {"share": np.repeat(np.arange(100), 20), "day": np.tile(np.arange(20), 100)}
-    >>> train = pd.DataFrame(keys | {"price": steps.cumsum(axis=1).ravel()})
-    >>> synthetic = train.assign(price=rng.permutation(train["price"]))
-    >>> schema = RelationalSchema(["prices"], sequences={"prices": SequenceKey("share", "day")})
-    >>> metric = SequenceDetection().fit({"prices": train}, schema=schema)
-    >>> metric.score({"prices": synthetic}) > 0.95
-    True
-    """
-
-    tags = replace(RELATIONAL_TAGS, greater_is_better=False, display="ValueDisplay")
-
-    scoring: Literal["auc", "accuracy"] = "auc"
-    estimator: Classifier = None
-    _: KW_ONLY
-    n_folds: Annotated[int, Interval(2)] = 5
-    test_size: OpenFraction = 0.5
-    max_sequences: Annotated[int, Interval(20)] | None = MAX_ROWS
-    columns: Columns = None
-    random_state: Seed = 0
-
-    def _classifier_test(self) -> ClassifierTwoSampleTest:
-        return ClassifierTwoSampleTest(
-            self.scoring,
-            self.estimator,
-            n_folds=self.n_folds,
-            test_size=self.test_size,
-            max_rows=self.max_sequences,
-            random_state=self.random_state,
-        )
-
-    def _features(self, context: RelationalContext, table: str) -> Context | None:
-        return feature_context(context, table, self.columns, self.random_state)
-
-    def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
-        scores: dict[str, float] = {}
-        intervals: list[tuple[float, float] | None] = []
-        warnings: list[MetricWarning] = []
-        for table in tables:
-            features = self._features(context, table)
-            if features is None:
-                scores[table] = float("nan")
-                continue
-            # the value alone: its test comes with `evaluate`
-            result = self._classifier_test().fit_context(features.real)._result(features)
-            scores[table] = result.value
-            intervals.append(result.interval)
-            warnings += result.warnings
-        result = mean_of_columns(
-            scores,
-            n_total=len(tables),
-            unit="table",
-            greater_is_better=False,
-            warnings=tuple(warnings),
-        )
-        return replace(result, interval=mean_interval(intervals))
-
-    def _in_relation(self, context: Context, result: Result) -> Result:
-        if math.isnan(result.value):
-            return result
-        relational = cast("RelationalContext", context)
-        tested = {}
-        for table, score in result.details["columns"].items():
-            features = self._features(relational, table)
-            if features is not None and not math.isnan(score):
-                test = self._classifier_test().fit_context(features.real)
-                tested[table] = test.evaluate_context(features)
-        p_values = [r.p_value for r in tested.values() if r.p_value is not None]
-        result = replace(
-            result,
-            p_value=min(1.0, len(p_values) * min(p_values)) if p_values else None,
-            details={**result.details, "tables": {name: r.details for name, r in tested.items()}},
-            warnings=(*result.warnings, *(w for r in tested.values() for w in r.warnings)),
-        )
-        result = super()._in_relation(context, result)
-        return result if result.baseline is not None else replace(result, baseline=0.5)
-
-    def _summary(self, result: Result) -> str:
-        what = "sequences on the right side" if self.scoring == "accuracy" else "pairs in order"
-        table = result.details["worst"]["column"]
-        features = list(result.details["tables"][table]["top_features"])[:2]
-        return (
-            f"A classifier puts {percent(result.value)} of unseen {what}, 50% being guessing; in "
-            f"{table} it goes by {' and '.join(map(str, features))}."
-        )

@@ -1,153 +1,27 @@
-"""Any metric of one table, on one of several tables or on all of them.
-
-The base of what applies a metric of one table to several tables.
-
-Any metric of one table on the subjects, each with all its rows.
-"""
+"""Any metric of one table, on one of several tables or on all of them."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
-from sklearn.base import clone
 
 from skeval.core.base import Metric, Unmet, difference_by_subject
 from skeval.core.by_group import AnyMetric, goodness
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
-from skeval.core.tags import MetricTags, Need
+from skeval.core.tags import MetricTags
 from skeval.exceptions import InvalidParameterError, NoTestWarning, NothingToMeasureWarning
+from skeval.relational.lifted import Lifted, TagsOfMetric, fitted, untested
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
-from skeval.stats.multiple_testing import holm
-from skeval.steps.aggregates import STATS, Stat, aggregated_context
-from skeval.steps.subjects import RowLimit, are_limits, limited, one_row_each, owners, parted_tables
+from skeval.stats.relabelling import holm
+from skeval.steps.subjects import RowLimit, are_limits, limited, one_row_each, owners
 from skeval.utils.formatting import as_float
 from skeval.utils.parameters import Count, Legal, Seed, are_columns, is_text
-
-
-@dataclass(frozen=True)
-class TagsOfMetric:
-    """The tags of the metric that is applied; those of the class are those of any metric."""
-
-    display: str = ""
-
-    def __get__(self, instance: Metric | None, owner: type) -> MetricTags:
-        own = getattr(instance, "metric", None)
-        tags = own.tags if isinstance(own, Metric) else MetricTags("diagnostic")
-        needs: frozenset[Need] = frozenset({*tags.needs, "relational"})
-        return replace(tags, needs=needs, display=self.display or tags.display)
-
-
-class Lifted(Metric):
-    """A metric of one table on a table that is made of several: its author writes `_own`."""
-
-    # The result is that of the metric, with its name, and `Result.table` says what was
-    # measured.
-
-    tags: ClassVar[MetricTags] = TagsOfMetric()  # type: ignore[assignment]
-    metric: AnyMetric
-
-    def unmet_need(self, context: Context) -> Unmet | None:
-        """Say what the metric, or the tables, leave unmet, and the cure; None if nothing."""
-        if not isinstance(context, RelationalContext):
-            return super().unmet_need(context)
-        if refusal := self._refusal(context):
-            return Unmet(refusal)
-        return self.metric.unmet_need(self._own(context))
-
-    def unmet_needs(self, context: Context) -> list[Need]:
-        """Return the needs that the tables leave unmet: those of the metric in its table."""
-        if not isinstance(context, RelationalContext):
-            return super().unmet_needs(context)
-        return [] if self._refusal(context) else self.metric.unmet_needs(self._own(context))
-
-    def _refusal(self, context: RelationalContext) -> str:
-        """Return why these tables cannot be measured, and the cure; "" if they can."""
-        raise NotImplementedError
-
-    def _own(self, context: RelationalContext) -> Context:
-        """Return the context of the table that the metric is given."""
-        raise NotImplementedError
-
-    def _place(self, context: RelationalContext) -> str:
-        """Return what was measured, for sentences: it follows "in"."""
-        raise NotImplementedError
-
-    def _prepare(self, context: Context) -> None:
-        fitted(self.metric, self._own(cast("RelationalContext", context)))
-
-    def _compute(self, context: Context) -> float | Result:
-        relational = cast("RelationalContext", context)
-        own = self._own(relational)
-        if "synthetic" not in own:
-            return undefined(f"synthetic lacks {self._place(relational)}.")
-        return fitted(self.metric, own)._compute(own)
-
-    def evaluate_context(self, context: Context, *, advise: bool = True) -> Result:
-        """Measure a context's synthetic rows; see :meth:`skeval.Metric.evaluate_context`."""
-        start, relational = time.perf_counter(), cast("RelationalContext", context)
-        own, place = self._own(relational), self._place(relational)
-        if "synthetic" not in own:
-            return replace(super().evaluate_context(context), table=place)
-        result = fitted(self.metric, own).evaluate_context(own, advise=advise)
-        result = placed(self._tested(relational, result), place)
-        return replace(result, table=place, seconds=time.perf_counter() - start)
-
-    def _tested(self, context: RelationalContext, result: Result) -> Result:
-        """Return a result whose test holds for these rows: as it is, by default."""
-        return result
-
-
-def fitted(metric: Metric, context: Context) -> Metric:
-    """Return a clone of a metric that is fitted on the real rows of a context."""
-    return clone(metric).fit_context(context.real)
-
-
-def placed(result: Result, place: str) -> Result:
-    """Return a result whose contrast, fact and advice say of which table they are."""
-    shown = result.contrast
-    if shown is not None:
-        # the same test of another table is another test
-        names = tuple(f"{name} in {place}" for name in shown.tests)
-        shown = replace(shown, what=f"{shown.what}, in {place}", tests=names)
-    return replace(
-        result,
-        contrast=shown,
-        fact=f"In {place}, {result.fact}" if result.fact else "",
-        copies=tuple(replace(one, what=f"{one.what} of {place}") for one in result.copies),
-        advice=f"In {place}: {result.advice}" if result.advice else "",
-    )
-
-
-def untested(result: Result) -> Result:
-    """Return a result without its test, nor those in its details."""
-    return replace(result, p_value=None, contrast=None, details=without_tests(result.details))
-
-
-def without_tests(details: Any) -> Any:
-    """Return details with every p-value, and what was concluded of it, taken out."""
-    if isinstance(details, Mapping):
-        return {name: _untested(name, part) for name, part in details.items()}
-    if isinstance(details, list | tuple):
-        return [without_tests(part) for part in details]
-    return details
-
-
-def _untested(name: str, part: Any) -> Any:
-    if name == "passed":
-        return None
-    if name == "p_values" and isinstance(part, Mapping):
-        return dict.fromkeys(part, float("nan"))
-    if name.endswith("p_value") or name.startswith("p_value_"):
-        return None if part is None else float("nan")
-    return without_tests(part)
-
 
 TableName = Annotated[str, Legal("the name of a table", is_text, -1)]
 TableNames = Annotated[
@@ -606,132 +480,3 @@ def most_significant(results: Mapping[str, Result], corrected: Mapping[str, floa
         )
     advising = {"advice": results[name].advice, "refit": results[name].refit} if name else {}
     return {"contrast": shown, **advising}
-
-
-_PARTED = (
-    "no test is made of {subject}: rows of {tables} stand in train and their {subject} in the "
-    "holdout, or the other way round, so that the larger table has more of each. Divide the tables "
-    "by this subject alone."
-)
-SubjectName = Annotated[
-    str | None, Legal("the name of a subject or None", lambda v: v is None or is_text(v), -1)
-]
-Stats = Annotated[
-    tuple[Stat, ...],
-    Legal(
-        f"a tuple of statistics among {', '.join(STATS)} and median",
-        lambda value: isinstance(value, tuple | list) and set(value) <= {*STATS, "median"},
-        ("sum",),
-    ),
-]
-
-
-@declared
-class PerSubject(Lifted):
-    """A metric of one table on the subjects, each with all the rows that belong to it.
-
-    A person is protected or exposed with everything that is known of them: the visits, the
-    purchases, the transfers. A generator that gives one synthetic person the whole history of a
-    real one may change every row of it a little; each row alone then looks like one of thousands,
-    and all of them together like one person. So each subject becomes one row: its own columns, and
-    what its rows in the other tables are like (their number, means, extremes, most frequent
-    categories). Any metric of one table applies: distances, copies, membership, attributes.
-
-    Parameters
-    ----------
-    metric : Metric
-        What to measure. It is cloned, never fitted itself. Columns that it names are those of the
-        subject, or aggregates: "orders.amount.mean".
-    subject : str or None, default=None
-        The subject; None for the only one.
-    stats : tuple of str, default=("count", "mean", "std", "min", "max", "span", "nunique", \
-"mode", "mode_share")
-        What the rows are summed up by; "median" is possible too.
-
-    Raises
-    ------
-    InvalidParameterError
-        At fit, if the subject is no subject, or the metric refuses its parameters.
-    MissingInputError
-        At fit, if the schema does not say whose the rows are, or the metric needs something that is
-        not given.
-
-    See Also
-    --------
-    OfTable : The rows of one table.
-    SubjectCopies : Whole histories that are copied, row by row.
-    SubjectMembership : Membership of a subject by all its rows.
-
-    Notes
-    -----
-    The result is that of the metric, under the metric's name; ``Result.table`` says "users with all
-    their rows". Subjects are independent where rows are not, so that the tests of the metrics hold
-    as they are. Numbers are summed up by `mean`, `std`, `min` and `max`, dates by `min`, `max` and
-    `span`, categories by the number of different ones, the most frequent and its share. A subject
-    without rows has a count of 0; the rest is missing.
-
-    Distances weight each of these columns like one of the subject's own: a table with many columns
-    outweighs the others.
-
-    References
-    ----------
-    MT-MIA, arXiv:2602.07126, on attacks on single rows, which understate what is known of a user.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.privacy import ExactMatchShare
-    >>> from skeval.relational import ForeignKey, PerSubject, RelationalSchema
-    >>> schema = RelationalSchema(
-    ...     ["users", "orders"], {"users": "id"}, [ForeignKey("orders", "user", "users", "id")]
-    ... )
-    >>> users = pd.DataFrame({"id": [1, 2], "age": [30.5, 40.5]})
-    >>> train = {"users": users, "orders": pd.DataFrame({"user": [1, 2], "sum": [5.5, 7.5]})}
-    >>> other = {"users": users, "orders": pd.DataFrame({"user": [1, 2], "sum": [5.5, 9.5]})}
-    >>> PerSubject(ExactMatchShare()).fit(train, schema=schema).score(other)
-    0.5
-    """
-
-    metric: AnyMetric
-    subject: SubjectName = None
-    stats: Stats = STATS
-
-    def _refusal(self, context: RelationalContext) -> str:
-        return context.relations.undetermined or chosen_subject(context, self, refuse=True)
-
-    def _own(self, context: RelationalContext) -> Context:
-        return aggregated_context(
-            context, chosen_subject(context, self), tuple(self.stats), "subject"
-        )
-
-    def _place(self, context: RelationalContext) -> str:
-        return f"{chosen_subject(context, self)} with all their rows"
-
-    def _tested(self, context: RelationalContext, result: Result) -> Result:
-        if self.tags.aspect != "privacy":
-            return result
-        return with_whole_subjects(context, chosen_subject(context, self), result)
-
-
-def with_whole_subjects(context: RelationalContext, subject: str, result: Result) -> Result:
-    """Return a result without its test if train has rows of the holdout's subjects."""
-    if result.p_value is None or "holdout" not in context:
-        return result
-    if not (tables := parted_tables(context, subject)):
-        return result
-    said = NoTestWarning(_PARTED.format(subject=subject, tables=", ".join(tables)))
-    return replace(untested(result), warnings=(*result.warnings, said))
-
-
-def chosen_subject(context: RelationalContext, metric: object, *, refuse: bool = False) -> str:
-    """Return the subject that a metric's `subject` names, the only one if it names none."""
-    # With `refuse` nothing is returned but the error raised.
-    subjects, subject = context.relations.subjects, getattr(metric, "subject", None)
-    if subject is None and len(subjects) == 1:
-        subject = subjects[0]
-    if subject not in subjects:
-        raise InvalidParameterError(
-            f"{type(metric).__name__}: subject must be among {', '.join(subjects)}, "
-            f"got {subject!r}."
-        )
-    return "" if refuse else str(subject)

@@ -9,26 +9,28 @@ import skeval.fidelity as fidelity
 import skeval.privacy as privacy
 from skeval.core.base import Metric
 from skeval.exceptions import InvalidParameterError
+from skeval.relational.autocorrelation import AutocorrelationDifference
 from skeval.relational.cardinality import CardinalityBoundaryAdherence, CardinalityShapeSimilarity
-from skeval.relational.detection import AggregationDetection, SequenceDetection
-from skeval.relational.per_table import OfTable, PerSubject
-from skeval.relational.sequence_copies import NearestSequences, SharedSubsequences
-from skeval.relational.sequences import (
-    AutocorrelationDifference,
-    InterEventTimeSimilarity,
-    InterRowMSAS,
-    SequenceLengthSimilarity,
-    StatisticMSAS,
-    TransitionSimilarity,
-)
-from skeval.relational.structure import (
-    PrimaryKeyUniqueness,
-    ReferenceEquality,
-    ReferentialIntegrity,
-    SchemaStructure,
-)
-from skeval.relational.subjects import SharedHistoryShare, SubjectCopies, SubjectMembership
-from skeval.relational.trends import InterTableTrends, ParentChildAggregates
+from skeval.relational.detection import AggregationDetection
+from skeval.relational.inter_event_time import InterEventTimeSimilarity
+from skeval.relational.inter_row_msas import InterRowMSAS
+from skeval.relational.inter_table_trends import InterTableTrends
+from skeval.relational.nearest_sequences import NearestSequences
+from skeval.relational.parent_child_aggregates import ParentChildAggregates
+from skeval.relational.per_subject import PerSubject
+from skeval.relational.per_table import OfTable
+from skeval.relational.primary_key_uniqueness import PrimaryKeyUniqueness
+from skeval.relational.reference_equality import ReferenceEquality
+from skeval.relational.referential_integrity import ReferentialIntegrity
+from skeval.relational.sequence_detection import SequenceDetection
+from skeval.relational.sequence_length import SequenceLengthSimilarity
+from skeval.relational.shared_history import SharedHistoryShare
+from skeval.relational.shared_subsequences import SharedSubsequences
+from skeval.relational.statistic_msas import StatisticMSAS
+from skeval.relational.structure import SchemaStructure
+from skeval.relational.subject_copies import SubjectCopies
+from skeval.relational.subject_membership import SubjectMembership
+from skeval.relational.transitions import TransitionSimilarity
 from skeval.steps.aggregates import private_parents
 from skeval.suites.presets import (
     adherence,

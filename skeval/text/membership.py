@@ -24,16 +24,8 @@ from skeval.stats.roc import auc, clustered_delong
 from skeval.steps.members import MemberScores
 from skeval.steps.samples import sample_positions
 from skeval.tables.embedding import Vectorizer
-from skeval.text.corpus import (
-    Corpus,
-    CorpusMetric,
-    copied_or_nearest,
-    corpus,
-    exchanged,
-    lacking_texts,
-    sizes,
-    text_vectors,
-)
+from skeval.text.corpus import Corpus, CorpusMetric, corpus, exchanged, lacking_texts, sizes
+from skeval.text.vectors import copied_or_nearest, text_vectors
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Fraction, Interval, OpenFraction
 

@@ -13,7 +13,7 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import TEXT_TAGS
 from skeval.fidelity.divergences import jensen_shannon_distance
-from skeval.fidelity.marginals import KSComplement
+from skeval.fidelity.ks_complement import KSComplement
 from skeval.fidelity.similarity import marginal
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import total_variation

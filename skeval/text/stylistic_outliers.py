@@ -21,19 +21,14 @@ from skeval.stats.permutation_tests import least_p_value
 from skeval.stats.row_scores import row_mean
 from skeval.steps.contrasts import set_against
 from skeval.tables.embedding import EMBEDDER, is_embedder
-from skeval.text.corpus import (
-    CorpusMetric,
-    corpus,
-    exchanged,
-    lacking_texts,
+from skeval.text.corpus import CorpusMetric, corpus, exchanged, lacking_texts, sizes, words
+from skeval.text.vectors import (
     largest_in_blocks,
     mean_cosine_distance,
     nearest_similarity,
     places_among,
-    sizes,
     text_vectors,
     unit_rows,
-    words,
 )
 from skeval.utils.formatting import percent, risk_level
 from skeval.utils.parameters import Count, Legal, OpenFraction

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 from skeval.diagnostic import RuleAdherence
-from skeval.diagnostic.expressions import GRAMMAR, MAX_LENGTH, Condition, cells_of, moment
+from skeval.diagnostic.cells import cells_of, moment
+from skeval.diagnostic.expressions import GRAMMAR, MAX_LENGTH, Condition
 from skeval.exceptions import InvalidParameterError
 
 N = 60

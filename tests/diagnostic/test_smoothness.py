@@ -8,7 +8,8 @@ from scipy.stats import gaussian_kde
 from skeval import check_metric
 from skeval.datasets import make_mixed
 from skeval.diagnostic import OutlierCoverage, SmoothnessSimilarity
-from skeval.diagnostic.coverage import full_width, outside, tukey_fences
+from skeval.diagnostic.coverage import outside, tukey_fences
+from skeval.diagnostic.smoothness import full_width
 from skeval.exceptions import InvalidValueWarning
 from skeval.stats.intervals import wilson
 

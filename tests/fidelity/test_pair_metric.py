@@ -202,7 +202,7 @@ def test_score_does_not_pay_for_the_floor(monkeypatch):
     def never(*_):
         raise AssertionError
 
-    monkeypatch.setattr("skeval.fidelity.pair_trends.permuted_in_place", never)
+    monkeypatch.setattr("skeval.fidelity.pair_metric.permuted_in_place", never)
     metric = CramersVDifference().fit(TRAIN, FRESH)
     assert metric.score(TRAIN) == 0.0
     with pytest.raises(AssertionError):

@@ -11,7 +11,7 @@ from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, InvalidValueWarning
 from skeval.fidelity import EnergyDistance, MaximumMeanDiscrepancy, SlicedWassersteinDistance
-from skeval.fidelity.distances import row_matrices
+from skeval.fidelity.row_distance import row_matrices
 from tests.calibrations import LEVEL, rate_of
 
 RAW = FunctionTransformer()

@@ -19,11 +19,11 @@ from skeval.fidelity import KSComplement, SimilarityScore
 from skeval.generators import Bootstrap, GaussianCopula, GeneratorAdapter
 from skeval.model_selection import (
     cross_validate_generator,
+    efficiency,
     facet_intervals,
     facet_table,
     pareto_front,
 )
-from skeval.model_selection import cross_validation as efficiency
 from skeval.privacy import DCRShare, ExactMatchShare
 from skeval.stats.folds import fold_mean
 from tests.calibrations import Claim, rate_of

@@ -8,19 +8,14 @@ import sys
 import numpy as np
 import pytest
 
-from skeval.model_selection import cross_validation
-from skeval.model_selection.cross_validation import (
-    Stopwatch,
-    highest_bytes,
-    peak_memory,
-    resident_bytes,
-)
+from skeval.model_selection import efficiency
+from skeval.model_selection.efficiency import Stopwatch, highest_bytes, peak_memory, resident_bytes
 
 # A process of its own: threads that other tests left behind allocate and free as they like.
 _GROWTH = """
 import time
 import numpy as np
-from skeval.model_selection.cross_validation import peak_memory
+from skeval.model_selection.efficiency import peak_memory
 with peak_memory() as freed:
     held = np.ones(2**24)  # 128 MiB
     time.sleep(0.1)
@@ -44,15 +39,15 @@ def test_memory_held_and_freed_counts_and_memory_kept_from_before_does_not():
 
 def test_a_peak_too_short_to_be_seen_is_remembered_by_the_system(monkeypatch):
     sizes = iter([10 * 2**20, 90 * 2**20, 90 * 2**20])
-    monkeypatch.setattr(cross_validation, "highest_bytes", lambda: next(sizes))
-    monkeypatch.setattr(cross_validation, "resident_bytes", lambda: 30.0 * 2**20)
+    monkeypatch.setattr(efficiency, "highest_bytes", lambda: next(sizes))
+    monkeypatch.setattr(efficiency, "resident_bytes", lambda: 30.0 * 2**20)
     with peak_memory(every=10.0) as peak:
         pass
     assert peak.mib == 60.0
 
 
 def test_unknown_where_the_system_does_not_say(monkeypatch):
-    monkeypatch.setattr(cross_validation, "resident_bytes", lambda: float("nan"))
+    monkeypatch.setattr(efficiency, "resident_bytes", lambda: float("nan"))
     with peak_memory() as peak:
         pass
     assert np.isnan(peak.mib)
@@ -69,6 +64,6 @@ def test_sizes_of_this_process():
 
 
 def test_seconds_since_the_last_reading(monkeypatch):
-    monkeypatch.setattr(cross_validation, "perf_counter", iter([10.0, 10.5, 12.0]).__next__)
+    monkeypatch.setattr(efficiency, "perf_counter", iter([10.0, 10.5, 12.0]).__next__)
     watch = Stopwatch()
     assert [watch.read(), watch.read()] == [0.5, 1.5]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.utility.fairness import gap, group_counts, group_rates, rate_ratio
+from skeval.utility.groups import gap, group_counts, group_rates, rate_ratio
 
 pytestmark = pytest.mark.peers
 

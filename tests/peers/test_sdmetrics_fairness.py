@@ -8,7 +8,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval.utility import EqualizedOddsImprovement
-from skeval.utility.fairness import gap, group_counts, group_rates
+from skeval.utility.groups import gap, group_counts, group_rates
 
 pytestmark = pytest.mark.peers
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skeval.stats.survival import concordance, kaplan_meier, log_rank
-from skeval.utility.survival.models import cox_regression
+from skeval.utility.survival.cox import cox_regression
 
 pytestmark = pytest.mark.peers
 

@@ -9,7 +9,8 @@ import pytest
 from skeval import MetricSuite
 from skeval.core.relational_context import RelationalContext
 from skeval.relational import ForeignKey, NearestSequences, RelationalSchema, SequenceKey
-from skeval.relational.sequence_copies import SharedSubsequences, extremes_test, ratios
+from skeval.relational.nearest_sequences import extremes_test, ratios
+from skeval.relational.shared_subsequences import SharedSubsequences
 from tests.calibrations import Claim, rate_of
 
 SCHEMA = RelationalSchema(["visits"], sequences={"visits": SequenceKey("key", "t")})

@@ -20,9 +20,9 @@ from skeval.relational import (
     SubjectMembership,
     split_by_subject,
 )
-from skeval.relational.subjects import copies_in_words
-from skeval.stats.permutation_tests import share_p_value
-from skeval.steps.foreign_keys import named_cells, parents
+from skeval.relational.subject_copies import copies_in_words
+from skeval.stats.relabelling import share_p_value
+from skeval.steps.joins import named_cells, parents
 from skeval.steps.subjects import row_codes
 from tests.relational.worlds import (
     CLINIC,

@@ -7,7 +7,7 @@ import pytest
 
 from skeval.exceptions import MissingInputError
 from skeval.relational import SubjectMembership
-from skeval.relational.subjects import TOGETHER, grouped
+from skeval.relational.subject_membership import TOGETHER, grouped
 from tests.calibrations import Claim, rate_of
 from tests.relational.worlds import CLINIC, clinic, context_of, evaluated, jittered_histories
 

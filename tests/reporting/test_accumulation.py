@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from skeval import Result
-from skeval.fidelity.distances import MDAResemblance
+from skeval.fidelity.mda_resemblance import MDAResemblance
 from skeval.privacy.distance_screens.accumulation import MinimumDistanceAccumulation
 from skeval.reporting import Display, MDADisplay, ValueDisplay, display_of
 

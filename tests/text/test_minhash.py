@@ -9,9 +9,9 @@ from scipy.sparse import csr_array
 from scipy.stats import binom
 
 from skeval.exceptions import MetricWarning
-from skeval.privacy.similar_texts import n_candidates, token_sets
-from skeval.text import NearDuplicateText, memorization
-from skeval.text.memorization import Banding, MinHashJoin, band_keys, joined, minima, runs_in_common
+from skeval.privacy.near_texts import n_candidates, token_sets
+from skeval.text import NearDuplicateText, minhash
+from skeval.text.minhash import Banding, MinHashJoin, band_keys, joined, minima, runs_in_common
 from tests.calibrations import Claim, rate_of
 
 SCHEMA = {"note": "text"}
@@ -147,7 +147,7 @@ def test_too_many_candidates_take_stricter_bands(monkeypatch):
     left = edited(right, 1)
     exact, _, _ = pairs(left, right, 0.6, "exact")
     _, loose, _ = pairs(left, right, 0.6, "minhash")
-    monkeypatch.setattr(memorization, "MAX_CANDIDATES", 2000)
+    monkeypatch.setattr(minhash, "MAX_CANDIDATES", 2000)
     some, strict, _ = pairs(left, right, 0.6, "auto")
     assert some < exact
     assert strict["words"]["n_skipped"] == 0
@@ -156,8 +156,8 @@ def test_too_many_candidates_take_stricter_bands(monkeypatch):
 
 @pytest.mark.parametrize("at_once", [2**17, 11])
 def test_equal_sets_are_skipped_beyond_the_bound(monkeypatch, at_once):
-    monkeypatch.setattr(memorization, "MAX_CANDIDATES", 1000)
-    monkeypatch.setattr(memorization, "_AT_ONCE", at_once)
+    monkeypatch.setattr(minhash, "MAX_CANDIDATES", 1000)
+    monkeypatch.setattr(minhash, "_AT_ONCE", at_once)
     sets = csr_array(np.ones((100, 3)))
     rows = np.arange(100)
     join = MinHashJoin(sets, rows, rows, 0.8, 0)
@@ -210,7 +210,7 @@ def test_the_seed_and_the_texts_alone_decide():
 
 
 def test_a_low_recall_is_a_warning(monkeypatch):
-    monkeypatch.setattr(memorization, "MAX_CANDIDATES", 100)
+    monkeypatch.setattr(minhash, "MAX_CANDIDATES", 100)
     train, holdout, synthetic = tables()
     fitted = NearDuplicateText(threshold=0.6).fit(train, holdout, schema=SCHEMA)
     with pytest.warns(MetricWarning, match=r"finds \S+% of the pairs at the threshold by words"):

@@ -8,7 +8,7 @@ import pytest
 
 from skeval.exceptions import InvalidParameterError
 from skeval.text import PatternRecognizer
-from skeval.text.recognizers import is_iban, passes_luhn
+from skeval.text.patterns import is_iban, passes_luhn
 
 
 def seen(text, **parameters):

@@ -8,7 +8,7 @@ import pytest
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 
 from skeval.text import TextPRD
-from skeval.text.two_sample import frontier_area
+from skeval.text.prd import frontier_area
 
 SCHEMA = {"note": "text"}
 KINDS = ("the bill was much too high", "a meter is broken again", "please call me back soon")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from skeval.text.entities import Evidence, joined, rare_keys, spread_out
+from skeval.text.rare_entities import Evidence, joined, rare_keys, spread_out
 
 # documents 0 to 2 are train, 3 to 5 holdout
 SIDES = np.array([1, 1, 1, 0, 0, 0]), np.array([0, 0, 0, 1, 1, 1])

@@ -11,13 +11,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
 from skeval import Context
-from skeval.text.corpus import (
-    corpus,
-    exchanged,
-    mean_cosine_distance,
-    nearest_similarity,
-    text_vectors,
-)
+from skeval.text.corpus import corpus, exchanged
+from skeval.text.vectors import mean_cosine_distance, nearest_similarity, text_vectors
 
 TEXTS = [
     f"{a} {b} of the {c}" for a in ("red", "blue", "old") for b in ("hat", "car") for c in "wxyz"

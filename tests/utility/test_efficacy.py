@@ -15,7 +15,7 @@ from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, Mis
 from skeval.steps.models import HOLDOUT, TRAIN, augmented, out_of_fold, predicted
 from skeval.steps.problem import Question, rows_of_role
 from skeval.utility import PrecisionEfficacy, RecallEfficacy
-from skeval.utility.transfer import called_shares, threshold_at
+from skeval.utility.efficacy import called_shares, threshold_at
 
 
 def by_hand(cancer, model, fixed, level, oof):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skeval.utility.regressions import is_formula
+from skeval.utility.formulas import is_formula
 
 
 @pytest.mark.parametrize(

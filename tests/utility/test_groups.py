@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats.bootstrap import difference_interval, inflated_interval
-from skeval.utility.fairness import (
+from skeval.stats.intervals import difference_interval, inflated_interval
+from skeval.utility.groups import (
     average_odds_difference,
     gap,
     gap_interval,

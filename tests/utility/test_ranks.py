@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
-from skeval.utility.agreement import (
+from skeval.utility.ranks import (
     STATISTICS,
     agreement,
     agreement_interval,

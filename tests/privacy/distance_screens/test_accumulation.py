@@ -10,7 +10,7 @@ from sklearn.preprocessing import FunctionTransformer
 from skeval import Context, MetricSuite, Result
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.fidelity.distances import MDAResemblance
+from skeval.fidelity.mda_resemblance import MDAResemblance
 from skeval.privacy.distance_screens.accumulation import MinimumDistanceAccumulation
 from tests.calibrations import Claim, rate_of
 

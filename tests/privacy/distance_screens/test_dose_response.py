@@ -11,7 +11,7 @@ from scipy.stats import spearmanr
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.model_selection import train_test_split
 
-from skeval.fidelity.distances import MDAResemblance
+from skeval.fidelity.mda_resemblance import MDAResemblance
 from skeval.generators import RandomForestImputation
 from skeval.privacy.distance_screens.accumulation import MinimumDistanceAccumulation
 from skeval.results.result import Result

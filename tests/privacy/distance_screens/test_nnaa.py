@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, MissingInputError, SharedRowsWarning
-from skeval.fidelity.distances import NearestNeighborAdversarialAccuracy
+from skeval.fidelity.adversarial_accuracy import NearestNeighborAdversarialAccuracy
 from skeval.privacy.distance_screens import nnaa as adversarial
 from skeval.privacy.distance_screens.nnaa import NNAAPrivacyLoss
 

@@ -13,7 +13,7 @@ from skeval import Context, TablePreprocessor
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
 from skeval.fidelity import NNDistanceDistributions
-from skeval.fidelity.distances import quantile_levels
+from skeval.fidelity.nn_distance_distributions import quantile_levels
 from skeval.privacy import PrivacyScore
 from skeval.privacy.distance_screens.proximity_ratios import (
     null_clipped_mean,

@@ -18,7 +18,8 @@ from skeval.utility import (
     SurvivalTSTR,
     SyntheticArmTypeIError,
 )
-from skeval.utility.survival.curves import naive_type_1_error, shown_times
+from skeval.utility.survival.log_rank import naive_type_1_error
+from skeval.utility.survival.survival_curve_distance import shown_times
 
 COLUMNS = ("days", "died")
 KINDS = (

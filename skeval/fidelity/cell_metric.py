@@ -1,0 +1,47 @@
+"""The base of metrics that compare the shares of each column's cells."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, replace
+
+import numpy as np
+
+from skeval.core.base import Metric
+from skeval.core.context import Context
+from skeval.core.declared import declared
+from skeval.core.tags import COLUMN_TAGS
+from skeval.steps.samples import chosen_columns, histogram
+from skeval.utils.parameters import BinCount, Columns, Strategy
+
+
+@declared
+class CellMetric(Metric):
+    """Base of the metrics that compare the shares of each column's cells.
+
+    Parameters
+    ----------
+    n_bins : int, default=10
+        Number of bins of numeric and date columns.
+    strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
+        Bins of equal width, or of equal share of train. A value that alone fills a share of
+        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
+    columns : None, int or list of str, default=None
+        Columns to use: all, the first *n*, or a list of names.
+    """
+
+    tags = replace(COLUMN_TAGS, greater_is_better=False)
+
+    _: KW_ONLY
+    n_bins: BinCount = 10
+    strategy: Strategy = "uniform"
+    columns: Columns = None
+
+    def _counts(self, context: Context, role: str) -> dict[str, np.ndarray]:
+        """Return the counts of a role's values in the cells of each column, learned from train.
+
+        All categories have cells of their own; missing and unseen values too.
+        """
+        return {
+            name: histogram(context, role, name, self.n_bins, self.strategy, None)
+            for name in chosen_columns(context.schema, self.columns)
+        }

@@ -1,0 +1,122 @@
+"""The fractions of synthetic values that lie between the quantiles of the real ones."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Annotated
+
+import numpy as np
+
+from skeval.core.base import Metric
+from skeval.core.context import Context
+from skeval.core.declared import declared
+from skeval.fidelity.marginal_metric import TAGS
+from skeval.results.result import Result, mean_of_columns
+from skeval.steps.samples import emptied_columns, mean_of_defined, sorted_pairs
+from skeval.tables.preprocessing import inner_edges
+from skeval.utils.formatting import number
+from skeval.utils.parameters import Columns, Interval
+
+
+@declared
+class QuantileMSE(Metric):
+    """Squared error of shares between quantiles of train: 0 where equal, 0.09 if all are in one.
+
+    An analyst cuts train into parts of equal numbers of rows and counts what share of the synthetic
+    rows falls into each. The value is the mean over numeric and date columns.
+
+    Parameters
+    ----------
+    n_quantiles : int, default=10
+        Number of parts.
+    columns : None, int or list of str, default=None
+        The columns to measure: all, the first *n*, or these; only numeric and date ones count.
+
+    See Also
+    --------
+    KSComplement : The greatest distance of the cumulative curves.
+    WassersteinDistance : How far values have to be moved.
+
+    Notes
+    -----
+    ``mean of (share of synthetic - share of train)^2`` over the cells that either table uses. Cells
+    lie between train's distinct quantiles, closed on the right, the outer ones reaching to
+    infinity; a column with no more distinct values than quantiles has one cell a value. A value
+    that alone holds as many rows as a quantile is a cell of its own, and the quantiles are those of
+    the others, see :class:`~skeval.Discretizer`. Missing values are left out, infinite synthetic
+    ones are in the outer cells.
+
+    ``details["ceilings"]`` has what a relabelling of the pooled rows would have on average,
+    ``k (N - k) / (n m (N - 1))`` for a cell of k of all N rows, and ``details["ceiling"]`` their
+    mean.
+
+    References
+    ----------
+    A. D. Lautrup et al., "SynthEval: a framework for detailed utility and privacy evaluation of
+    tabular synthetic data", Data Mining and Knowledge Discovery 39 (2025),
+    doi:10.1007/s10618-024-01081-4.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.fidelity import QuantileMSE
+    >>> train, synthetic = pd.DataFrame({"x": [1, 2, 3, 4]}), pd.DataFrame({"x": [1, 1, 2, 3]})
+    >>> QuantileMSE(n_quantiles=4).fit(train).score(synthetic)
+    0.03125
+    """
+
+    tags = replace(TAGS, greater_is_better=False)
+
+    _halved = "root"
+
+    n_quantiles: Annotated[int, Interval(2)] = 10
+    columns: Columns = None
+
+    def _compute(self, context: Context) -> Result:
+        pairs = sorted_pairs(context, self.columns)
+        counted = {name: _shares(x, y, self.n_quantiles) for name, (x, y) in pairs.items()}
+        ceilings = {
+            name: _mean_squared_chance(*counted[name])
+            for name, (x, y) in pairs.items()
+            if x.size and y.size
+        }
+        return mean_of_columns(
+            {name: _squared_error(p, q) for name, (p, q) in counted.items()},
+            n_total=len(context.schema.kinds),
+            greater_is_better=False,
+            warnings=emptied_columns(pairs),
+            ceilings=ceilings,
+            ceiling=mean_of_defined(ceilings),
+        )
+
+    def _summary(self, result: Result) -> str:
+        return (
+            "The squared error of the shares of rows between train's quantiles is "
+            f"{number(result.value)} on average; chance alone gives "
+            f"{number(result.details['ceiling'])}."
+        )
+
+
+def _shares(x: np.ndarray, y: np.ndarray, n_quantiles: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many values of both ascending samples lie in the cells of the first."""
+    edges = inner_edges(x, n_quantiles, "quantile")
+    if edges is None:
+        return np.zeros(1, dtype=np.int64), np.array([y.size])
+    p, q = (np.diff(np.searchsorted(z, edges), prepend=0, append=z.size) for z in (x, y))
+    return p, q
+
+
+def _squared_error(p: np.ndarray, q: np.ndarray) -> float:
+    n, m = p.sum(), q.sum()
+    if n == 0:
+        return math.nan
+    if m == 0:  # no value at all is as bad as all values where train has fewest
+        q, m = (np.arange(p.size) == p.argmin()).astype(np.int64), 1
+    return float(((p / n - q / m) ** 2).sum() / np.count_nonzero(p + q))
+
+
+def _mean_squared_chance(p: np.ndarray, q: np.ndarray) -> float:
+    n, m = int(p.sum()), int(q.sum())
+    k = p + q
+    return float((k * (n + m - k)).sum() / np.count_nonzero(k) / (n * m * (n + m - 1.0)))

@@ -1,0 +1,125 @@
+"""The mean, median or standard deviation of each numerical column, compared with that of train."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from skeval.core.context import Context
+from skeval.core.declared import declared
+from skeval.exceptions import DegenerateInputWarning
+from skeval.fidelity.marginal_metric import TAGS, MarginalMetric
+from skeval.results.result import Result, mean_of_columns
+from skeval.stats.distributions import quantiles_of_sorted
+from skeval.steps.samples import (
+    emptied_columns,
+    finite_pairs,
+    infinite_columns,
+    unscaled_columns,
+    width,
+)
+from skeval.utils.formatting import percent
+from skeval.utils.parameters import Columns
+
+
+@declared
+class StatisticSimilarity(MarginalMetric):
+    """Agreement of means, medians or spreads: 1 where equal, 0 where a scale of train apart.
+
+    An analyst compares the table of summary statistics of the real and of the synthetic table. The
+    value is the mean over numeric and date columns.
+
+    Parameters
+    ----------
+    statistic : {"mean", "median", "std"}, default="mean"
+        What is compared; the standard deviation divides by n - 1.
+    scale : {"range", "iqr"}, default="range"
+        What a difference is divided by: range or interquartile range of the train values. One
+        outlier widens the range and so hides differences.
+    columns : None, int or list of str, default=None
+        The columns to measure: all, the first *n*, or these; only numeric and date ones count.
+
+    Warnings
+    --------
+    A statistic says nothing of the rest of the distribution: a column that holds train's mean in
+    every row scores 1.
+
+    See Also
+    --------
+    KSComplement : The whole distribution.
+    WassersteinDistance : The whole distribution, on the scale of the values.
+
+    Notes
+    -----
+    ``max(0, 1 - |f(train) - f(synthetic)| / scale)``. Missing values are left out, infinite
+    synthetic ones too, with a warning. Columns without width in train have no score.
+
+    References
+    ----------
+    Published under this name by SDMetrics, with the range as scale.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.fidelity import StatisticSimilarity
+    >>> train, synthetic = pd.DataFrame({"x": [1, 2, 3, 4]}), pd.DataFrame({"x": [2, 3, 4, 5]})
+    >>> round(StatisticSimilarity().fit(train).score(synthetic), 4)
+    0.6667
+    """
+
+    tags = replace(TAGS, volatile=True)  # one value far outside decides the mean and the spread
+
+    statistic: Literal["mean", "median", "std"] = "mean"
+    scale: Literal["range", "iqr"] = "range"
+    columns: Columns = None
+
+    def _compute(self, context: Context) -> Result:
+        pairs = finite_pairs(context, self.columns)
+        units = {name: width(x, self.scale) for name, (x, _) in pairs.items()}
+        scores = {
+            name: _agreement(x, y, units[name], self.statistic) for name, (x, y) in pairs.items()
+        }
+        return mean_of_columns(
+            scores,
+            n_total=len(context.schema.kinds),
+            warnings=(
+                *infinite_columns(context, pairs),
+                *emptied_columns(pairs),
+                *unscaled_columns([name for name, unit in units.items() if unit == 0], self.scale),
+                *(_single_values(pairs, units) if self.statistic == "std" else ()),
+            ),
+        )
+
+    def _summary(self, result: Result) -> str:
+        statistic = "standard deviation" if self.statistic == "std" else self.statistic
+        return (
+            f"The {statistic} of {result.details['n_used']} numeric and date columns differs "
+            f"by {percent(1.0 - result.value)} of train's scale on average."
+        )
+
+
+def _single_values(
+    pairs: Mapping[str, tuple[np.ndarray, np.ndarray]], units: Mapping[str, float]
+) -> tuple[DegenerateInputWarning, ...]:
+    single = [name for name, (_, y) in pairs.items() if y.size == 1 and units[name] > 0.0]
+    text = f"synthetic has one value only in {', '.join(single)}: no standard deviation."
+    return (DegenerateInputWarning(text),) if single else ()
+
+
+def _agreement(x: np.ndarray, y: np.ndarray, unit: float, statistic: str) -> float:
+    """Return how near a statistic of two ascending samples is, in units of a scale of the first."""
+    if not unit > 0.0 or (statistic == "std" and y.size == 1):
+        return math.nan
+    if y.size == 0:
+        return 0.0
+    return max(0.0, 1.0 - abs(_statistic(x, statistic) - _statistic(y, statistic)) / unit)
+
+
+def _statistic(ascending: np.ndarray, statistic: str) -> float:
+    if statistic == "median":
+        return float(quantiles_of_sorted(ascending, np.array([0.5]))[0])
+    return float(ascending.mean() if statistic == "mean" else ascending.std(ddof=1))

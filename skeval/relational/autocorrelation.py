@@ -1,0 +1,128 @@
+"""How long the sequences remember earlier values, compared with those of train."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from skeval.core.context import shared
+from skeval.core.declared import declared
+from skeval.core.relational_context import RelationalContext
+from skeval.core.tags import RELATIONAL_TAGS
+from skeval.relational.sequence_metric import BOTH, ColumnSequenceMetric, Measured, by_column_name
+from skeval.results.result import Result
+from skeval.steps.sequences import by_sequence, sequence_values, sequences
+from skeval.utils.formatting import number
+from skeval.utils.parameters import Interval
+
+_LARGEST_GAP = 2.0  # of two correlations
+
+
+@declared
+class AutocorrelationDifference(ColumnSequenceMetric):
+    r"""How far autocorrelations are from those of train: 0 if equal, 2 if exactly reversed.
+
+    A value today says much about tomorrow's, and less about next week's. Rows drawn anew for each
+    day forget at once; a copied trend never does.
+
+    Parameters
+    ----------
+    max_lag : int, default=5
+        The greatest distance in rows up to which autocorrelations are compared.
+    centre : {"table", "sequence"}, default="table"
+        Whether values are taken as deviations from the column's mean, so that lasting differences
+        between sequences count as persistence, or from the mean of their own sequence.
+
+    See Also
+    --------
+    InterRowMSAS : Sizes of changes.
+    TransitionSimilarity : Categories.
+
+    Notes
+    -----
+    With :math:`r_k` the correlation of :math:`x_t` and :math:`x_{t+k}` over all pairs of rows of
+    one sequence that are k apart, the score of a column is
+
+    .. math:: \frac{1}{K} \sum_{k=1}^{K} |r_k^{train} - r_k^{synthetic}|
+
+    over the lags that both tables have; the value is the mean over columns. A column without any
+    correlation in the synthetic table, because it is constant there, has the score 2. TSGBench
+    divides by the variance of all values, which is the same for long sequences. Around the mean of
+    their own sequence, values of short sequences correlate negatively even without memory; the
+    lengths of both tables should then be alike. ``details["autocorrelations"]`` has both curves.
+
+    References
+    ----------
+    Y. Ang et al., "TSGBench: time series generation benchmark", PVLDB 17 (2023), 305-318,
+    arXiv:2309.03755.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.relational import AutocorrelationDifference, RelationalSchema, SequenceKey
+    >>> schema = RelationalSchema(["visits"], sequences={"visits": SequenceKey("patient")})
+    >>> train = pd.DataFrame({"patient": list("aaaabbbb"), "x": [1, 2, 3, 4, 2, 3, 4, 5]})
+    >>> synthetic = train.assign(x=[1, 5, 1, 5, 1, 5, 1, 5])
+    >>> metric = AutocorrelationDifference(max_lag=1).fit({"visits": train}, schema=schema)
+    >>> round(metric.score({"visits": synthetic}), 6)
+    2.0
+    """
+
+    tags = replace(RELATIONAL_TAGS, greater_is_better=False, bounds=(0.0, 2.0))
+
+    max_lag: Annotated[int, Interval(1, 100)] = 5
+    centre: Literal["table", "sequence"] = "table"
+
+    def _measured(
+        self, context: RelationalContext, table: str, column: str
+    ) -> dict[str, np.ndarray]:
+        settings = table, column, self.max_lag, self.centre
+        return {role: autocorrelations(context, role, *settings) for role in BOTH}
+
+    def _score(self, measured: dict[str, np.ndarray]) -> float:
+        train, synthetic = measured.values()
+        gaps = np.abs(train - synthetic)
+        if not np.isnan(gaps).all():
+            return float(np.nanmean(gaps))
+        return math.nan if np.isnan(train).all() else _LARGEST_GAP
+
+    def _further(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
+        return {"autocorrelations": by_column_name(measured)}
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"Correlations of values up to {self.max_lag} rows apart differ by "
+            f"{number(result.value)} on average."
+        )
+
+
+@shared
+def autocorrelations(
+    context: RelationalContext, role: str, table: str, column: str, max_lag: int, centre: str
+) -> np.ndarray:
+    """Return the correlations of a column's values 1, 2, ... rows apart in their sequences."""
+    own = sequences(context, role, table)
+    values = sequence_values(context, role, table, column)
+    values = np.where(np.isfinite(values), values, np.nan)
+    if centre == "sequence":
+        values = values - by_sequence(own, values, "mean")[own.owners]
+    lags = range(1, max_lag + 1)
+    return np.array([lag_correlation(values, own.pairs(lag), lag) for lag in lags])
+
+
+def lag_correlation(values: np.ndarray, firsts: np.ndarray, lag: int) -> float:
+    """Return the correlation of values and those `lag` places later; nan where one is constant."""
+    pairs = np.stack([values[firsts], values[firsts + lag]])
+    pairs = pairs[:, ~np.isnan(pairs).any(axis=0)]
+    if pairs.shape[1] < 2:
+        return float("nan")
+    centred = pairs - pairs.mean(axis=1, keepdims=True)
+    scale = np.abs(pairs).max(axis=1, keepdims=True)
+    centred = np.divide(centred, scale, out=np.zeros_like(centred), where=scale > 0)
+    spread = (centred**2).sum(axis=1)
+    if (spread <= 1e-24 * pairs.shape[1]).any():
+        return float("nan")
+    return float(np.clip(centred[0] @ centred[1] / np.sqrt(spread.prod()), -1.0, 1.0))

@@ -1,0 +1,135 @@
+"""The base of metrics that apply a metric of one table to several tables."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
+
+from sklearn.base import clone
+
+from skeval.core.base import Metric, Unmet
+from skeval.core.by_group import AnyMetric
+from skeval.core.context import Context
+from skeval.core.relational_context import RelationalContext
+from skeval.core.tags import MetricTags, Need
+from skeval.results.result import Result, undefined
+
+
+@dataclass(frozen=True)
+class TagsOfMetric:
+    """The tags of the metric that is applied; those of the class are those of any metric."""
+
+    display: str = ""
+
+    def __get__(self, instance: Metric | None, owner: type) -> MetricTags:
+        own = getattr(instance, "metric", None)
+        tags = own.tags if isinstance(own, Metric) else MetricTags("diagnostic")
+        needs: frozenset[Need] = frozenset({*tags.needs, "relational"})
+        return replace(tags, needs=needs, display=self.display or tags.display)
+
+
+class Lifted(Metric):
+    """A metric of one table on a table that is made of several: its author writes `_own`."""
+
+    # The result is that of the metric, with its name, and `Result.table` says what was
+    # measured.
+
+    tags: ClassVar[MetricTags] = TagsOfMetric()  # type: ignore[assignment]
+    metric: AnyMetric
+
+    def unmet_need(self, context: Context) -> Unmet | None:
+        """Say what the metric, or the tables, leave unmet, and the cure; None if nothing."""
+        if not isinstance(context, RelationalContext):
+            return super().unmet_need(context)
+        if refusal := self._refusal(context):
+            return Unmet(refusal)
+        return self.metric.unmet_need(self._own(context))
+
+    def unmet_needs(self, context: Context) -> list[Need]:
+        """Return the needs that the tables leave unmet: those of the metric in its table."""
+        if not isinstance(context, RelationalContext):
+            return super().unmet_needs(context)
+        return [] if self._refusal(context) else self.metric.unmet_needs(self._own(context))
+
+    def _refusal(self, context: RelationalContext) -> str:
+        """Return why these tables cannot be measured, and the cure; "" if they can."""
+        raise NotImplementedError
+
+    def _own(self, context: RelationalContext) -> Context:
+        """Return the context of the table that the metric is given."""
+        raise NotImplementedError
+
+    def _place(self, context: RelationalContext) -> str:
+        """Return what was measured, for sentences: it follows "in"."""
+        raise NotImplementedError
+
+    def _prepare(self, context: Context) -> None:
+        fitted(self.metric, self._own(cast("RelationalContext", context)))
+
+    def _compute(self, context: Context) -> float | Result:
+        relational = cast("RelationalContext", context)
+        own = self._own(relational)
+        if "synthetic" not in own:
+            return undefined(f"synthetic lacks {self._place(relational)}.")
+        return fitted(self.metric, own)._compute(own)
+
+    def evaluate_context(self, context: Context, *, advise: bool = True) -> Result:
+        """Measure a context's synthetic rows; see :meth:`skeval.Metric.evaluate_context`."""
+        start, relational = time.perf_counter(), cast("RelationalContext", context)
+        own, place = self._own(relational), self._place(relational)
+        if "synthetic" not in own:
+            return replace(super().evaluate_context(context), table=place)
+        result = fitted(self.metric, own).evaluate_context(own, advise=advise)
+        result = placed(self._tested(relational, result), place)
+        return replace(result, table=place, seconds=time.perf_counter() - start)
+
+    def _tested(self, context: RelationalContext, result: Result) -> Result:
+        """Return a result whose test holds for these rows: as it is, by default."""
+        return result
+
+
+def fitted(metric: Metric, context: Context) -> Metric:
+    """Return a clone of a metric that is fitted on the real rows of a context."""
+    return clone(metric).fit_context(context.real)
+
+
+def placed(result: Result, place: str) -> Result:
+    """Return a result whose contrast, fact and advice say of which table they are."""
+    shown = result.contrast
+    if shown is not None:
+        # the same test of another table is another test
+        names = tuple(f"{name} in {place}" for name in shown.tests)
+        shown = replace(shown, what=f"{shown.what}, in {place}", tests=names)
+    return replace(
+        result,
+        contrast=shown,
+        fact=f"In {place}, {result.fact}" if result.fact else "",
+        copies=tuple(replace(one, what=f"{one.what} of {place}") for one in result.copies),
+        advice=f"In {place}: {result.advice}" if result.advice else "",
+    )
+
+
+def untested(result: Result) -> Result:
+    """Return a result without its test, nor those in its details."""
+    return replace(result, p_value=None, contrast=None, details=without_tests(result.details))
+
+
+def without_tests(details: Any) -> Any:
+    """Return details with every p-value, and what was concluded of it, taken out."""
+    if isinstance(details, Mapping):
+        return {name: _untested(name, part) for name, part in details.items()}
+    if isinstance(details, list | tuple):
+        return [without_tests(part) for part in details]
+    return details
+
+
+def _untested(name: str, part: Any) -> Any:
+    if name == "passed":
+        return None
+    if name == "p_values" and isinstance(part, Mapping):
+        return dict.fromkeys(part, float("nan"))
+    if name.endswith("p_value") or name.startswith("p_value_"):
+        return None if part is None else float("nan")
+    return without_tests(part)

@@ -1,0 +1,93 @@
+"""Whether public tables came through unchanged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from skeval.core.base import RelationalMetric
+from skeval.core.declared import declared
+from skeval.core.relational_context import RelationalContext
+from skeval.core.tags import RELATIONAL_TAGS
+from skeval.exceptions import NothingToMeasureWarning
+from skeval.results.result import Result, undefined
+from skeval.stats.disclosure import class_counts, joint_classes
+from skeval.stats.matches import digits_kept, matches
+from skeval.tables.preprocessing import NUMERIC, numbers
+from skeval.utils.formatting import percent
+
+_NONE = (
+    "no table is a reference. Name those that are public: "
+    "RelationalSchema(..., roles={table: 'reference'})."
+)
+
+
+@declared
+class ReferenceEquality(RelationalMetric):
+    """Share of the rows of reference tables that equal a row of train's: 1 if all do, 0 if none.
+
+    A list of airports is public and holds nobody's secret: a release should have it as it is, and a
+    generator that invents airports breaks every join. What would be a leak in a table of persons is
+    right here, so that no alarm is raised and no distance taken.
+
+    See Also
+    --------
+    ReferentialIntegrity : Whether keys name rows that are there.
+    OfTable : Refuses metrics of privacy on reference tables.
+
+    Notes
+    -----
+    Rows are compared in all columns, keys included; numbers to 12 digits. The value is the mean
+    over the reference tables; ``details["columns"]`` has the share of each, ``details["kept"]`` the
+    share of train's rows that are still there.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.relational import ReferenceEquality, RelationalSchema
+    >>> schema = RelationalSchema(["flights", "airports"], roles={"airports": "reference"})
+    >>> flights = pd.DataFrame({"n": [1, 2]})
+    >>> train = {"flights": flights, "airports": pd.DataFrame({"name": ["JFK", "LGA"]})}
+    >>> synthetic = {"flights": flights, "airports": pd.DataFrame({"name": ["JFK", "XXX"]})}
+    >>> ReferenceEquality().fit(train, schema=schema).score(synthetic)
+    0.5
+    """
+
+    tags = replace(RELATIONAL_TAGS, aspect="diagnostic")
+
+    def _measure(self, context: RelationalContext) -> Result:
+        counts = {name: row_counts(context, name) for name in context.relations.references}
+        if not counts:
+            return undefined(_NONE, NothingToMeasureWarning)
+        shares, kept = {}, {}
+        for name, (train, synthetic) in counts.items():
+            (k, n), (k_train, n_train) = matches(synthetic, train), matches(train, synthetic)
+            shares[name], kept[name] = k / n, k_train / n_train
+        return Result(
+            float(np.mean(list(shares.values()))), details={"columns": shares, "kept": kept}
+        )
+
+    def _summary(self, result: Result) -> str:
+        worst, share = min(result.details["columns"].items(), key=lambda item: item[1])
+        return (
+            f"{percent(result.value)} of the rows of public tables are those of train; fewest in "
+            f"{worst}: {percent(share)}."
+        )
+
+
+def row_counts(context: RelationalContext, table: str) -> np.ndarray:
+    """Return how often train and synthetic have each distinct row, (2, n_distinct)."""
+    frames = [context[role][table] for role in ("train", "synthetic")]
+    kinds = context.relations.tables[table].kinds
+    codes = []
+    for name, kind in kinds.items():
+        if kind in NUMERIC:
+            values = np.concatenate([numbers(frame[[name]]).ravel() for frame in frames])
+            codes.append(pd.factorize(digits_kept(values))[0])
+        else:
+            texts = [frame[name].map(str, na_action="ignore").astype(object) for frame in frames]
+            codes.append(pd.factorize(pd.concat(texts, ignore_index=True))[0])
+    classes = joint_classes(np.column_stack(codes))
+    return class_counts(*np.split(classes, [len(frames[0])]))

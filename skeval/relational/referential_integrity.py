@@ -1,0 +1,106 @@
+"""Whether the keys of synthetic tables name rows that are there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from skeval.core.base import NO_KEYS, RelationalMetric
+from skeval.core.declared import declared
+from skeval.core.relational_context import RelationalContext
+from skeval.core.tags import RELATIONAL_TAGS
+from skeval.exceptions import NothingToMeasureWarning
+from skeval.results.result import Result, mean_of_columns, undefined
+from skeval.steps.joins import parents
+from skeval.tables.relational_data import NULL, ORPHAN
+from skeval.utils.formatting import percent
+
+
+@declared
+class ReferentialIntegrity(RelationalMetric):
+    """Share of child rows whose key names a parent row: 1 if all do, 0 if none does.
+
+    Orders without a customer break every join, and a database refuses them. But real tables have
+    such rows too: a sixth of the flights of New York name a plane that its register lacks. So each
+    share is given with that of train and of the holdout. The value is the mean over the foreign
+    keys.
+
+    See Also
+    --------
+    CardinalityShapeSimilarity : Whether parents have as many children.
+    ReferenceEquality : Whether public parents are what they were.
+    PrimaryKeyUniqueness : Whether a key names one row only.
+
+    Notes
+    -----
+    Missing keys are counted separately, in ``details["null"]``: if train has some in a foreign key,
+    they are left out of its share; if train has none, they count as broken.
+    ``details["columns"]`` has the share of each foreign key, ``details["train"]`` those of train;
+    ``details["null_of_train"]`` the missing keys of train.
+
+    References
+    ----------
+    Published under this name by SDMetrics.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.relational import ForeignKey, ReferentialIntegrity, RelationalSchema
+    >>> schema = RelationalSchema(
+    ...     ["users", "orders"], {"users": "id"}, [ForeignKey("orders", "user", "users", "id")]
+    ... )
+    >>> users = pd.DataFrame({"id": [1, 2, 3]})
+    >>> train = {"users": users, "orders": pd.DataFrame({"user": [1, 1, 2, 3]})}
+    >>> synthetic = {"users": users, "orders": pd.DataFrame({"user": [1, 1, 2, 9]})}
+    >>> ReferentialIntegrity().fit(train, schema=schema).score(synthetic)
+    0.75
+    """
+
+    tags = replace(RELATIONAL_TAGS, aspect="diagnostic")
+    _parts = ("null",)
+
+    def _measure(self, context: RelationalContext) -> Result:
+        keys = context.relations.foreign_keys
+        if not keys:
+            return undefined(NO_KEYS, NothingToMeasureWarning)
+        train, synthetic = (
+            {key: parents(context, role, key) for key in keys} for role in ("train", "synthetic")
+        )
+        shares = {
+            str(key): integrity(synthetic[key], null_is_broken=not (train[key] == NULL).any())
+            for key in keys
+        }
+        return mean_of_columns(
+            shares,
+            n_total=len(keys),
+            train={str(k): integrity(p, null_is_broken=False) for k, p in train.items()},
+            null={str(key): float((p == NULL).mean()) for key, p in synthetic.items()},
+            null_of_train={str(key): float((p == NULL).mean()) for key, p in train.items()},
+        )
+
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        worst, share = details["worst"].values()
+        return (
+            f"On average {percent(result.value)} of the keys name a row that is there; fewest in "
+            f"{worst}: {percent(share)}, in train {percent(details['train'][worst])}."
+            f"{_most_missing(details['null'], details['null_of_train'])}"
+        )
+
+
+def _most_missing(null: dict[str, float], of_train: dict[str, float]) -> str:
+    """Say in which foreign key most is missing; empty if nothing is."""
+    most = max(null, key=lambda key: max(null[key], of_train[key]))
+    if not null[most] and not of_train[most]:
+        return ""
+    return (
+        f" Keys are missing most often in {most}: in {percent(null[most])} of its rows, in train "
+        f"in {percent(of_train[most])}."
+    )
+
+
+def integrity(positions: np.ndarray, *, null_is_broken: bool) -> float:
+    """Return the share of keys that name a row, nan if there is none to count."""
+    counted = positions if null_is_broken else positions[positions != NULL]
+    return float((counted > ORPHAN).mean()) if counted.size else float("nan")

@@ -1,0 +1,201 @@
+"""The bases of metrics of sequences: of whole sequences, and of columns along them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY, replace
+from typing import Annotated, Any, Literal, cast
+
+import numpy as np
+
+from skeval.core.base import RelationalMetric
+from skeval.core.context import Context
+from skeval.core.declared import declared
+from skeval.core.relational_context import RelationalContext
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, NothingToMeasureWarning
+from skeval.results.result import Result, mean_of_columns, undefined
+from skeval.stats.distributions import kolmogorov_distance, weighted_kolmogorov
+from skeval.steps.samples import mean_of_defined
+from skeval.steps.sequences import irregularities, order_warnings, sequence_columns
+from skeval.tables.preprocessing import NUMERIC
+from skeval.utils.parameters import Columns, Legal, is_text
+
+SequenceTable = Annotated[
+    str | None, Legal("None or the name of a table", lambda v: v is None or is_text(v), -1)
+]
+Weight = Literal["row", "sequence"]
+Measured = Mapping[tuple[str, str], Any]  # by table and column
+BOTH = ("train", "synthetic")
+_NO_SEQUENCES = (
+    "The schema has no sequences. Give them: RelationalSchema(..., sequences={table: "
+    "SequenceKey(key, index)})."
+)
+
+
+@declared
+class SequenceMetric(RelationalMetric):
+    """Base of metrics of tables whose rows are in order: of one of them, or of all.
+
+    Authors write `_score_of`, the score of a table; the value is the mean. Others write
+    `_of_tables`, which returns the result of all tables.
+
+    Parameters
+    ----------
+    table : str, optional
+        The table whose sequences are looked at; if None, all that have a sequence key and are no
+        reference tables.
+    """
+
+    _: KW_ONLY
+    table: SequenceTable = None
+
+    def _prepare(self, context: Context) -> None:
+        relational = cast("RelationalContext", context)
+        known = list(relational.relations.sequences)
+        if self.table is not None and self.table not in known:
+            raise InvalidParameterError(
+                f"{type(self).__name__}: table names {self.table}, which has no sequence key. "
+                f"Tables that have one: {', '.join(known) or 'none'}."
+            )
+        if self.tags.aspect == "privacy" and self.table in relational.relations.references:
+            raise InvalidParameterError(
+                f"{type(self).__name__}: table names {self.table}, a reference table, whose rows "
+                "are public. Name one of subjects or of what depends on them."
+            )
+        for name in self._tables(relational):
+            sequence_columns(relational, name, getattr(self, "columns", None))
+
+    def _tables(self, context: RelationalContext) -> tuple[str, ...]:
+        if self.table is not None:
+            return (self.table,)
+        relations = context.relations  # reference tables are the same in all roles
+        return tuple(name for name in relations.sequences if name not in relations.references)
+
+    def _measure(self, context: RelationalContext) -> Result:
+        if not (tables := self._tables(context)):
+            return undefined(_NO_SEQUENCES, NothingToMeasureWarning)
+        return self._of_tables(context, tables)
+
+    def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
+        chosen = tuple(table for table in tables if self._is_measured(context, table))
+        scores = {table: self._score_of(context, table) for table in chosen}
+        result = mean_of_columns(
+            scores,
+            n_total=len(tables),
+            unit="table",
+            greater_is_better=bool(self.tags.greater_is_better),
+            **self._about(context, chosen),
+        )
+        return replace(result, warnings=(*result.warnings, *_without_score(scores)))
+
+    def _is_measured(self, context: RelationalContext, table: str) -> bool:
+        return True
+
+    def _score_of(self, context: RelationalContext, table: str) -> float:
+        raise NotImplementedError(f"{type(self).__name__} must define _score_of.")
+
+    def _about(self, context: RelationalContext, tables: tuple[str, ...]) -> dict[str, Any]:
+        """Return warnings, and what else the details have."""
+        return {}
+
+
+@declared
+class ColumnSequenceMetric(SequenceMetric):
+    """Base of scores of columns along their sequences; the value is their mean.
+
+    Authors write `_measured`, what is measured of a column; `_score`, its score, unless that is it;
+    `_kinds`, the kinds of columns; and `_further`, what the details keep.
+
+    Parameters
+    ----------
+    columns : None, int or list of str, default=None
+        The columns to measure: all, the first *n*, or these. Those of a kind that the metric does
+        not read are left out.
+    """
+
+    _halved = True
+
+    _: KW_ONLY
+    columns: Columns = None
+
+    def _of_columns(self, context: RelationalContext, tables: tuple[str, ...]) -> Measured:
+        return {
+            (table, column): self._measured(context, table, column)
+            for table in tables
+            for column in sequence_columns(context, table, self.columns, self._kinds())
+        }
+
+    def _value_alone(self, context: Context) -> float:
+        relational = cast("RelationalContext", context)
+        measured = by_column_name(self._of_columns(relational, self._tables(relational)))
+        return mean_of_defined({name: self._score(one) for name, one in measured.items()})
+
+    def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
+        measured = self._of_columns(context, tables)
+        scores = {name: self._score(one) for name, one in by_column_name(measured).items()}
+        result = mean_of_columns(
+            scores,
+            n_total=sum(len(context.relations.tables[table].kinds) for table in tables),
+            greater_is_better=bool(self.tags.greater_is_better),
+            **order_of_rows(context, tables),
+            **self._further(context, measured),
+        )
+        return replace(result, warnings=(*result.warnings, *_without_score(scores)))
+
+    def _kinds(self) -> tuple[str, ...]:
+        return NUMERIC
+
+    def _measured(self, context: RelationalContext, table: str, column: str) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} must define _measured.")
+
+    def _score(self, measured: Any) -> float:
+        return float(measured)
+
+    def _further(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
+        """Return what else the details have."""
+        return {}
+
+
+def _without_score(scores: Mapping[str, float]) -> tuple[DegenerateInputWarning, ...]:
+    """Return a warning that names the columns or tables in which train has nothing to compare."""
+    names = [name for name, score in scores.items() if np.isnan(score)]
+    text = f"train has nothing to compare in {', '.join(names)}: no score."
+    return (DegenerateInputWarning(text),) if names else ()
+
+
+def by_column_name(measured: Measured) -> dict[str, Any]:
+    """Return what was measured by the names of table and column."""
+    return {f"{table}.{column}": one for (table, column), one in measured.items()}
+
+
+def agreement(samples: Iterable[tuple[np.ndarray, np.ndarray]], weight: Weight = "row") -> float:
+    """Return one minus the Kolmogorov-Smirnov distance of two samples."""
+    present = [(values[~np.isnan(values)], owners[~np.isnan(values)]) for values, owners in samples]
+    if weight == "row":  # whole numbers until the end, so that equal shares are exactly equal
+        return kolmogorov_agreement(*(values for values, _ in present))
+    weights = [1.0 / np.bincount(owners)[owners] for _, owners in present]
+    (train, _), (synthetic, _) = present
+    if not train.size:
+        return math.nan
+    return 1.0 - weighted_kolmogorov(train, weights[0], synthetic, weights[1])
+
+
+def order_of_rows(context: RelationalContext, tables: tuple[str, ...]) -> dict[str, Any]:
+    """Return the warnings of the order of rows, and as `order` the shares of rows that break it."""
+    order = {
+        table: {
+            role: {
+                what: n / max(1, len(context.given(role)[table]))
+                for what, n in irregularities(context, role, table).items()
+            }
+            for role in BOTH
+        }
+        for table in tables
+    }
+    return {"warnings": order_warnings(context, tables), "order": order}
+
+
+def kolmogorov_agreement(train: np.ndarray, synthetic: np.ndarray) -> float:
+    """Return 1 less the Kolmogorov-Smirnov distance; nan if train has no value to compare."""
+    return 1.0 - kolmogorov_distance(train, synthetic) if train.size else math.nan

@@ -1,0 +1,66 @@
+"""The base of metrics of subjects, each with all the rows that belong to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+from skeval.core.base import Metric, Unmet
+from skeval.core.context import Context
+from skeval.core.declared import declared
+from skeval.core.relational_context import RelationalContext
+from skeval.relational.per_subject import SubjectName, chosen_subject, with_whole_subjects
+from skeval.results.result import Result
+
+ROLES = ("train", "holdout", "synthetic")
+UNLINK = (
+    "What one {subject} row has in {tables} stands together again in a synthetic one: drop these "
+    "subjects, or generate {tables} from less of a subject at a time, or with noise."
+)
+
+
+@declared
+class SubjectMetric(Metric):
+    """Base of metrics of subjects with the rows that belong to them.
+
+    Parameters
+    ----------
+    subject : str or None, default=None
+        The subject; None for the only one.
+
+    Attributes
+    ----------
+    context_ : RelationalContext
+        The real tables.
+    """
+
+    subject: SubjectName = None
+
+    def unmet_need(self, context: Context) -> Unmet | None:
+        """Say what the tables leave unmet, and the cure; None if nothing."""
+        if unmet := super().unmet_need(context):
+            return unmet
+        relational = cast("RelationalContext", context)
+        if unclear := relational.relations.undetermined:
+            return Unmet(unclear)
+        if not self._tables(relational):
+            return Unmet("looks at rows that belong to a subject, and no table depends on it.")
+        return None
+
+    def _subject(self, context: Context) -> str:
+        return chosen_subject(cast("RelationalContext", context), self)
+
+    def _tables(self, context: RelationalContext) -> list[str]:
+        return context.relations.dependents(self._subject(context))
+
+    def evaluate_context(self, context: Context, *, advise: bool = True) -> Result:
+        """Measure a context's synthetic rows; see :meth:`skeval.Metric.evaluate_context`."""
+        subject = self._subject(context)
+        result = super().evaluate_context(context, advise=advise)
+        result = with_whole_subjects(cast("RelationalContext", context), subject, result)
+        return replace(result, table=f"{subject} with all their rows")
+
+
+def roles_in(context: Context) -> tuple[str, ...]:
+    """Return the roles of the tables that a context has."""
+    return tuple(role for role in ROLES if role in context)

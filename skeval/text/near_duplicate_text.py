@@ -1,0 +1,217 @@
+"""Texts of the release that nearly repeat a text of train."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from skeval.core.context import Context, shared
+from skeval.core.declared import declared
+from skeval.exceptions import MetricWarning
+from skeval.privacy.near_texts import NearPairs, TokenSets
+from skeval.results.result import Result
+from skeval.results.verdict import TEST_LEVEL
+from skeval.stats.intervals import wilson
+from skeval.stats.matches import MatchLists, longest_list
+from skeval.steps.relabelled import set_against
+from skeval.text.corpus import GroupColumn, Key, Words, corpus, words
+from skeval.text.minhash import joined
+from skeval.text.text_screen import TextScreen, copies_in_words, of_one_unit
+from skeval.utils.formatting import percent
+from skeval.utils.parameters import AnyColumns, Interval, OpenFraction
+
+_ALONE = 2
+_LOW_RECALL = 0.9
+_MISSED = (
+    "so many texts are so alike that MinHash finds {share} of the pairs at the threshold by "
+    "{side}; join='exact' finds all, and may take hours."
+)
+
+
+@declared
+class NearDuplicateText(TextScreen):
+    r"""Share of distinct synthetic texts that nearly repeat a train text: 0 if none, 1 if all.
+
+    A language model that has memorised a letter writes it out with a name replaced or a sentence
+    moved, so that no exact comparison finds it. Everyone who has seen the letter recognises it.
+
+    Parameters
+    ----------
+    threshold : float, default=0.8
+        The least similarity of a near duplicate, in (0, 1).
+    edit_length : int, default=40
+        Texts of at most this number of characters are near duplicates too if few of their letters
+        differ; 0 for words alone. More characters take more time.
+    join : {"auto", "exact", "minhash"}, default="auto"
+        How near texts are looked for. "exact" finds them all. "minhash" finds most of them among
+        any number of texts. "auto" is exact unless more than 100 million pairs would have to be
+        compared, by words or by letters: some ten thousand texts made of few different words, or
+        phrases from forms that fill most of each text.
+    random_state : int, default=0
+        Seed of the relabellings and of MinHash.
+
+    Warnings
+    --------
+    This is a screen: it can raise an alarm and cannot clear a release.
+
+    See Also
+    --------
+    TextExactMatch : Explains the test, baseline and details.
+    LongestCommonSubstring : Passages of a text.
+    skeval.privacy.NearDuplicateShare : Rows that are near in all columns.
+
+    Notes
+    -----
+    The value is the share of distinct synthetic texts s for which train has a text t with
+
+    .. math:: J(s, t) = \frac{|a \cap b|}{|a \cup b|} \ge \mathrm{threshold}
+
+    where a and b are the sets of words, runs of letters, digits and underscores in lower case.
+    Short texts are near also if their Levenshtein distance is at most ``1 - threshold`` times the
+    length of the longer one. The order of words plays no part.
+
+    The exact join finds all pairs that there are: common words are not looked up, since similar
+    sets share a rare one. MinHash compares texts that agree in all r minima of one of b bands, each
+    minimum being the first word of a text in a random order of all words. It finds two texts with
+
+    .. math:: P(J) = 1 - (1 - J^r)^b
+
+    With the default threshold r is 8 and b is 25, so that 99% of the pairs at the threshold are
+    found, and more of those above it; what is found is compared in full, so that no text counts
+    that is not near. Short texts are looked for in the same way by their pairs of letters, of which
+    near ones have a Jaccard similarity of at least ``(2 t - 1) / (3 - 2 t)`` with a threshold of t;
+    up to t = 0.5 this promises nothing. If more than 100 million pairs would be compared even so,
+    bands get more rows, and the recall falls; a warning says so below 90%.
+    ``details["join"]`` has for ``"words"`` and for ``"letters"`` which join it was (``by``), the
+    ``recall`` at the threshold, and how many candidates were left out because bands of some 60 rows
+    still had too many (``n_skipped``). Train and holdout are searched as one, so that the p-value
+    holds with any join; the value may be too low, never too high.
+
+    Exact copies count too. If a text is near more than 16 real ones or so, 16 are looked at. All
+    else is as in :class:`TextExactMatch`.
+
+    A text put in other words altogether is no near duplicate.
+
+    References
+    ----------
+    K. Lee et al., "Deduplicating training data makes language models better", ACL 2022,
+    doi:10.18653/v1/2022.acl-long.577.
+    R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search", WWW 2007,
+    doi:10.1145/1242572.1242591.
+    A. Z. Broder, "On the resemblance and containment of documents", Compression and Complexity of
+    Sequences 1997, doi:10.1109/SEQUEN.1997.666900.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.text import NearDuplicateText
+    >>> train = pd.DataFrame({"note": ["Came in with a cough and fever on Monday", "Fell on ice"]})
+    >>> synthetic = pd.DataFrame({"note": ["Came in with a cough and fever on Friday", "Is well"]})
+    >>> metric = NearDuplicateText(threshold=0.7).fit(train, schema={"note": "text"})
+    >>> metric.score(synthetic)
+    0.5
+    """
+
+    _what = "distinct synthetic texts with nearly the words of a train text"
+
+    columns: AnyColumns = None
+    group: GroupColumn = None
+    _: KW_ONLY
+    threshold: OpenFraction = 0.8
+    edit_length: Annotated[int, Interval(0)] = 40
+    join: Literal["auto", "exact", "minhash"] = "auto"
+
+    def _near(self, context: Context, key: Key) -> NearTexts:
+        least, seed = float(self.threshold), self.random_state
+        return near_pairs(context, *key, least, self.edit_length, self.join, seed)
+
+    def _measured(self, context: Context, key: Key, role: str) -> float:
+        near = self._near(context, key)
+        k = near.to_train if role == "train" else near.to_holdout
+        return k / corpus(context, *key).n_texts("synthetic")
+
+    def _lists(self, context: Context, key: Key) -> MatchLists:
+        return self._near(context, key).lists
+
+    def _details(self, context: Context, key: Key, result: Result) -> Result:
+        near, texts = self._near(context, key), corpus(context, *key)
+        k, n = near.to_train, texts.n_texts("synthetic")
+        verb = "has" if k == 1 else "have"
+        missed = tuple(
+            MetricWarning(_MISSED.format(share=percent(how["recall"]), side=side))
+            for side, how in near.join.items()
+            if how["recall"] < _LOW_RECALL
+        )
+        said = copies_in_words(k, n, of_one_unit(near.lists, texts), f"{verb} nearly the words of")
+        # some texts always are alike: what is no more than chance is no fact about train
+        beyond = result.p_value is None or result.p_value <= TEST_LEVEL
+        return replace(
+            result,
+            interval=wilson(k, n),
+            fact=said if beyond else "",
+            warnings=(*result.warnings, *missed),
+            details={**result.details, "n_matched": k, "join": near.join},
+        )
+
+    def _summary(self, result: Result) -> str:
+        share = percent(result.value)
+        lead = f"{share} of the distinct synthetic texts have nearly the words of a train text"
+        return set_against(lead, result)
+
+
+def word_sets(texts: np.ndarray, of_texts: Words, edit_length: int) -> TokenSets:
+    """Return the set of words of each text; one without words has a token of its own."""
+    wordless = np.flatnonzero(of_texts.lengths == 0)
+    n_tokens = np.maximum(of_texts.lengths, 1)
+    starts = np.concatenate([[0], np.cumsum(n_tokens)])
+    tokens = np.empty(starts[-1], dtype=np.int32)
+    has_words = np.repeat(of_texts.lengths > 0, n_tokens)
+    tokens[has_words] = of_texts.ids
+    tokens[~has_words] = of_texts.n_distinct + np.arange(wordless.size)
+    shape = texts.size, of_texts.n_distinct + wordless.size
+    sets = csr_array((np.ones(tokens.size), tokens, starts), shape=shape)
+    sets.sum_duplicates()
+    sets.data[:] = 1.0
+    short = [text.lower() if len(text) <= edit_length else None for text in texts]
+    return TokenSets(np.arange(texts.size), [sets], [np.array(short, dtype=object)])
+
+
+@dataclass(frozen=True)
+class NearTexts:
+    """How many synthetic texts are near train and the holdout, which are near, and the join."""
+
+    to_train: int
+    to_holdout: int
+    lists: MatchLists
+    join: dict[str, dict[str, Any]]
+
+
+@shared
+def near_pairs(
+    context: Context,
+    columns: tuple[str, ...],
+    group: str | None,
+    threshold: float,
+    edit_length: int,
+    join: str,
+    seed: int,
+) -> NearTexts:
+    """Return how many synthetic texts are near train and the holdout, and which are near."""
+    texts = corpus(context, columns, group)
+    queries, real = texts.numbers("synthetic"), texts.numbers("train", "holdout")
+    in_holdout = texts.held.get("holdout", np.zeros(texts.texts.size, dtype=np.bool_))
+    longest = _ALONE  # without a holdout it is enough to know whether there is more than one
+    if in_holdout.any():
+        longest = longest_list(texts.n_texts("train"), int(in_holdout.sum()))
+    pairs = NearPairs(queries.size, texts.held["train"][real], in_holdout[real], longest)
+    sets = word_sets(texts.texts, words(context, columns, group), edit_length)
+    left, right = sets.which[queries], sets.which[real]
+    how, blocks = joined(sets, left, right, threshold, pairs.done, join, seed)
+    for i, j in blocks:
+        pairs.add(i, j)
+    lists = pairs.lists(np.ones(queries.size, dtype=np.int64), queries.size)
+    n_near = int(pairs.near_train.sum()), int(pairs.near_holdout.sum())
+    return NearTexts(*n_near, replace(lists, values=real[lists.values]), how)

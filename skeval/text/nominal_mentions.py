@@ -1,0 +1,164 @@
+"""Nouns for persons in free text: those of train that the release repeats, and phantoms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import KW_ONLY
+from typing import Annotated, Any
+
+from skeval.core.declared import declared
+from skeval.text.entity_leakage import EntityLeakage
+from skeval.text.patterns import PatternRecognizer
+from skeval.text.recognizers import Names, SpacyBackend, piped
+from skeval.utils.parameters import Count, has_methods
+
+_TAGS = ("tagger", "morphologizer", "pos")
+_SUBJECTS = ("nsubj", "nsubjpass", "nsubj:pass")
+# kin, roles and relations, those that SynEval looks for among them
+PERSON_NOUNS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        mother father mom dad sister brother daughter son wife husband spouse partner grandmother
+        grandfather aunt uncle cousin niece nephew family relative widow widower twin teacher
+        student doctor nurse patient customer client employee employer manager director officer
+        agent representative consultant advisor expert specialist professional worker staff member
+        participant user friend colleague neighbor neighbour associate companion acquaintance
+        contact connection ally supporter follower leader mentor mentee supervisor subordinate
+        peer
+        """,
+    )
+)
+Tagger = Annotated[Any, has_methods(("recognize",), values=("spacy",))]
+
+
+@declared
+class NominalRecognizer(SpacyBackend):
+    """Find nouns for persons with the tagger of a spaCy pipeline, word by word.
+
+    Proper nouns (PROPN), nouns that are the subject of their clause (SUBJECT), and nouns for kin,
+    roles and relations (PERSON).
+
+    Parameters
+    ----------
+    model : str, default="en_core_web_sm"
+        A pipeline that is installed, or the path of one. It needs a tagger; without a parser there
+        are no subjects.
+    nouns : list of str or None, default=None
+        The words, or their lemmas, that are PERSON, in lower case; None for some English ones.
+    skip : list of str or None, default=None
+        Further words that do not count, in lower case, besides the stop words of the language.
+    min_length, max_length : int, default=2 and 30
+        Least and greatest number of letters.
+
+    See Also
+    --------
+    NominalMentions : Which of these a release repeats.
+
+    Examples
+    --------
+    >>> from skeval.text import NominalRecognizer
+    >>> NominalRecognizer(skip=["product", "price"])
+    NominalRecognizer(skip=['product', 'price'])
+    """
+
+    _: KW_ONLY
+    nouns: Names = None
+    skip: Names = None
+    min_length: Count = 2
+    max_length: Count = 30
+
+    _does = "tagger"
+
+    def _is_able(self, pipeline: Any) -> bool:
+        return not set(_TAGS).isdisjoint(pipeline.pipe_names)
+
+    def _read(self, model: Any, texts: list[str]) -> Iterator[list[tuple[int, int, str]]]:
+        for doc in piped(self, model, texts, without=("ner", "entity_ruler", "senter")):
+            kinds = ((token, self._kind(token)) for token in doc)
+            yield [(t.idx, t.idx + len(t.text), kind) for t, kind in kinds if kind]
+
+    def _kind(self, token: Any) -> str:
+        text = token.text
+        lower = text.lower()
+        if token.pos_ not in ("NOUN", "PROPN") or text.isdigit() or not any(map(str.isalnum, text)):
+            return ""
+        if not self.min_length <= len(text) <= self.max_length:
+            return ""
+        if token.is_stop or lower in (self.skip or ()):
+            return ""
+        if token.pos_ == "PROPN":
+            return "PROPN"
+        nouns = PERSON_NOUNS if self.nouns is None else self.nouns
+        if lower in nouns or token.lemma_.lower() in nouns:
+            return "PERSON"
+        return "SUBJECT" if token.dep_ in _SUBJECTS else ""
+
+
+@declared
+class NominalMentions(EntityLeakage):
+    r"""Share of the synthetic texts' nouns for persons that one train text alone mentions.
+
+    A text gives a person away without a name: "the widow of the lighthouse keeper". Near 0 the
+    synthetic texts mention nobody in a way that one train text alone does; 1 if all mentions
+    are such. A mention that one holdout text alone has, which the generator never saw, is a
+    phantom, and such matches say how many there are by chance.
+
+    Parameters
+    ----------
+    recognizer : "spacy" or object with recognize, default="spacy"
+        What finds nouns; "spacy" is :class:`NominalRecognizer`, which needs the pipeline
+        en_core_web_sm. There is no substitute for a tagger.
+
+    Raises
+    ------
+    MissingInputError
+        At fit, if spaCy or the pipeline is not installed; it says how to get it.
+
+    Warnings
+    --------
+    This is a screen: it can raise an alarm and cannot clear a release.
+
+    See Also
+    --------
+    EntityLeakage : The same of names and numbers; explains value, test and details.
+
+    Notes
+    -----
+    Value, baseline and ``details`` are those of :class:`EntityLeakage`, with words in the place of
+    entities. Most rare words are no more than rare: the phrases around them point at somebody. The
+    p-value is therefore twice the lesser of that of mentions and that of phrases.
+    ``details["syneval"]`` has the numbers, densities and overlap that SynEval prints. Its risk is
+    high at a density above 0.15 or an overlap above 50%.
+
+    Examples
+    --------
+    Any recognizer will do if a language has no pipeline:
+
+    >>> import pandas as pd
+    >>> from skeval.text import CallableRecognizer, NominalMentions
+    >>> def last_words(texts):
+    ...     cut = [text.rstrip(".").rpartition(" ") for text in texts]
+    ...     return [[(w, "NOUN", len(a) + 1, len(a) + 1 + len(w))] for a, _, w in cut]
+    >>> train, holdout, synthetic = (
+    ...     pd.DataFrame({"note": [f"We saw her with the old {noun}." for noun in nouns]})
+    ...     for nouns in (["miller", "nun"], ["actor", "smith"], ["miller", "man", "king", "cook"])
+    ... )
+    >>> metric = NominalMentions(CallableRecognizer(last_words))
+    >>> metric.fit(train, holdout, schema={"note": "text"}).score(synthetic)
+    0.25
+    """
+
+    recognizer: Tagger = "spacy"
+
+    _nouns = ("nominal mention", "nominal mentions", "a nominal mention")
+    _level = (0.5, 0.5)  # the phrases are what points at somebody
+    _printed = ("total_nominals", "avg_nominal_density"), 0.15
+
+    def _recognizer(self) -> Any:
+        return NominalRecognizer() if self.recognizer == "spacy" else self.recognizer
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"recognizer": PatternRecognizer()}  # the default needs a model

@@ -1,0 +1,134 @@
+"""The base of screens of texts that repeat a text of train, as it is or in part."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from skeval.core.context import Context
+from skeval.core.declared import declared
+from skeval.core.tags import SCREEN_TAGS
+from skeval.results.result import Result, undefined
+from skeval.stats.matches import MatchLists, held_contrast
+from skeval.stats.risks import Matched
+from skeval.steps.relabelled import contrast_of
+from skeval.text.corpus import Corpus, CorpusMetric, Key, corpus, lacking_texts, sizes
+from skeval.utils.formatting import counted
+
+ADVICE = (
+    "Drop the texts that repeat one of train, take out of train what stands there more than once, "
+    "and train for fewer steps or with noise."
+)
+ONE_SIDED = "no author stands in one table alone, so that no labels can be exchanged."
+
+
+@declared
+class TextScreen(CorpusMetric):
+    """Base of the screens that compare what texts share with train and with the holdout.
+
+    Each distinct text counts once. Authors write a class attribute `_what`, which says what a
+    contrast compares, and the methods below.
+    """
+
+    tags = replace(SCREEN_TAGS, needs=frozenset({"text"}))
+    _what: ClassVar[str]
+
+    @abstractmethod
+    def _measured(self, context: Context, key: Key, role: str) -> float:
+        """Return what the synthetic texts have in common with those of a role."""
+
+    @abstractmethod
+    def _lists(self, context: Context, key: Key) -> MatchLists:
+        """Return what matches, for the test."""
+
+    @abstractmethod
+    def _details(self, context: Context, key: Key, result: Result) -> Result:
+        """Return the result with its interval, fact and further details."""
+
+    def _compute(self, context: Context) -> Result:
+        key = self._key(context)
+        if lacking := self._lacking(context, key):
+            return undefined(lacking)
+        return Result(self._measured(context, key, "train"))
+
+    def _lacking(self, context: Context, key: Key) -> str:
+        """Return why nothing can be measured; empty if it can."""
+        return lacking_texts(corpus(context, *key), "train", "synthetic")
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        key = self._key(context)
+        texts = corpus(context, *key)
+        result = replace(result, details=sizes(texts))
+        if "holdout" in context and not lacking_texts(texts, "holdout"):
+            result = self._against_holdout(context, key, result)
+        return replace(self._details(context, key, result), advice=ADVICE)
+
+    def _against_holdout(self, context: Context, key: Key, result: Result) -> Result:
+        to_holdout, texts = self._measured(context, key, "holdout"), corpus(context, *key)
+        details = {**result.details, "to_holdout": to_holdout}
+        if min(texts.n_train, texts.n_holdout) == 0:
+            lacking = undefined(ONE_SIDED).warnings
+            return replace(result, details=details, warnings=(*result.warnings, *lacking))
+        trials = {"n_permutations": self.n_permutations, "seed": self.random_state}
+        lists = self._lists(context, key)
+        test = held_contrast(lists, texts.holders, texts.n_train, **trials)
+        high_leaks, (_, most) = not self.tags.greater_is_better, self.tags.bounds
+        contrast = contrast_of(
+            context,
+            self._what,
+            result.value,
+            test if high_leaks else replace(test, on_train=1.0 - test.on_train),
+            reference="of the holdout",
+            high_leaks=high_leaks,
+            share=most == 1.0,
+            sizes=(texts.n_train, texts.n_holdout),
+        )
+        details |= {
+            "difference": test.observed,
+            "expected": test.mean,
+            "null_standard_error": test.spread,
+        }
+        return replace(
+            result,
+            p_value=test.p_value,
+            baseline=contrast.expected if contrast else None,
+            contrast=contrast,
+            details=details,
+        )
+
+
+def of_one_unit(lists: MatchLists, texts: Corpus) -> int:
+    """Return how many of the matches are to one text that one document or author has."""
+    heads, alone = _alone(lists, texts)
+    return int(lists.weights[alone & texts.held["train"][heads]].sum())
+
+
+def _alone(lists: MatchLists, texts: Corpus) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first text of each list, and which lists are of one text that one unit has."""
+    heads = lists.values[lists.starts[:-1]]
+    return heads, (np.diff(lists.starts) == 1) & (np.diff(texts.holders.indptr)[heads] == 1)
+
+
+def units_alone(lists: MatchLists, texts: Corpus) -> Matched:
+    """Return how many documents or authors have a text of the release that no other one has."""
+    heads, alone = _alone(lists, texts)
+    units = np.unique(texts.holders[heads[alone]].indices)
+    k = int((units < texts.n_train).sum())
+    return Matched(k, texts.n_train, units.size - k, texts.n_holdout)
+
+
+def copies_in_words(k: int, n: int, alone: int, verb: str) -> str:
+    """Return how many texts are copies; empty if none is."""
+    if not k:
+        return ""
+    unique = {0: "", k: ", all of them one that is unique there"}.get(
+        alone, f", {alone:,} of them one that is unique there"
+    )
+    if k == 1:
+        unique = ", unique there" if alone else ""
+    return f"{k:,} of {counted(n, 'distinct synthetic text')} {verb} a train text{unique}."

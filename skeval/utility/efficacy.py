@@ -1,0 +1,257 @@
+"""Precision and recall at a threshold, before and after synthetic rows are added."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+
+from skeval.core.context import Context
+from skeval.core.declared import declared
+from skeval.core.tags import MODEL_TAGS
+from skeval.results.result import Result, undefined
+from skeval.stats.intervals import percentile_interval, replicated
+from skeval.steps import models
+from skeval.steps.problem import Predictions, problem_of, rows_of_role
+from skeval.utility.model_metric import ModelMetric
+from skeval.utils.formatting import as_float, percent
+from skeval.utils.parameters import Fraction, Interval, Positive
+
+_NONE_REACHES = 1.0
+
+
+@declared
+class _Efficacy(ModelMetric):
+    """Base of the gain in precision or recall at a fixed level of the other.
+
+    Parameters
+    ----------
+    target : str
+        The column to predict, of two labels.
+    task : {"auto", "binary"}, default="auto"
+        "binary" with `pos_label` sets one of several labels against all others.
+    pos_label : str, bool or float, optional
+        The positive label, the one that is looked for. The default is that of :class:`TSTR`.
+    random_state : int, default=0
+        Seed of models, folds, drawn rows and bootstrap.
+    estimator : None, str or estimator, default=None
+        The model, as in :class:`TSTR`; None is xgboost.
+    ratio : float, default=1.0
+        Synthetic rows to add for each row of train; all, if there are fewer.
+    threshold : {"out-of-fold", "train"}, default="out-of-fold"
+        The scores of train rows that the threshold is chosen by. "out-of-fold" takes scores of
+        models that have not learned the row (but have learned the synthetic rows); "train" takes
+        scores of the model itself. A model is surer of rows that it has learned, so that its
+        threshold is too high for other rows and misses the recall.
+    n_folds : int, default=2
+        Number of folds of "out-of-fold".
+    """
+
+    _tasks: ClassVar[tuple[str, ...]] = ("binary",)
+    _fixed: ClassVar[str]
+    _free: ClassVar[str]
+
+    _: KW_ONLY
+    task: Literal["auto", "binary"] = "auto"
+    estimator: models.Estimator = None
+    ratio: Positive = 1.0
+    threshold: Literal["out-of-fold", "train"] = "out-of-fold"
+    n_folds: Annotated[int, Interval(2)] = 2
+
+    def _measure(self, context: Context) -> Result:
+        question = self._question(context)
+        positive = problem_of(context, question).positive
+        train, holdout = (
+            rows_of_role(context, role, question).target == positive
+            for role in ("train", "holdout")
+        )
+        if not holdout.any():
+            return undefined(f"no row of the holdout has the positive label of {question.target}.")
+        level = getattr(self, f"fixed_{self._fixed}")
+        trainings = {"train": models.TRAIN, "augmented": models.augmented(self.ratio)}
+        by_model, shares = {}, {}
+        for name, training in trainings.items():
+            known, tested = (
+                np.asarray(predictions.scores)[:, positive]
+                for predictions in self._predictions(context, training)
+            )
+            threshold = threshold_at(train, known, float(level), self._fixed)
+            counted = partial(called_shares, holdout, tested >= threshold)
+            both = replicated(counted, holdout.size, self.n_bootstrap, self.random_state)
+            shares[name] = dict(zip(("precision", "recall"), both.T, strict=True))
+            values = {kind: float(part[0]) for kind, part in shares[name].items()}
+            by_model[name] = {"threshold": threshold, **values}
+        gain = shares["augmented"][self._free] - shares["train"][self._free]
+        scaled = gain / 2.0 + 0.5
+        details = {"fixed": {self._fixed: level}, "gain": gain[0], "models": by_model}
+        details |= self._counts(context, trainings)
+        return Result(
+            scaled[0], interval=percentile_interval(scaled), baseline=0.5, details=details
+        )
+
+    def _predictions(
+        self, context: Context, training: models.Training
+    ) -> tuple[Predictions, Predictions]:
+        """Return predictions for train, where the threshold is chosen, and for the holdout."""
+        estimator = models.DEFAULT if self.estimator is None else self.estimator
+        asked, seed = (estimator, self._question(context)), self.random_state
+        tested = models.predicted(context, training, models.HOLDOUT, *asked, seed)
+        if self.threshold == "train":
+            return models.predicted(context, training, models.TRAIN.rows, *asked, seed), tested
+        return models.out_of_fold(context, training, *asked, self.n_folds, seed), tested
+
+    def _summary(self, result: Result) -> str:
+        level = percent(as_float(result.details["fixed"][self._fixed]))
+        alone, added = (
+            percent(as_float(result.details["models"][name][self._free]))
+            for name in ("train", "augmented")
+        )
+        return (
+            f"At a {self._fixed} of {level} on train, {self._free} on holdout rows is {alone}, and "
+            f"{added} with synthetic rows added."
+        )
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"estimator": "linear", "n_folds": 2}
+
+
+@declared
+class PrecisionEfficacy(_Efficacy):
+    r"""Gain in precision, at a fixed recall, by added synthetic rows: 0.5 if they change nothing.
+
+    Fraud must be found: nine cases of ten, and with as few false alarms as can be. Synthetic rows
+    are added to the real ones in the hope of a model that raises fewer. Both models get the
+    threshold that reaches the recall, and are then compared by their precision on real rows that
+    neither has seen. Above 0.5 the synthetic rows help, below they harm.
+
+    Parameters
+    ----------
+    fixed_recall : float, default=0.9
+        The recall to reach, in (0, 1].
+
+    Raises
+    ------
+    MissingInputError
+        At fit, if there is no holdout, or the target has not two labels, nor a `pos_label`.
+
+    See Also
+    --------
+    RecallEfficacy : The mirror, at a fixed precision.
+    AugmentationGain : The gain in any score.
+
+    Notes
+    -----
+    The value is
+
+    .. math:: \frac{1}{2} (P_{T + S} - P_T) + \frac{1}{2}
+
+    with the precisions on the holdout of the models of train with synthetic rows and of train
+    alone; the baseline is 0.5. ``details`` has both precisions, the recalls that the thresholds
+    really reach on the holdout, and the thresholds. The threshold is the one whose recall on train
+    is least, but no less than the fixed one; 1 if there is none. The interval is of bootstrap
+    samples of holdout rows, at these thresholds.
+
+    References
+    ----------
+    SDMetrics, "BinaryClassifierPrecisionEfficacy", https://docs.sdv.dev/sdmetrics.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.utility import PrecisionEfficacy
+    >>> train, holdout, synthetic = (make_mixed(400, random_state=seed) for seed in range(3))
+    >>> result = PrecisionEfficacy("member").fit(train, holdout).evaluate(synthetic)
+    >>> bool(0.4 < result.value < 0.6), result.baseline
+    (True, 0.5)
+    """
+
+    tags = MODEL_TAGS
+    _fixed, _free = "recall", "precision"
+
+    fixed_recall: Fraction = 0.9
+
+
+@declared
+class RecallEfficacy(_Efficacy):
+    r"""Gain in recall, at a fixed precision, by added synthetic rows: 0.5 if they change nothing.
+
+    The mirror of :class:`PrecisionEfficacy`, for work in which alarms are costly: nine of ten must
+    be right, and the model is to find as many cases as it can. Above 0.5 the synthetic rows help,
+    below they harm.
+
+    Parameters
+    ----------
+    fixed_precision : float, default=0.9
+        The precision to reach, in [0, 1].
+
+    Raises
+    ------
+    MissingInputError
+        At fit, if there is no holdout, or the target has not two labels, nor a `pos_label`.
+
+    See Also
+    --------
+    PrecisionEfficacy : The mirror, at a fixed recall.
+    AugmentationGain : The gain in any score.
+
+    Notes
+    -----
+    The value is
+
+    .. math:: \frac{1}{2} (R_{T + S} - R_T) + \frac{1}{2}
+
+    with the recalls on the holdout of the models of train with synthetic rows and of train alone;
+    the baseline is 0.5. The threshold is 1 if none reaches the precision on train, and hardly any
+    row is then called.
+
+    References
+    ----------
+    SDMetrics, "BinaryClassifierRecallEfficacy", https://docs.sdv.dev/sdmetrics.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.utility import RecallEfficacy
+    >>> train, holdout, synthetic = (make_mixed(400, random_state=seed) for seed in range(3))
+    >>> result = RecallEfficacy("member", 0.7).fit(train, holdout).evaluate(synthetic)
+    >>> bool(0.3 < result.value < 0.7), result.baseline
+    (True, 0.5)
+    """
+
+    tags = MODEL_TAGS
+    _fixed, _free = "precision", "recall"
+
+    fixed_precision: Fraction = 0.9
+
+
+def threshold_at(is_positive: np.ndarray, scores: np.ndarray, level: float, of: str) -> float:
+    """Return the threshold at which precision or recall is least, but no less than a level."""
+    # Rows are called positive if their score is at least the threshold.
+    distinct, place = np.unique(scores, return_inverse=True)
+    hits, called = (
+        np.cumsum(np.bincount(place, weights, distinct.size)[::-1])[::-1]
+        for weights in (is_positive.astype(np.float64), np.ones(scores.size))
+    )
+    n_positive = float(is_positive.sum())
+    if n_positive == 0.0:
+        return _NONE_REACHES
+    precision, recall = hits / called, hits / n_positive
+    fixed, other = (precision, recall) if of == "precision" else (recall, precision)
+    reached = np.flatnonzero(fixed >= level - 1e-12)
+    if reached.size == 0:
+        return _NONE_REACHES
+    best = np.lexsort((-other[reached], fixed[reached]))[0]
+    return float(distinct[reached[best]])
+
+
+def called_shares(is_positive: np.ndarray, called: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Get precision and recall of calls for each weighting of the rows; 0 where none is called."""
+    hits, n_called, n_positive = (
+        weights @ part.astype(np.float64) for part in (is_positive & called, called, is_positive)
+    )
+    precision = np.divide(hits, n_called, out=np.zeros_like(hits), where=n_called > 0)
+    recall = np.divide(hits, n_positive, out=np.full_like(hits, np.nan), where=n_positive > 0)
+    return np.column_stack([precision, recall])

@@ -1,0 +1,48 @@
+"""The base of metrics of models of survival: what the models learn from."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+
+import numpy as np
+
+from skeval.core.context import Context
+from skeval.core.declared import declared
+from skeval.steps.problem import Question, positions_of_role
+from skeval.steps.samples import chosen_columns
+from skeval.utility.survival.survival_metric import Outcome, SurvivalMetric, followed
+from skeval.utils.parameters import Columns
+
+
+@declared
+class CovariateMetric(SurvivalMetric):
+    """Base of metrics that explain the time until an event by other columns.
+
+    Parameters
+    ----------
+    features : list of str or int, optional
+        The columns that explain; None for all others that can be measured, but the primary key.
+    """
+
+    _: KW_ONLY
+    features: Columns = None
+
+    def _question(self, context: Context) -> Question:
+        """Return the duration as what is explained, without the event among what explains it."""
+        names = chosen_columns(context.schema, self.features)
+        keys = context.schema.primary_key if self.features is None else ()
+        taken = {self.duration, self.event, *keys}
+        features = tuple(name for name in names if name not in taken)
+        return Question(self.duration, "regression", None, features)
+
+
+def outcome_of_rows(
+    context: Context, role: str, question: Question, outcome: Outcome
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return which rows of a role have an outcome, with their durations and events."""
+    rows = followed(context, role, outcome)
+    place = np.full(context.n_rows(role), -1)
+    place[rows.positions] = np.arange(rows.positions.size)
+    own = place[positions_of_role(context, role, question)]
+    known = np.flatnonzero(own >= 0)
+    return known, *rows.taken(own[known])

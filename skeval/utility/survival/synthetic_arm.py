@@ -1,0 +1,177 @@
+"""How often synthetic rows in place of a control arm make an effect where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import norm
+
+from skeval.core.context import Context, shared
+from skeval.core.declared import declared
+from skeval.results.result import Result, undefined
+from skeval.stats.survival import log_rank
+from skeval.utility.survival.survival_metric import SURVIVAL_TAGS, Outcome, SurvivalMetric, followed
+from skeval.utils.formatting import as_float, percent
+from skeval.utils.parameters import Count, OpenFraction
+
+_ARMS = (50, 100, 200, 500, 1_000, 2_000, 5_000)  # rows of each arm, of the curve that is shown
+
+
+@declared
+class SyntheticArmTypeIError(SurvivalMetric):
+    r"""How often a trial with a synthetic control arm finds an effect of nothing: 5% if it is real.
+
+    A trial treats real patients and takes its control arm from the synthetic table. The treatment
+    does nothing, so that both arms should have one curve; how often does the log-rank test, at its
+    level, find a difference all the same? Every error of the synthetic curve is one of the trial,
+    and with enough patients any error is found.
+
+    Parameters
+    ----------
+    n_rows : int, optional
+        Rows of each arm. The default is as many as the smaller of holdout and synthetic table has.
+    level : float, default=0.05
+        Level of the test, in (0, 1).
+
+    Raises
+    ------
+    MissingInputError
+        At fit, if there is no holdout, the duration is no column of numbers, or the event has more
+        than two values.
+
+    Warnings
+    --------
+    Groups are compared as a whole. Arms that differ in who is in them, and a test that corrects for
+    that, are not looked at.
+
+    See Also
+    --------
+    SurvivalCurveDistance : How far the curves are apart.
+    LogRankAgreement : Groups that are both synthetic.
+
+    Notes
+    -----
+    The holdout stands for the treated patients: real rows that the generator never saw. Its
+    log-rank test against the synthetic rows gives the drift :math:`\theta = U / V`, about the
+    logarithm of the ratio of hazards, with variance :math:`1 / V`. The test of two arms of
+    :math:`n` rows has :math:`V_n`, in proportion to :math:`n`, and rejects with probability
+
+    .. math:: \Phi(\theta \sqrt{V_n} - z) + \Phi(-\theta \sqrt{V_n} - z) .
+
+    The value takes :math:`\max(0, \theta^2 - 1 / V)` for the square of the drift, since chance
+    alone makes it :math:`1 / V` on average; the interval takes the ends of the 95% interval of the
+    drift. It is wide unless holdout and synthetic table are several times larger than the arms.
+    ``details["by_size"]`` has the curve over sizes of arms, ``details["train"]`` the same for train
+    in the place of the synthetic rows: what a real control arm gets. The baseline is the level.
+
+    References
+    ----------
+    P. Chassat et al., "Toward valid generative clinical trial data with survival endpoints",
+    Machine Learning for Health 2025, PMLR 297 (2026) 759-791, arXiv:2511.16551.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from skeval.utility import SyntheticArmTypeIError
+    >>> rng = np.random.default_rng(0)
+    >>> rows = lambda scale: pd.DataFrame({"days": rng.exponential(scale, 900), "died": True})
+    >>> metric = SyntheticArmTypeIError("days", "died", n_rows=100).fit(rows(100.0), rows(100.0))
+    >>> round(metric.score(rows(100.0)), 2), round(metric.score(rows(150.0)), 2)
+    (0.05, 0.79)
+    """
+
+    tags = replace(SURVIVAL_TAGS, needs=frozenset({"holdout"}), greater_is_better=False)
+
+    _: KW_ONLY
+    n_rows: Count | None = None
+    level: OpenFraction = 0.05
+
+    def _measure(self, context: Context) -> Result:
+        drift = drift_of(context, "synthetic", self._outcome)
+        if not drift.information > 0.0:
+            return undefined("holdout and synthetic rows have no event to compare.")
+        return Result(drift.error_rate(self._n_rows(context), self.level)[0], baseline=self.level)
+
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
+        n_rows, z = self._n_rows(context), float(norm.ppf(0.975))
+        drift = drift_of(context, "synthetic", self._outcome)
+        rates = [drift.error_rate(n, self.level) for n in _ARMS]
+        names = ("value", "low", "high")
+        error = 1.0 / np.sqrt(drift.information)
+        ends = drift.value - z * error, drift.value, drift.value + z * error
+        real = drift_of(context, "train", self._outcome)
+        of_train = real.error_rate(n_rows, self.level) if real.information > 0.0 else (None,) * 3
+        details = {
+            "n_arm": n_rows,
+            "level": self.level,
+            "hazard_ratio": {
+                name: float(np.exp(x))
+                for name, x in zip(("low", "value", "high"), ends, strict=True)
+            },
+            "by_size": {
+                "n": list(_ARMS),
+                **dict(zip(names, zip(*rates, strict=True), strict=True)),
+            },
+            "train": dict(zip(names, of_train, strict=True)),
+        }
+        return {"interval": drift.error_rate(n_rows, self.level)[1:], "details": details}
+
+    def _n_rows(self, context: Context) -> int:
+        if self.n_rows is not None:
+            return self.n_rows
+        roles = ("holdout", "synthetic")
+        return min(followed(context, role, self._outcome).durations.size for role in roles)
+
+    def _summary(self, result: Result) -> str:
+        of_train: Mapping[str, Any] = result.details["train"]
+        return (
+            f"A log-rank test of {result.details['n_arm']:,} real rows against as many synthetic "
+            f"ones finds a difference in {percent(result.value)} of trials of nothing, at a level "
+            f"of {percent(as_float(result.details['level']))}; against train rows, in "
+            f"{percent(as_float(of_train['value']))}."
+        )
+
+
+class Drift(NamedTuple):
+    """How far a log-rank test sees a table drift from fresh rows."""
+
+    value: float
+    information: float
+    per_row: float
+
+    def error_rate(self, n_rows: int, level: float) -> tuple[float, float, float]:
+        """Return how often arms of `n_rows` each are found to differ, with its 95% interval."""
+        square, error = self.value**2, 1.0 / np.sqrt(self.information)
+        half = float(norm.ppf(0.975)) * error
+        drifts = np.array(
+            [
+                np.sqrt(max(0.0, square - error**2)),
+                max(0.0, abs(self.value) - half),
+                abs(self.value) + half,
+            ]
+        )
+        shift, z = drifts * np.sqrt(n_rows * self.per_row), norm.isf(level / 2.0)
+        rates = norm.sf(z - shift) + norm.sf(z + shift)
+        return float(rates[0]), float(rates[1]), float(rates[2])
+
+
+@shared
+def drift_of(context: Context, role: str, outcome: Outcome) -> Drift:
+    """Return how far a role's rows drift from those of the holdout."""
+    fresh, other = followed(context, "holdout", outcome), followed(context, role, outcome)
+    sizes = [fresh.durations.size, other.durations.size]
+    if not all(sizes):
+        return Drift(float("nan"), 0.0, 0.0)
+    groups = np.repeat([0, 1], sizes)
+    joined = [np.concatenate(both) for both in zip(fresh[:2], other[:2], strict=True)]
+    test = log_rank(joined[0], joined[1], groups, 2)
+    information = float(test.covariance[1, 1])
+    if not information > 0.0:
+        return Drift(float("nan"), 0.0, 0.0)
+    # that of arms of n rows each grows with n * n / (n + n)
+    per_row = information * 0.5 * sum(sizes) / (sizes[0] * sizes[1])
+    return Drift(float(test.observed[1] - test.expected[1]) / information, information, per_row)
