@@ -15,7 +15,8 @@ from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import constant_notices, empty_notices, lacks, without_range
 from skeval.exceptions import DegenerateInputWarning
 from skeval.results.result import Result, mean_of_columns
-from skeval.steps.samples import ROLES, columns_of, present_numbers
+from skeval.steps.column_choice import columns_of
+from skeval.steps.columns import ROLES, present_numbers
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Interval

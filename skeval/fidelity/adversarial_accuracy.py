@@ -13,10 +13,10 @@ from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric
 from skeval.core.tags import MetricTags
 from skeval.results.result import Result, undefined
-from skeval.stats import relabelling as stats
-from skeval.stats.relabelling import Adversarial
-from skeval.steps.relabelled import TOO_FEW_ROWS, resampled_accuracies
-from skeval.steps.samples import ROLES
+from skeval.stats import adversarial_accuracy as stats
+from skeval.stats.adversarial_accuracy import Adversarial
+from skeval.steps.adversarial_accuracies import TOO_FEW_ROWS, resampled_accuracies
+from skeval.steps.columns import ROLES
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Count
 

@@ -10,7 +10,8 @@ from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import COLUMN_TAGS
-from skeval.steps.samples import chosen_columns, histogram
+from skeval.steps.column_choice import chosen_columns
+from skeval.steps.columns import histogram
 from skeval.utils.parameters import BinCount, Columns, Strategy
 
 

@@ -13,7 +13,7 @@ from skeval.core.declared import declared
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.fidelity.cell_metric import CellMetric
 from skeval.results.result import Result, mean_of_columns
-from skeval.steps.samples import CONSERVATIVE, ROLES, mean_of_defined
+from skeval.steps.columns import CONSERVATIVE, ROLES, mean_of_defined
 from skeval.utils.formatting import number
 from skeval.utils.parameters import NonNegative
 

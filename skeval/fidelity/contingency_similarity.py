@@ -13,8 +13,8 @@ from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity.pair_metric import PairMetric, above_diagonal, calibration_sentence, worst_pair
 from skeval.results.result import Result, undefined
 from skeval.stats.distributions import exact_mean
+from skeval.steps.column_choice import chosen_columns
 from skeval.steps.pairs import Binning, Compared, Drawn, cramers_v_matrix, matrices
-from skeval.steps.samples import chosen_columns
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import BinCount, Count, Interval, Seed, Strategy

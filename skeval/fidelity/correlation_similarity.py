@@ -23,10 +23,11 @@ from skeval.fidelity.pair_metric import (
     worst_pair,
 )
 from skeval.results.result import Result, undefined
-from skeval.stats.association import Correlations, difference_interval, difference_p_value
+from skeval.stats.correlation import Correlations, difference_interval, difference_p_value
 from skeval.stats.distributions import exact_mean
+from skeval.steps.column_choice import columns_of
+from skeval.steps.columns import CONSERVATIVE, ROLES
 from skeval.steps.pairs import Drawn, correlations
-from skeval.steps.samples import CONSERVATIVE, ROLES, columns_of
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import number
 from skeval.utils.parameters import Interval, Seed

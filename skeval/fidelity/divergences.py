@@ -14,7 +14,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.fidelity.cell_metric import CellMetric
 from skeval.results.result import Result, mean_of_columns
-from skeval.steps.samples import ROLES, mean_of_defined
+from skeval.steps.columns import ROLES, mean_of_defined
 from skeval.utils.formatting import number
 from skeval.utils.parameters import Interval, NonNegative
 

@@ -10,7 +10,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
 from skeval.fidelity.row_distance import PermutedDistance
 from skeval.results.result import Result
-from skeval.stats.association import actual_and_permuted, euclidean, pair_sums
+from skeval.stats.pair_sums import actual_and_permuted, euclidean, pair_sums
 from skeval.utils.formatting import percent
 
 

@@ -13,7 +13,8 @@ from skeval.core.declared import declared
 from skeval.fidelity.marginal_metric import TAGS, MarginalMetric
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import kolmogorov_of_sorted
-from skeval.steps.samples import CONSERVATIVE, ROLES, columns_of, emptied, sorted_values
+from skeval.steps.column_choice import columns_of
+from skeval.steps.columns import CONSERVATIVE, ROLES, emptied, sorted_values
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns

@@ -13,7 +13,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.fidelity.classifier_metric import ClassifierMetric
 from skeval.results.result import Result, undefined
-from skeval.stats.relabelling import (
+from skeval.stats.distance_bounds import (
     Confusion,
     jensen_shannon_terms,
     ks_bound,

@@ -16,7 +16,7 @@ from skeval.core.families import NeighborMetric
 from skeval.core.tags import COLUMN_TAGS
 from skeval.results.result import Result, undefined
 from skeval.stats.distributions import MIN_ROWS, common_histograms, kolmogorov_distance
-from skeval.steps.samples import ROLES
+from skeval.steps.columns import ROLES
 from skeval.utils.formatting import percent
 
 

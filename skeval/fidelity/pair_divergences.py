@@ -15,8 +15,9 @@ from skeval.fidelity.divergences import kl_divergence
 from skeval.fidelity.pair_metric import PairMetric
 from skeval.results.result import Result, undefined
 from skeval.stats.distributions import exact_mean
+from skeval.steps.column_choice import columns_of
+from skeval.steps.columns import ROLES
 from skeval.steps.pairs import Binning, in_name_order, joint_tables
-from skeval.steps.samples import ROLES, columns_of
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import Kind
 from skeval.utils.formatting import number

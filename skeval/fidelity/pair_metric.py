@@ -21,7 +21,9 @@ from skeval.exceptions import (
 )
 from skeval.results.result import Result, undefined
 from skeval.stats.distributions import exact_mean
-from skeval.steps.samples import ROLES, columns_of, permuted_in_place
+from skeval.steps.column_choice import columns_of
+from skeval.steps.columns import ROLES
+from skeval.steps.samples import permuted_in_place
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns

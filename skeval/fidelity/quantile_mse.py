@@ -13,7 +13,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.fidelity.marginal_metric import TAGS
 from skeval.results.result import Result, mean_of_columns
-from skeval.steps.samples import emptied_columns, mean_of_defined, sorted_pairs
+from skeval.steps.columns import emptied_columns, mean_of_defined, sorted_pairs
 from skeval.tables.preprocessing import inner_edges
 from skeval.utils.formatting import number
 from skeval.utils.parameters import Columns, Interval

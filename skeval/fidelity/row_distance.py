@@ -12,9 +12,11 @@ from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.results.result import Result, undefined
-from skeval.stats.association import permutation_p_value
-from skeval.steps.neighbors import OfTrain, preprocessor, rows_of
-from skeval.steps.samples import nothing_to_measure, sample_positions
+from skeval.stats.pair_sums import permutation_p_value
+from skeval.steps.column_choice import nothing_to_measure
+from skeval.steps.encoded_rows import OfTrain, preprocessor
+from skeval.steps.neighbors import rows_of
+from skeval.steps.samples import sample_positions
 from skeval.utils.parameters import Interval, MatrixSpace, Seed
 
 _LARGEST = 1e150  # squares of larger numbers are infinite

@@ -15,7 +15,7 @@ from skeval.exceptions import DegenerateInputWarning
 from skeval.fidelity.marginal_metric import TAGS, MarginalMetric
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import quantiles_of_sorted
-from skeval.steps.samples import (
+from skeval.steps.columns import (
     emptied_columns,
     finite_pairs,
     infinite_columns,

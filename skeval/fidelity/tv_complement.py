@@ -13,7 +13,8 @@ from skeval.core.declared import declared
 from skeval.fidelity.marginal_metric import TAGS, MarginalMetric
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_total_variation, total_variation
-from skeval.steps.samples import ROLES, cells, columns_of, emptied, histogram, mean_of_defined
+from skeval.steps.column_choice import columns_of
+from skeval.steps.columns import ROLES, cells, emptied, histogram, mean_of_defined
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import BinCount, Columns

@@ -16,8 +16,9 @@ from skeval.exceptions import MetricWarning
 from skeval.fidelity.classifier_metric import ClassifierMetric
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import WARNING_LEVEL
+from skeval.stats.distance_bounds import Confusion
 from skeval.stats.intervals import clopper_pearson, wilson
-from skeval.stats.relabelling import Confusion, share_p_value
+from skeval.stats.permutation_tests import share_p_value
 from skeval.stats.roc import auc, auc_interval, auc_p_value, delong
 from skeval.steps.classifiers import (
     MIN_ROWS,

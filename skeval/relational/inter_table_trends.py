@@ -16,9 +16,9 @@ from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.results.result import Result, mean_of_columns, undefined
+from skeval.steps.columns import mean_of_defined
 from skeval.steps.joins import SHUFFLED, Join, joins, pair_scores
 from skeval.steps.pairs import Binning
-from skeval.steps.samples import mean_of_defined
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import BinCount, Count, Fraction, Strategy
 

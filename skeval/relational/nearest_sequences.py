@@ -18,9 +18,10 @@ from skeval.relational.sequence_screen import DROP_SEQUENCES, ROLES, TAGS
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
 from skeval.stats.intervals import wilson
-from skeval.stats.relabelling import Relabelled, least_of_several, relabelling_test
+from skeval.stats.permutation_tests import Relabelled, least_of_several, relabelling_test
+from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.neighbors import nearest, pool_index, reference_index
-from skeval.steps.samples import ColumnChoice, named_seed, sample_positions
+from skeval.steps.samples import named_seed, sample_positions
 from skeval.steps.sequences import (
     of_one_table,
     sequence_columns,

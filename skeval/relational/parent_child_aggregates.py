@@ -20,8 +20,8 @@ from skeval.relational.detection import AggregationDetection
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.distributions import exact_mean
 from skeval.steps.aggregates import STATS, Stat, Stats, aggregated_context, private_parents
+from skeval.steps.columns import mean_of_defined
 from skeval.steps.pairs import Binning
-from skeval.steps.samples import mean_of_defined
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Seed
 

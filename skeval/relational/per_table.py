@@ -18,7 +18,7 @@ from skeval.exceptions import InvalidParameterError, NoTestWarning, NothingToMea
 from skeval.relational.lifted import Lifted, TagsOfMetric, fitted, untested
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
-from skeval.stats.relabelling import holm
+from skeval.stats.multiple_testing import holm
 from skeval.steps.subjects import RowLimit, are_limits, limited, one_row_each, owners
 from skeval.utils.formatting import as_float
 from skeval.utils.parameters import Count, Legal, Seed, are_columns, is_text

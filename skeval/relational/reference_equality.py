@@ -13,7 +13,7 @@ from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.results.result import Result, undefined
-from skeval.stats.disclosure import class_counts, joint_classes
+from skeval.stats.joint_classes import class_counts, joint_classes
 from skeval.stats.matches import digits_kept, matches
 from skeval.tables.preprocessing import NUMERIC, numbers
 from skeval.utils.formatting import percent

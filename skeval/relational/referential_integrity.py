@@ -12,7 +12,7 @@ from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.results.result import Result, mean_of_columns, undefined
-from skeval.steps.joins import parents
+from skeval.steps.foreign_keys import parents
 from skeval.tables.relational_data import NULL, ORPHAN
 from skeval.utils.formatting import percent
 

@@ -13,8 +13,8 @@ from skeval.relational.per_table import TableName, check_tables
 from skeval.results.result import Result
 from skeval.steps import models
 from skeval.steps.aggregates import STATS, Stats, aggregated_context
-from skeval.steps.joins import root_path
-from skeval.steps.problem import Scoring
+from skeval.steps.joined_tables import root_path
+from skeval.steps.scoring import Scoring
 from skeval.utility import TSTR
 from skeval.utils.parameters import ColumnName, Columns, Count, Interval, Label, Seed
 

@@ -16,7 +16,7 @@ from skeval.core.relational_context import RelationalContext
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, NothingToMeasureWarning
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.distributions import kolmogorov_distance, weighted_kolmogorov
-from skeval.steps.samples import mean_of_defined
+from skeval.steps.columns import mean_of_defined
 from skeval.steps.sequences import irregularities, order_warnings, sequence_columns
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.parameters import Columns, Legal, is_text

@@ -16,19 +16,12 @@ from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.relational.sequence_metric import SequenceMetric
 from skeval.results.result import Result, undefined
-from skeval.stats.intervals import percentile_interval, replicated
+from skeval.stats.bootstrap import percentile_interval, replicated
+from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.models import DEFAULT, HOLDOUT, SYNTHETIC, TRAIN, Estimator, Training, predicted
-from skeval.steps.problem import (
-    Question,
-    Scoring,
-    positions_of_role,
-    problem_of,
-    rows_of_role,
-    score_named,
-    scoring_for,
-    unanswerable,
-)
-from skeval.steps.samples import ColumnChoice, named_seed, sample_positions
+from skeval.steps.problem import Question, positions_of_role, problem_of, rows_of_role, unanswerable
+from skeval.steps.samples import named_seed, sample_positions
+from skeval.steps.scoring import Scoring, score_named, scoring_for
 from skeval.steps.sequences import (
     of_one_table,
     sequence_columns,

@@ -16,11 +16,12 @@ from skeval.privacy.near_texts import NearPairs, TokenSets, similar_pairs
 from skeval.relational.subject_metric import UNLINK, SubjectMetric, roles_in
 from skeval.results.result import Result
 from skeval.results.verdict import TEST_LEVEL, Contrast
-from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import wilson
+from skeval.stats.joint_classes import joint_classes
 from skeval.stats.matches import MatchLists, list_contrast, longest_list
-from skeval.stats.relabelling import Relabelled, holm
-from skeval.steps.relabelled import contrast_of, set_against
+from skeval.stats.multiple_testing import holm
+from skeval.stats.permutation_tests import Relabelled
+from skeval.steps.contrasts import contrast_of, set_against
 from skeval.steps.samples import sample_positions
 from skeval.steps.subjects import Histories, histories
 from skeval.utils.formatting import percent

@@ -16,11 +16,11 @@ from skeval.relational.sequence_metric import SequenceMetric
 from skeval.relational.sequence_screen import DROP_SEQUENCES, ROLES, TAGS
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
-from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import wilson
+from skeval.stats.joint_classes import joint_classes
 from skeval.stats.matches import digits_kept
-from skeval.stats.relabelling import least_of_listed, least_of_several, share_p_value
-from skeval.steps.samples import ColumnChoice
+from skeval.stats.permutation_tests import least_of_listed, least_of_several, share_p_value
+from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.sequences import sequence_columns, sequence_values, sequences, unit_name, units
 from skeval.utils.formatting import counted, percent
 from skeval.utils.parameters import Columns, Interval

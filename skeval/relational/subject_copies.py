@@ -17,10 +17,10 @@ from skeval.privacy.copies import matches_of_singletons, unique_matches
 from skeval.relational.subject_metric import UNLINK, SubjectMetric, roles_in
 from skeval.results.result import Result, undefined
 from skeval.stats import matches as stats
-from skeval.stats.disclosure import class_counts, joint_classes
+from skeval.stats.copied_rows import copies_of
 from skeval.stats.intervals import wilson
-from skeval.stats.repeats import copies_of
-from skeval.steps.relabelled import contrast_of, set_against, with_claim
+from skeval.stats.joint_classes import class_counts, joint_classes
+from skeval.steps.contrasts import contrast_of, set_against, with_claim
 from skeval.steps.subjects import histories, row_codes
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Count, Seed

@@ -20,11 +20,11 @@ from skeval.relational.subject_metric import SubjectMetric
 from skeval.results.result import Result, undefined
 from skeval.stats.roc import auc
 from skeval.steps.aggregates import STATS, aggregated_context
-from skeval.steps.exposure import advice_on_leak
-from skeval.steps.joins import subject_positions
+from skeval.steps.column_choice import nothing_to_measure
+from skeval.steps.foreign_keys import subject_positions
+from skeval.steps.leak_advice import advice_on_leak
 from skeval.steps.member_rows import drawing_order
 from skeval.steps.members import CALIBRATED, MemberScores, member_scores
-from skeval.steps.samples import nothing_to_measure
 from skeval.steps.subjects import rows_taken
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import OpenFraction, Seed

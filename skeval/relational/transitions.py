@@ -21,7 +21,7 @@ from skeval.relational.sequence_metric import (
     kolmogorov_agreement,
 )
 from skeval.results.result import Result
-from skeval.steps.samples import cells, codes
+from skeval.steps.columns import cells, codes
 from skeval.steps.sequences import MIN_SEQUENCES, Sequences, sequences
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import percent

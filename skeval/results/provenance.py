@@ -468,7 +468,7 @@ def stamp(date: Date = None) -> str:
     Examples
     --------
     >>> from datetime import UTC, datetime
-    >>> from skeval.provenance import stamp
+    >>> from skeval.results.provenance import stamp
     >>> stamp("2026-11-22"), stamp(datetime(2026, 11, 22, 12, tzinfo=UTC))
     ('2026-11-22', '2026-11-22T12:00:00Z')
     """
@@ -518,7 +518,7 @@ def hash_of_cells(frame: Any, schema: TableSchema) -> str:
     --------
     >>> import pandas as pd
     >>> from skeval import TableSchema
-    >>> from skeval.provenance import hash_of_cells
+    >>> from skeval.results.provenance import hash_of_cells
     >>> table = pd.DataFrame({"x": [1, 2], "y": ["a", "b"]})
     >>> schema = TableSchema.infer(table)
     >>> other = table[["y", "x"]].astype({"x": float})

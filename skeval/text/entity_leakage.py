@@ -15,9 +15,9 @@ from skeval.core.families import ClaimTested
 from skeval.core.tags import SCREEN_TAGS
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
-from skeval.stats.relabelling import least_p_value
+from skeval.stats.permutation_tests import least_p_value
+from skeval.steps.contrasts import with_claim
 from skeval.steps.entities import Reading, mentions, texts_in_numbers
-from skeval.steps.relabelled import with_claim
 from skeval.text.corpus import CorpusMetric
 from skeval.text.patterns import PatternRecognizer
 from skeval.text.rare_entities import REAL, Evidence, RareKeys, described, evidence_of, joined

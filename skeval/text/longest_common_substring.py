@@ -11,7 +11,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import SCREEN_TAGS
 from skeval.results.result import Result
 from skeval.stats.matches import MatchLists
-from skeval.steps.relabelled import set_against
+from skeval.steps.contrasts import set_against
 from skeval.text.corpus import GroupColumn, Key
 from skeval.text.spans import longest_shared, run_lists
 from skeval.text.text_screen import TextScreen

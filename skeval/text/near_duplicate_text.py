@@ -16,7 +16,7 @@ from skeval.results.result import Result
 from skeval.results.verdict import TEST_LEVEL
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, longest_list
-from skeval.steps.relabelled import set_against
+from skeval.steps.contrasts import set_against
 from skeval.text.corpus import GroupColumn, Key, Words, corpus, words
 from skeval.text.minhash import joined
 from skeval.text.text_screen import TextScreen, copies_in_words, of_one_unit

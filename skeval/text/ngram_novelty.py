@@ -11,8 +11,8 @@ from skeval.core.declared import declared
 from skeval.core.tags import SCREEN_TAGS
 from skeval.results.result import Result
 from skeval.stats.matches import MatchLists
-from skeval.stats.relabelling import row_mean
-from skeval.steps.relabelled import set_against
+from skeval.stats.row_scores import row_mean
+from skeval.steps.contrasts import set_against
 from skeval.text.corpus import Key, corpus
 from skeval.text.spans import N_LISTED, gram_numbers
 from skeval.text.text_screen import TextScreen

@@ -14,10 +14,11 @@ from skeval.core.declared import declared
 from skeval.core.tags import TEXT_TAGS
 from skeval.fidelity.prd import CurveMetric, curve_result
 from skeval.results.result import Result, undefined
-from skeval.stats.intervals import halves_interval
-from skeval.steps.manifolds import clustered_labels, clustered_rows, shares_of_labels
+from skeval.stats.halves import halves_interval
+from skeval.steps.clusters import clustered_labels, clustered_rows, shares_of_labels
 from skeval.steps.samples import holdout_in_place, named_seed, sample_positions, synthetic_sample
-from skeval.steps.texts import beside, text_columns, text_numbers, text_source
+from skeval.steps.text_features import beside
+from skeval.steps.texts import text_columns, text_numbers, text_source
 from skeval.tables.embedding import Vectorizer
 from skeval.utils.parameters import AnyColumns, Count, Interval, Seed
 

@@ -12,10 +12,11 @@ from scipy.stats import hypergeom
 
 from skeval.core.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
+from skeval.stats.epsilon_bounds import Matched
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast
-from skeval.stats.relabelling import Relabelled, holm
-from skeval.stats.risks import Matched
+from skeval.stats.multiple_testing import holm
+from skeval.stats.permutation_tests import Relabelled
 from skeval.steps.entities import Reading, mentions, row_groups, rows_read
 from skeval.text.coincidences import Coincidence, coincidence
 from skeval.text.weightings import weightings_contrast

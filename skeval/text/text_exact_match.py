@@ -12,10 +12,10 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import ClaimTested
 from skeval.results.result import Result
+from skeval.stats.copied_rows import Copies, copies_of
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists
-from skeval.stats.repeats import Copies, copies_of
-from skeval.steps.relabelled import set_against, with_claim
+from skeval.steps.contrasts import set_against, with_claim
 from skeval.steps.texts import folded
 from skeval.text.corpus import GroupColumn, Key, corpus
 from skeval.text.text_screen import TextScreen, copies_in_words, of_one_unit, units_alone

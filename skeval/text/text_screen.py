@@ -12,9 +12,9 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import SCREEN_TAGS
 from skeval.results.result import Result, undefined
+from skeval.stats.epsilon_bounds import Matched
 from skeval.stats.matches import MatchLists, held_contrast
-from skeval.stats.risks import Matched
-from skeval.steps.relabelled import contrast_of
+from skeval.steps.contrasts import contrast_of
 from skeval.text.corpus import Corpus, CorpusMetric, Key, corpus, lacking_texts, sizes
 from skeval.utils.formatting import counted
 

@@ -21,9 +21,10 @@ from skeval.exceptions import (
     MissingInputError,
 )
 from skeval.results.result import Result, mean_of_columns, undefined
-from skeval.stats.intervals import interval_overlap, to_its_error
+from skeval.stats.interval_overlap import interval_overlap
+from skeval.stats.intervals import to_its_error
+from skeval.steps.columns import mean_of_defined
 from skeval.steps.problem import Question, problem_of, rows_of_role
-from skeval.steps.samples import mean_of_defined
 from skeval.utility.designs import MIN_LEVEL_ROWS, Design, check_formula, columns_in, design_of
 from skeval.utility.formulas import FormulaText
 from skeval.utility.mean_ci_overlap import fresh_overlap

@@ -12,9 +12,10 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
 from skeval.results.result import Result, undefined
-from skeval.stats.intervals import percentile_interval, replicated
+from skeval.stats.bootstrap import percentile_interval, replicated
 from skeval.steps import models
-from skeval.steps.problem import Predictions, problem_of, rows_of_role
+from skeval.steps.problem import problem_of, rows_of_role
+from skeval.steps.scoring import Predictions
 from skeval.utility.model_metric import ModelMetric
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Fraction, Interval, Positive

@@ -12,7 +12,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.results.result import Result, undefined
-from skeval.stats.intervals import difference_interval
+from skeval.stats.bootstrap import difference_interval
 from skeval.steps.models import SYNTHETIC, Estimators, Training
 from skeval.steps.problem import Question, problem_of
 from skeval.utility.groups import (

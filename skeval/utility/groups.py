@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from skeval.core.context import Context, shared
-from skeval.stats.intervals import replicated
+from skeval.stats.bootstrap import replicated
 from skeval.steps.models import HOLDOUT, Training, fitted, predicted
 from skeval.steps.problem import Question, Rows, problem_of, rows_of_role
 from skeval.tables.preprocessing import NOMINAL, numbers

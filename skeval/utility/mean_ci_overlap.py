@@ -14,8 +14,9 @@ from skeval.core.declared import declared
 from skeval.core.tags import COLUMN_TAGS
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.results.result import Result, mean_of_columns
-from skeval.stats.intervals import expected_overlap, interval_overlap, to_its_error
-from skeval.steps.samples import Pairs, finite_pairs, infinite_columns, mean_of_defined
+from skeval.stats.interval_overlap import expected_overlap, interval_overlap
+from skeval.stats.intervals import to_its_error
+from skeval.steps.columns import Pairs, finite_pairs, infinite_columns, mean_of_defined
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, OpenFraction
 

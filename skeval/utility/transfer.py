@@ -12,10 +12,12 @@ from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import GivenAwayWarning, MetricWarning
 from skeval.results.result import Result, undefined
-from skeval.stats.intervals import Sampled, percentile_interval
+from skeval.stats.bootstrap import percentile_interval
 from skeval.stats.roc import roc_curve
+from skeval.stats.table_differences import Sampled
 from skeval.steps import models
-from skeval.steps.problem import Question, problem_of, reported, rows_of_role, score_named
+from skeval.steps.problem import Question, problem_of, rows_of_role
+from skeval.steps.scoring import reported, score_named
 from skeval.utility.giveaway import SURE, giveaway
 from skeval.utility.model_metric import (
     TRAININGS,

@@ -109,7 +109,7 @@ class Interval:
 
     Examples
     --------
-    >>> from skeval.parameters import Interval
+    >>> from skeval.utils.parameters import Interval
     >>> Interval(0, 1, "neither").accepts(1.0)
     False
     """
@@ -167,7 +167,7 @@ class Legal:
     Examples
     --------
     >>> from typing import Annotated
-    >>> from skeval.parameters import Legal
+    >>> from skeval.utils.parameters import Legal
     >>> Even = Annotated[int, Legal("an even int", lambda value: value % 2 == 0, 1)]
     """
 
@@ -239,7 +239,7 @@ def legal_sets(declared: Callable[..., Any]) -> Mapping[str, Constraint]:
 
     Examples
     --------
-    >>> from skeval.parameters import Count, legal_sets
+    >>> from skeval.utils.parameters import Count, legal_sets
     >>> def draw(n: Count, replace: bool = False) -> None: ...
     >>> {name: legal.description for name, legal in legal_sets(draw).items()}
     {'n': 'an int in [1, inf)', 'replace': 'True or False'}
@@ -414,7 +414,7 @@ def bound_by(cure: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
     Examples
     --------
-    >>> from skeval.parameters import bound_by
+    >>> from skeval.utils.parameters import bound_by
     >>> @bound_by("Call it so: half(of=number).")
     ... def half(*, of: float) -> float:
     ...     return of / 2

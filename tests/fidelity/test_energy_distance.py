@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from skeval.fidelity.energy_distance import energy_distance
-from skeval.stats.association import permutation_p_value
+from skeval.stats.pair_sums import permutation_p_value
 
 
 def column(*values: float) -> np.ndarray:
@@ -44,7 +44,7 @@ def test_one_dimension_is_the_square_of_scipys(seed):
 
 
 def test_permuted_values_are_those_of_the_permuted_samples():
-    from skeval.stats.association import actual_and_permuted
+    from skeval.stats.pair_sums import actual_and_permuted
 
     x, y = two_gaussians()
     x = x[:50]

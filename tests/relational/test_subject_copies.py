@@ -21,8 +21,8 @@ from skeval.relational import (
     split_by_subject,
 )
 from skeval.relational.subject_copies import copies_in_words
-from skeval.stats.relabelling import share_p_value
-from skeval.steps.joins import named_cells, parents
+from skeval.stats.permutation_tests import share_p_value
+from skeval.steps.foreign_keys import named_cells, parents
 from skeval.steps.subjects import row_codes
 from tests.relational.worlds import (
     CLINIC,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats.intervals import difference_interval, inflated_interval
+from skeval.stats.bootstrap import difference_interval, inflated_interval
 from skeval.utility.groups import (
     average_odds_difference,
     gap,

@@ -8,8 +8,8 @@ import numpy as np
 
 from skeval.core.context import Context
 from skeval.core.declared import declared
+from skeval.steps.column_choice import chosen_columns
 from skeval.steps.problem import Question, positions_of_role
-from skeval.steps.samples import chosen_columns
 from skeval.utility.survival.survival_metric import Outcome, SurvivalMetric, followed
 from skeval.utils.parameters import Columns
 

@@ -14,7 +14,8 @@ from skeval.exceptions import NothingToMeasureWarning
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.intervals import to_its_error
 from skeval.stats.survival import LogRank, log_rank
-from skeval.steps.samples import columns_of, mean_of_defined
+from skeval.steps.column_choice import columns_of
+from skeval.steps.columns import mean_of_defined
 from skeval.tables.preprocessing import NOMINAL, category_codes
 from skeval.utility.designs import MIN_LEVEL_ROWS, Levels
 from skeval.utility.survival.survival_metric import (
