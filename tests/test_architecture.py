@@ -249,7 +249,7 @@ LOOKED_FOR = (
     ("what a preset holds", "suites/presets.py", "def _syneval"),
     ("the level of a family of tests", "results/verdict.py", "TEST_LEVEL = "),
     ("the JSON of results", "results/suite_result.py", "def to_json"),
-    ("number of threads", "utils/execution.py", "class Cores"),
+    ("number of threads", "utils/cores.py", "class Cores"),
     ("TOML of a policy", "results/policy.py", "def from_toml"),
     ("DeLong's error", "stats/roc.py", "def delong"),
     ("toy tables of the checks", "checks/tables.py", "make_mixed"),

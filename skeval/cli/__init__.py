@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from skeval.cli import catalogue, evaluate, report, schemas
 from skeval.cli.options import DEBUG, app, debugging, say
 from skeval.exceptions import MetricWarning, SkevalError
-from skeval.utils.execution import bounded
+from skeval.utils.memory import bounded
 
 __all__ = ["app", "catalogue", "evaluate", "main", "printed_warnings", "report", "schemas"]
 _NO_MEMORY = (

@@ -26,7 +26,7 @@ from skeval.cli.options import (
 )
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.places import Place
-from skeval.utils.execution import shown
+from skeval.utils.progress import shown
 
 if TYPE_CHECKING:
     from skeval.results.policy import Policy

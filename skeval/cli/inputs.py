@@ -21,8 +21,8 @@ from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.relational_sources import read_json
 from skeval.tables.schema import Kind, TableSchema, is_column_entry
 from skeval.tables.sources import TableSource, is_large, source_of
-from skeval.utils.execution import shown
 from skeval.utils.files import check_output
+from skeval.utils.progress import shown
 
 if TYPE_CHECKING:
     from skeval.results.suite_result import SuiteResult

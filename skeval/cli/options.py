@@ -23,8 +23,8 @@ from rich.table import Table
 from rich.text import Text
 
 from skeval.tables.places import Place
-from skeval.utils.execution import SHARE, free_memory
 from skeval.utils.formatting import printable
+from skeval.utils.memory import SHARE, free_memory
 
 app = typer.Typer(
     help="Evaluate synthetic tabular data: each number with its baseline and interval.",

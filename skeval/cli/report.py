@@ -22,9 +22,9 @@ from skeval.cli.options import (
 )
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.places import Place
-from skeval.utils.execution import shown
 from skeval.utils.files import check_output
 from skeval.utils.formatting import number
+from skeval.utils.progress import shown
 
 if TYPE_CHECKING:
     from skeval.cli.inputs import TrainHoldoutSynthetic

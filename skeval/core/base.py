@@ -52,7 +52,7 @@ from skeval.steps.samples import (
 from skeval.steps.single_values import unchanged_values
 from skeval.tables.schema import Accept, TableSchema
 from skeval.tables.transformers import with_fitted
-from skeval.utils.execution import sharing
+from skeval.utils.cores import sharing
 from skeval.utils.formatting import as_float
 from skeval.utils.parameters import Legal, Scaling, check_parameters, legal_sets, with_known_names
 

@@ -56,7 +56,8 @@ from skeval.tables.precision import (
     stored_precision,
 )
 from skeval.tables.schema import Accept, Kind, TableSchema
-from skeval.utils.execution import Stopped, waiting
+from skeval.utils.cores import waiting
+from skeval.utils.limits import Stopped
 
 SHARED_ROWS = (
     "{share:.2%} of the holdout rows also stand in train, so that whatever contrasts the two looks "

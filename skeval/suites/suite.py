@@ -47,9 +47,10 @@ from skeval.suites.messages import told
 from skeval.suites.populations import of_population
 from skeval.tables.schema import Accept, TableSchema
 from skeval.tables.transformers import with_fitted
+from skeval.utils.cores import Cores, sharing, using, waiting
 from skeval.utils.engines import carried
-from skeval.utils.execution import Cores, Progress, sharing, using, waiting, within_limits
 from skeval.utils.formatting import did_you_mean
+from skeval.utils.limits import within_limits
 from skeval.utils.parameters import (
     Count,
     JobCount,
@@ -60,6 +61,7 @@ from skeval.utils.parameters import (
     legal_sets,
     with_known_names,
 )
+from skeval.utils.progress import Progress
 
 if TYPE_CHECKING:
     from skeval.results.release import Release, Stated
