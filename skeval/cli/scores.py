@@ -29,8 +29,9 @@ from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import is_shifted, summary
 from skeval.tables.places import Place
 from skeval.tables.reading import check_exists
-from skeval.utils.files import csv_of, replacing
+from skeval.utils.files import replacing
 from skeval.utils.formatting import shown_interval
+from skeval.utils.spreadsheets import csv_of
 
 WRITERS: dict[str, Callable[[SuiteResult], str]] = {
     ".txt": lambda result: f"{result!r}\n",

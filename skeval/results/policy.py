@@ -19,7 +19,7 @@ from skeval.results.ranges import ARITHMETIC, COMPARISONS, Range, fault_of
 from skeval.results.verdict import Verdict, counts_copies
 from skeval.stats.relabelling import ALARM_LEVEL
 from skeval.stats.repeats import UNCOUNTED
-from skeval.utils.files import foreign_toml
+from skeval.utils.foreign_files import foreign_toml
 from skeval.utils.formatting import as_float, counted, did_you_mean, number
 
 if TYPE_CHECKING:

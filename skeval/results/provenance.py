@@ -33,7 +33,7 @@ from skeval.tables.places import Place
 from skeval.tables.reading import read_table
 from skeval.tables.reasons import column_reasons
 from skeval.tables.schema import TableSchema, read_column
-from skeval.utils.files import hash_of_file
+from skeval.utils.foreign_files import hash_of_file
 
 if TYPE_CHECKING:
     from skeval.results.release import Release

@@ -14,15 +14,15 @@ import pandas as pd
 from skeval.core.tags import MetricTags
 from skeval.exceptions import DegenerateInputWarning, MetricWarning, NothingToMeasureWarning
 from skeval.results.rendering import Display, rendering
-from skeval.stats.distributions import exact_mean
-from skeval.stats.repeats import Copies
-from skeval.utils.files import (
+from skeval.results.serialization import (
     check_details,
     named_warnings,
     plain_json,
     rebuilt_warnings,
     write_json,
 )
+from skeval.stats.distributions import exact_mean
+from skeval.stats.repeats import Copies
 from skeval.utils.formatting import as_float, pair
 
 _TEXTS = ("metric", "error", "unmet", "summary", "fact", "advice", "table")

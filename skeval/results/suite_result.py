@@ -22,6 +22,15 @@ from skeval.exceptions import (
 from skeval.results.provenance import Provenance
 from skeval.results.rendering import Display, rendering
 from skeval.results.result import Result
+from skeval.results.serialization import (
+    FOREIGN,
+    details_of,
+    named_warnings,
+    plain_json,
+    rebuilt_warnings,
+    without_controls,
+    write_json,
+)
 from skeval.results.verdict import (
     ALARM_LEVEL,
     Verdict,
@@ -30,18 +39,9 @@ from skeval.results.verdict import (
     summary,
     verdict,
 )
-from skeval.utils.files import (
-    FOREIGN,
-    details_of,
-    foreign_text,
-    named_warnings,
-    no_formula,
-    plain_json,
-    rebuilt_warnings,
-    without_controls,
-    write_json,
-)
+from skeval.utils.foreign_files import foreign_text
 from skeval.utils.formatting import as_float, did_you_mean
+from skeval.utils.spreadsheets import no_formula
 
 
 def property_scores(results: Mapping[str, Result]) -> pd.DataFrame:

@@ -37,7 +37,7 @@ from skeval.steps.samples import ROLES, cells, extent
 from skeval.tables.frames import row_hashes
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer, numbers
 from skeval.utils.engines import current_engine
-from skeval.utils.files import mapped
+from skeval.utils.memory_maps import mapped
 from skeval.utils.parameters import Strategy
 
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from scipy.special import ndtr, ndtri, xlogy
 from scipy.stats import kendalltau, rankdata
 from threadpoolctl import threadpool_limits
 
-from skeval.utils.files import mapped
+from skeval.utils.memory_maps import mapped
 
 # how the entropies of the two columns are averaged to normalise their mutual information
 AVERAGES = ("arithmetic", "geometric", "min", "max")

@@ -13,7 +13,6 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 from skeval.core.context import Context, shared
-from skeval.exceptions import needed_xgboost
 from skeval.stats.roc import auc
 from skeval.steps.neighbors import encoded
 from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, named_seed, sample_positions
@@ -28,6 +27,7 @@ from skeval.steps.texts import (
 )
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, OneHot, Ranks
 from skeval.tables.schema import sorted_labels
+from skeval.utils.dependencies import needed_xgboost
 from skeval.utils.parameters import Legal
 
 TREE, LINEAR, CART = "xgboost", "logistic", "cart"

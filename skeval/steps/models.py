@@ -10,7 +10,6 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from skeval.core.context import Context, shared
-from skeval.exceptions import needed_xgboost
 from skeval.stats.intervals import replicated
 from skeval.steps.classifiers import estimators_of, seeded
 from skeval.steps.problem import (
@@ -24,6 +23,7 @@ from skeval.steps.problem import (
 )
 from skeval.steps.samples import sample_positions
 from skeval.tables.preprocessing import OneHot
+from skeval.utils.dependencies import needed_xgboost
 from skeval.utils.parameters import N_SEEDS
 
 DEFAULT = "xgboost"
