@@ -43,13 +43,11 @@ FLOORS = (  # from the ground up: a room may import its own files, and rooms of 
 TOP = "skeval"  # skeval/__init__.py, which imports all lazily; nothing inside imports from it
 
 
-PUBLIC = {  # modules, not packages, and what two of them open on
+PUBLIC = {  # modules, not packages
     "skeval.datasets",
     "skeval.exceptions",
     "skeval.parameters",
-    "skeval.utils.parameters",
     "skeval.provenance",
-    "skeval.results.provenance",
     "skeval.verdict",
 }
 

@@ -76,9 +76,10 @@ def verify(
 ) -> None:
     """Check that scores are of these files; exit code 1 if one of them is none of the inputs."""
     from skeval.cli.scores import read_results
-    from skeval.results.provenance import DIFFERENT, installed_versions
-    from skeval.results.provenance import verify as verify_tables
+    from skeval.results.verification import DIFFERENT
+    from skeval.results.verification import verify as verify_tables
     from skeval.tables.reading import check_exists
+    from skeval.utils.versions import installed_versions
 
     provenance = read_results(scores).provenance
     if provenance is None:

@@ -54,7 +54,8 @@ from skeval.tables.schema import Accept, TableSchema
 from skeval.tables.transformers import with_fitted
 from skeval.utils.cores import sharing
 from skeval.utils.formatting import as_float
-from skeval.utils.parameters import Legal, Scaling, check_parameters, legal_sets, with_known_names
+from skeval.utils.parameters import Legal, Scaling, check_parameters, legal_sets
+from skeval.utils.signatures import with_known_names
 
 if TYPE_CHECKING:
     from skeval.core.relational_context import RelationalContext

@@ -25,8 +25,8 @@ from skeval.tables.relational_data import RelationalData, read_folder
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import Accept, TableSchema
 from skeval.utils.files import check_output
-from skeval.utils.parameters import bound_by
 from skeval.utils.progress import Shown, shown
+from skeval.utils.signatures import bound_by
 
 if TYPE_CHECKING:
     from skeval.results.release import Stated

@@ -32,10 +32,11 @@ from skeval.exceptions import (
 )
 from skeval.results.comparison import Comparison, comparison_of
 from skeval.results.overall import OverallScore
+from skeval.results.properties import property_warnings
 from skeval.results.provenance import Date, describe, stamp
 from skeval.results.rendering import rendering
 from skeval.results.result import Result
-from skeval.results.suite_result import SuiteResult, property_warnings
+from skeval.results.suite_result import SuiteResult
 from skeval.steps.holdout_shift import shift_notices, unnoticed_shift_notices
 from skeval.steps.samples import check_measured, table_notices
 from skeval.steps.single_values import holdout_use_notices
@@ -59,9 +60,9 @@ from skeval.utils.parameters import (
     Space,
     check_parameters,
     legal_sets,
-    with_known_names,
 )
 from skeval.utils.progress import Progress
+from skeval.utils.signatures import with_known_names
 
 if TYPE_CHECKING:
     from skeval.results.release import Release, Stated
