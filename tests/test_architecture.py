@@ -127,7 +127,7 @@ def test_arrows_point_down(name):
 def test_no_ordinary_module_knows_of_large_tables_and_clusters():
     known_by = {i.module for i in imports() if room(i.target) == "scale" != room(i.module)}
     assert {name for name in known_by if room(name) != "cli"} == {
-        "skeval.core.context",  # reads tables that need not fit in memory
+        "skeval.core.reading",  # reads tables that need not fit in memory
         "skeval.neighbors",  # exports two of its classes
         "skeval.steps.neighbors",  # searches on workers
         "skeval.utils.engines",  # asks whether a cluster is active

@@ -19,8 +19,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.core.context import Context, read_context, shared
+from skeval.core.context import Context, shared
 from skeval.core.features import FeatureNames
+from skeval.core.reading import read_context
 from skeval.core.tags import MetricTags, Need
 from skeval.exceptions import (
     InvalidParameterError,

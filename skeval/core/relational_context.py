@@ -10,7 +10,8 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from skeval.core.context import MAX_SHARED, NOT_REMEMBERED, Context
+from skeval.core.context import NOT_REMEMBERED, Context
+from skeval.core.shared_rows import MAX_SHARED
 from skeval.exceptions import (
     IgnoredColumnsWarning,
     InvalidParameterError,

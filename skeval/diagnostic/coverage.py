@@ -12,7 +12,8 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
 from skeval.core.base import Metric
-from skeval.core.context import Context, level_counts, shared
+from skeval.core.context import Context, shared
+from skeval.core.counts import level_counts
 from skeval.core.declared import declared
 from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import (

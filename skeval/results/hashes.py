@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval.core.context import Context, of_given, shared
+from skeval.core.context import Context, shared
+from skeval.core.counts import of_given
 from skeval.tables.frames import read_alone
 from skeval.tables.schema import TableSchema, read_column
 

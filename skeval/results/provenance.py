@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from skeval.core.context import Context, read_rows, shared
+from skeval.core.context import Context, shared
+from skeval.core.reading import read_rows
 from skeval.exceptions import InvalidParameterError
 from skeval.results.calls import call_of, described
 from skeval.results.hashes import hash_of_cells, hash_of_role

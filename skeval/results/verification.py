@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from skeval.core.context import read_rows
+from skeval.core.reading import read_rows
 from skeval.exceptions import TableError
 from skeval.results.hashes import hash_of_cells
 from skeval.results.provenance import Provenance, schema_of

@@ -13,8 +13,18 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from skeval.core import context as contexts
-from skeval.core.context import ByContext, Context, content_hashes, shared, summed
+from skeval.core.context import ByContext, Context, shared
+from skeval.core.counts import (
+    counted,
+    counts_of_levels,
+    each_column,
+    has_missing,
+    level_counts,
+    n_missing,
+    of_given,
+    summed,
+)
+from skeval.core.shared_rows import content_hashes
 from skeval.scale.tables import CanonicalTable, LargeTable, counted_by_workers, over_blocks
 from skeval.stats.association import BLOCK, Correlations, Moments, added, correlations_of, products
 from skeval.stats.disclosure import distinct_codes
@@ -69,7 +79,7 @@ overrides = Overrides()
 # -- rows and columns of a table ------------------------------------------------------------------
 
 
-@overrides(contexts.counted)
+@overrides(counted)
 def _(
     context: Context,
     role: str,
@@ -81,7 +91,7 @@ def _(
     return rows.added_up(names, count, merge) if counted_by_workers(rows) else count(rows)
 
 
-@overrides(contexts.each_column)
+@overrides(each_column)
 def _(
     context: Context, role: str, look: Callable[..., T], tasks: Iterable[Sequence[Any]]
 ) -> Iterator[T]:
@@ -92,11 +102,11 @@ def _(
     return (look(*arguments) for arguments in asked)
 
 
-@overrides(contexts.of_given)
+@overrides(of_given)
 def _(context: Context, role: str, look: Callable[..., T], *arguments: Any) -> T:
     given = context.given(role)
     if isinstance(given, pd.DataFrame):
-        return cast("T", contexts.of_given.ordinary(context, role, look, *arguments))
+        return cast("T", of_given.ordinary(context, role, look, *arguments))
     if not counted_by_workers(given):
         return look(given, *arguments)
     engine = current_engine()  # one worker reads all columns, one after the other
@@ -206,11 +216,11 @@ def _widest(extents: list[np.ndarray]) -> np.ndarray:
     return np.column_stack([np.fmin.reduce(low), np.fmax.reduce(high)])
 
 
-@overrides(contexts.has_missing)
+@overrides(has_missing)
 def _(context: Context, role: str, column: str) -> bool:
     if counted_by_workers(context[role]):
         return _gaps(context, role)[column] > 0
-    return bool(contexts.has_missing.ordinary(context, role, column))
+    return bool(has_missing.ordinary(context, role, column))
 
 
 @shared
@@ -219,12 +229,12 @@ def _gaps(context: Context, role: str) -> dict[str, int]:
     return _added_gaps(context[role], context.schema.measured)
 
 
-@overrides(contexts.n_missing)
+@overrides(n_missing)
 def _(context: Context, role: str, column: str) -> int:
     given = context.given(role)
     if counted_by_workers(given) and column in given.columns:
         return _gaps_as_given(context, role)[column]
-    return int(contexts.n_missing.ordinary(context, role, column))
+    return int(n_missing.ordinary(context, role, column))
 
 
 @shared
@@ -244,18 +254,18 @@ def missing_of(frame: pd.DataFrame) -> list[np.ndarray]:
     return [frame.isna().to_numpy().sum(axis=0)]
 
 
-@overrides(contexts.level_counts)
+@overrides(level_counts)
 def _(context: Context, role: str, column: str) -> np.ndarray:
     if counted_by_workers(context[role]):
         return _all_level_counts(context, role)[column]
-    return np.asarray(contexts.level_counts.ordinary(context, role, column))
+    return np.asarray(level_counts.ordinary(context, role, column))
 
 
 @shared
 def _all_level_counts(context: Context, role: str) -> dict[str, np.ndarray]:
     """Return the counts of the levels of all columns that have any, in one pass over the rows."""
     names, rows = context.schema.columns(*NOMINAL), cast("CanonicalTable", context[role])
-    added = rows.added_up(names, partial(contexts.counts_of_levels, names=names), summed)
+    added = rows.added_up(names, partial(counts_of_levels, names=names), summed)
     return dict(zip(names, added, strict=True))
 
 

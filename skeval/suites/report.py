@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from skeval.core.base import Metric
-from skeval.core.context import read_rows
+from skeval.core.reading import read_rows
 from skeval.core.relational_context import RelationalContext
 from skeval.exceptions import InvalidParameterError
 from skeval.results.comparison import Comparison

@@ -21,8 +21,9 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
 from skeval.core.base import Metric, Unmet
-from skeval.core.context import Context, read_context
+from skeval.core.context import Context
 from skeval.core.features import FeatureNames
+from skeval.core.reading import read_context
 from skeval.core.tags import Aspect, Need
 from skeval.exceptions import (
     InvalidParameterError,
