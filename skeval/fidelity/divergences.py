@@ -12,9 +12,10 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from scipy.special import rel_entr
 
-from skeval.core.base import Halved, Metric
+from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.declared import declared
+from skeval.core.halves import Halved
 from skeval.core.tags import COLUMN_TAGS
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity.pair_trends import PairMetric

@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from skeval.core.base import Unmet
 from skeval.core.context import Context
 from skeval.core.declared import declared
+from skeval.core.needs import Unmet
 from skeval.core.tags import DISCLOSURE_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy.k_anonymity import (

@@ -14,10 +14,11 @@ import pandas as pd
 from scipy.sparse import csr_array, hstack
 from scipy.stats import rankdata
 
-from skeval.core.base import Metric, Unmet
+from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import ClaimTested
+from skeval.core.needs import Unmet
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import ATTACK_TAGS, SCREEN_TAGS
 from skeval.exceptions import TableError

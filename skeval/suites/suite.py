@@ -20,9 +20,10 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.core.base import Metric, Unmet
+from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.features import FeatureNames
+from skeval.core.needs import Unmet
 from skeval.core.reading import read_context
 from skeval.core.tags import Aspect, Need
 from skeval.exceptions import (

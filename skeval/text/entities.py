@@ -16,10 +16,10 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.stats import hypergeom
 
-from skeval.core.base import Unmet
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import ClaimTested
+from skeval.core.needs import Unmet
 from skeval.core.tags import SCREEN_TAGS
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
 from skeval.results.result import Result, undefined

@@ -17,10 +17,10 @@ from scipy.cluster.hierarchy import average, leaves_list, optimal_leaf_ordering
 from scipy.spatial.distance import squareform
 from scipy.stats import norm
 
-from skeval.core.base import Unmet
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric, RelabelledTest
+from skeval.core.needs import Unmet
 from skeval.core.tags import CONTRAST_TAGS
 from skeval.exceptions import InvalidParameterError, UnequalSizesWarning
 from skeval.results.result import Result

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import chi2, ncx2, norm
 
-from skeval.core.base import Metric, Unmet
+from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
+from skeval.core.needs import Unmet
 from skeval.core.tags import MetricTags
 from skeval.exceptions import (
     DegenerateInputWarning,
