@@ -8,7 +8,8 @@ from pathlib import Path
 
 import typer
 
-from skeval.cli.options import Given, say
+from skeval.cli.options import Given
+from skeval.cli.terminal import say
 from skeval.exceptions import InvalidParameterError
 from skeval.results.policy import FAIL_ON, Policy, RuleOutcome, failed_metrics, junit, together
 from skeval.results.release import Release, gate_policy

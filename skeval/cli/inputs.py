@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skeval.cli.options import Given, say
+from skeval.cli.options import Given
+from skeval.cli.terminal import say
 from skeval.exceptions import InvalidParameterError
 from skeval.scale.long_csv import is_long, streamed
 from skeval.scale.tables import LargeTable, infer_kinds

@@ -11,7 +11,8 @@ from rich.markup import escape
 
 from skeval.cli.gate import enforce, write_junit
 from skeval.cli.inputs import say_kinds
-from skeval.cli.options import Given, plain_table, say, show, with_options
+from skeval.cli.options import Given, with_options
+from skeval.cli.terminal import plain_table, say, show
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting.scores import (
     DIFFERENCE,
