@@ -174,7 +174,7 @@ def _write_report(
     from skeval.cli.gate import enforce, write_junit
     from skeval.cli.inputs import say_kinds
     from skeval.results.comparison import Comparison
-    from skeval.results.verdict import summary
+    from skeval.results.summary import summary
     from skeval.suites.report import report as write_report
 
     result = write_report(*tables, output, progress="lines", **settings)

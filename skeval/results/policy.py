@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
 
 import numpy as np
 
@@ -44,7 +43,6 @@ _HOW = (
     'Write a comparison of a result, such as "tstr >= 0.95 * baseline": names of results, '
     f"{', '.join(FIELDS)}, details.PATH.TO.A.NUMBER, numbers, + - * / and < <= > >="
 )
-_NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd]")
 
 
 @dataclass(frozen=True)
@@ -414,21 +412,6 @@ def together(policies: Iterable[Policy | None]) -> Policy | None:
         for name in ("fail_on", "require", "accept_untested")
     )
     return Policy(fail_on, require, max(one.level for one in given), accepted)
-
-
-def junit(outcomes: Iterable[RuleOutcome], name: str = "skeval") -> str:
-    """Return outcomes as JUnit's XML, which pipelines show as tests: one a rule."""
-    outcomes = list(outcomes)
-    n_failed = sum(not outcome.passed for outcome in outcomes)
-    counts = {"tests": str(len(outcomes)), "failures": str(n_failed), "errors": "0"}
-    suite = ElementTree.Element("testsuite", {"name": name, **counts})
-    for outcome in outcomes:
-        rule, reason = (_NO_XML.sub("\ufffd", text) for text in (outcome.rule, outcome.reason))
-        case = ElementTree.SubElement(suite, "testcase", {"classname": name, "name": rule})
-        if not outcome.passed:
-            ElementTree.SubElement(case, "failure", {"message": reason}).text = reason
-    ElementTree.indent(suite)
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(suite, "unicode")}\n'
 
 
 def failed_metrics(results: SuiteResult) -> list[str]:

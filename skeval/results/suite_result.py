@@ -24,14 +24,8 @@ from skeval.results.serialization import (
     without_controls,
     write_json,
 )
-from skeval.results.verdict import (
-    ALARM_LEVEL,
-    Verdict,
-    adjusted_p_values,
-    is_shifted,
-    summary,
-    verdict,
-)
+from skeval.results.summary import summary
+from skeval.results.verdict import ALARM_LEVEL, Verdict, adjusted_p_values, is_shifted, verdict
 from skeval.utils.foreign_files import foreign_text
 from skeval.utils.formatting import did_you_mean
 from skeval.utils.spreadsheets import no_formula
