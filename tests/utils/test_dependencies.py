@@ -65,7 +65,7 @@ def test_without_docstrings_xgboost_cannot_be_imported(monkeypatch):
     def refuse(name):
         raise AttributeError("'NoneType' object has no attribute 'replace'")
 
-    monkeypatch.setattr("skeval.exceptions.import_module", refuse)
+    monkeypatch.setattr("skeval.utils.dependencies.import_module", refuse)
     with pytest.raises(MissingDependencyError, match="Run python without -OO, or pass a model"):
         _scored(TSTR("plan"))
 
