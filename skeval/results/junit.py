@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from xml.etree import ElementTree
 
-from skeval.results.policy import RuleOutcome
+from skeval.results.requirement import RuleOutcome
 
 _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd]")
 
