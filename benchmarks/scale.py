@@ -36,7 +36,7 @@ from rich.table import Table
 
 import skeval
 from skeval import Metric, MetricSuite, fidelity
-from skeval.checks.contract import example_of
+from skeval.checks.examples import example_of
 from skeval.checks.tables import default_tables, notes
 from skeval.datasets import make_mixed
 

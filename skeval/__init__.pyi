@@ -23,7 +23,6 @@ from .privacy.distance_screens.privacy_stats import PrivacyStats, compute_privac
 from .results.comparison import Comparison, compare
 from .results.overall import OverallScore
 from .results.policy import Policy
-from .results.provenance import show_versions
 from .results.release import Release, assert_release
 from .results.result import Result
 from .results.suite_result import SuiteResult
@@ -45,6 +44,7 @@ from .suites.suite import MetricSuite
 from .tables.preprocessing import Discretizer
 from .tables.schema import TableSchema
 from .tables.spaces import TablePreprocessor
+from .utils.versions import show_versions
 
 __version__: str
 __all__ = [

@@ -1,13 +1,9 @@
-"""What can go wrong, one class a failure; each is also the builtin a caller would catch.
-
-Below: packages that few need; what lacks one says in a sentence how to install it.
-"""
+"""What can go wrong, one class a failure; each is also the builtin a caller would catch."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
-from typing import Any, Self
+from typing import Self
 
 __all__ = [
     "ConstantColumnWarning",
@@ -237,30 +233,3 @@ class VoidAttackWarning(DegenerateInputWarning):
 
 class WholePopulationWarning(MetricWarning):
     """Train is stated to be the whole population: tests that need a holdout mean nothing."""
-
-
-def needed(owner: str, package: str, command: str) -> Any:
-    """Import a package of an extra; `owner` needs it, and `command` installs it."""
-    try:
-        return import_module(package)
-    except ModuleNotFoundError as error:
-        top = package.split(".")[0]
-        if error.name is None or error.name.split(".")[0] != top:
-            raise  # it is there, and lacks something itself
-        raise MissingDependencyError(f"{owner} needs the package {top}. Run: {command}") from error
-
-
-def needed_pyarrow(owner: str) -> Any:
-    """Import pyarrow, or say how to install it."""
-    return needed(owner, "pyarrow", "pip install pyarrow")
-
-
-def needed_xgboost() -> Any:
-    """Import xgboost, or say what to do without it."""
-    try:
-        return needed("the default model", "xgboost", "pip install xgboost")
-    except AttributeError as error:  # it puts docstrings together, which -OO drops
-        raise MissingDependencyError(
-            "the default model is that of xgboost, which cannot be imported without docstrings. "
-            "Run python without -OO, or pass a model of scikit-learn."
-        ) from error

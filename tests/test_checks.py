@@ -245,7 +245,7 @@ def test_a_sound_metric_passes():
 
 
 def test_failures_raise_warn_or_are_expected(monkeypatch):
-    from skeval.checks.contract import CheckFailedError
+    from skeval.checks.demands import CheckFailedError
 
     choose(monkeypatch, "check_tags", "check_bounds", "check_interval")
     with pytest.raises(
@@ -284,7 +284,7 @@ class BreaksTwo(OutOfBounds):
 
 
 def test_all_failures_are_reported_at_once_those_of_style_last(monkeypatch):
-    from skeval.checks.contract import CheckFailedError
+    from skeval.checks.demands import CheckFailedError
 
     choose(monkeypatch, "check_docstring_names_parameters", "check_bounds", "check_interval")
     with pytest.raises(CheckFailedError) as raised:

@@ -11,7 +11,9 @@ from sklearn.base import clone
 
 import skeval
 from skeval import Metric
-from skeval.checks.contract import CHECKS, Evaluations, example_of
+from skeval.checks.contract import CHECKS
+from skeval.checks.evaluations import Evaluations
+from skeval.checks.examples import example_of
 from skeval.checks.tables import default_tables
 from skeval.core.catalogue import METRIC_PACKAGES, metrics_of_package
 from skeval.reporting.style import finding

@@ -276,7 +276,7 @@ def test_details_that_no_metric_writes(scores, tmp_path, how, columns):
 
 
 def test_errors_of_results_made_here_are_left_as_they_are():
-    from skeval.utils.files import details_of
+    from skeval.results.serialization import details_of
 
     with pytest.raises(ZeroDivisionError), details_of(None):
         1 / 0  # noqa: B018

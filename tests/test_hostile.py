@@ -17,7 +17,7 @@ import pytest
 from sklearn.base import clone
 
 from skeval import MetricSuite, make_suite
-from skeval.core.context import read_context
+from skeval.core.reading import read_context
 from skeval.datasets import make_relational
 from skeval.exceptions import SkevalError, TableError
 from skeval.results.suite_result import SuiteResult

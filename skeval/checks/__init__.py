@@ -11,7 +11,9 @@ from typing import Any
 import pandas as pd
 from sklearn.base import clone
 
-from skeval.checks.contract import CHECKS, Check, CheckFailedError, Evaluations, StyleError
+from skeval.checks.contract import CHECKS, Check
+from skeval.checks.demands import CheckFailedError, StyleError
+from skeval.checks.evaluations import Evaluations
 from skeval.checks.tables import Tables, default_tables
 from skeval.core.base import Metric
 from skeval.exceptions import InvalidParameterError

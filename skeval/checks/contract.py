@@ -1,21 +1,15 @@
-"""The checks behind :func:`skeval.check_metric`, a promise each.
-
-Whether the numbers of results keep what the contract promises of them.
-"""
+"""The checks behind :func:`skeval.check_metric`, one for each promise of the contract."""
 
 from __future__ import annotations
 
-import inspect
 import json
 import math
 import pickle
 import tracemalloc
-import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import fields
-from functools import cached_property, partial
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import joblib
 import numpy as np
@@ -25,22 +19,12 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import skeval.generators
-from skeval.checks.tables import (
-    ODD_TABLES,
-    Tables,
-    default_tables,
-    each,
-    first_column,
-    half,
-    noise,
-    notes,
-    planted,
-    repeated,
-)
+from skeval.checks.demands import StyleError, demand, demand_the_same_bits, refusal, same
+from skeval.checks.evaluations import Evaluations, evaluated, quiet, value_of
+from skeval.checks.tables import ODD_TABLES, Tables, each, first_column, half, planted, repeated
 from skeval.core.base import Metric
 from skeval.exceptions import (
     InvalidParameterError,
-    MetricWarning,
     MissingInputError,
     NotRememberedError,
     SchemaMismatchError,
@@ -53,89 +37,8 @@ from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import as_float
 from skeval.utils.parameters import legal_sets
 
-
-class CheckFailedError(SkevalError, AssertionError):
-    """A metric breaks a promise of the contract."""
-
-
-class StyleError(CheckFailedError):
-    """A metric is correct, and does not follow a rule of form."""
-
-
-def demand(kept: bool, promise: str, kind: type[CheckFailedError] = CheckFailedError) -> None:
-    """Raise unless the promise is kept."""
-    if not kept:
-        raise kind(promise)
-
-
-def demand_the_same_bits(first: Result, second: Result, what: str) -> None:
-    """Raise where a number of two results differs; a difference in the last bits is of form."""
-    last_bits = []
-    for name, (before, after) in _numbers_of(first, second).items():
-        one, other = np.asarray(before, dtype=float), np.asarray(after, dtype=float)
-        said = f"the {name} depends on {what}: {before}, then {after}."
-        demand(np.allclose(one, other, rtol=1e-12, atol=1e-12, equal_nan=True), said)
-        last_bits += [] if np.array_equal(one, other, equal_nan=True) else [said]
-    demand(not last_bits, f"{' '.join(last_bits)} {_LAST_BITS}", StyleError)
-
-
-def _numbers_of(first: Result, second: Result) -> dict[str, tuple[Any, Any]]:
-    """Return the numbers of two results side by side, those that their tests compared included."""
-    demand(
-        (first.contrast is None) == (second.contrast is None), "one of two results has a contrast."
-    )
-    names = ("value", "interval", "p_value", "baseline", "difference")
-    pairs = {name: (getattr(first, name), getattr(second, name)) for name in names}
-    if first.contrast is not None and second.contrast is not None:
-        for name in ("observed", "expected", "least_p", "n_tests"):
-            numbers = getattr(first.contrast, name), getattr(second.contrast, name)
-            pairs[f"{name} number of the contrast"] = numbers
-    return pairs
-
-
-def check_tests_exist_by_size(metric: Metric, tables: Any, shared: Any) -> None:
-    """Whether a metric of privacy has a p-value hangs on sizes and parameters, not on the rows.
-
-    A family of tests that some leave by what the rows hold does not keep its level.
-    """
-    train, _, synthetic = tables
-    if metric.tags.aspect != "privacy" or not isinstance(train, pd.DataFrame):
-        return
-    tested = {
-        name: not math.isnan(as_float(shared.evaluate(rows).p_value))
-        for name, rows in {"fresh": synthetic, **_of_one_size(train, len(synthetic))}.items()
-    }
-    without = ", ".join(name for name, has_one in tested.items() if not has_one)
-    demand(len(set(tested.values())) == 1, f"there is a p-value, but none of rows: {without}.")
-
-
-def _of_one_size(train: pd.DataFrame, n_rows: int) -> dict[str, pd.DataFrame]:
-    """Return tables of a number of rows: copied, the same, shuffled by column, without a value."""
-    rng = np.random.default_rng(0)
-    copied = train.iloc[np.arange(n_rows) % len(train)].reset_index(drop=True)
-    shuffled = {name: copied[name].take(rng.permutation(n_rows)).array for name in copied}
-    return {
-        "copied": copied,
-        "constant": train.iloc[np.zeros(n_rows, dtype=np.int64)].reset_index(drop=True),
-        "shuffled": pd.DataFrame(shuffled),
-        "missing": pd.DataFrame({name: np.full(n_rows, None, dtype=object) for name in copied}),
-    }
-
-
-_LAST_BITS = "Only last bits differ: add with math.fsum, or sort the columns by name before."
 # Each is given a metric and tables of its own, and the evaluations that it shares with the others.
-Check = Callable[[Metric, Tables, "Evaluations"], None]
-# what metrics ask for that no default can stand for, as columns of the default tables
-_ARGUMENTS: dict[str, Any] = {
-    "duration": "age",
-    "event": "member",
-    "known": ["age", "city", "member"],
-    "quasi_identifiers": ["age", "city", "member"],
-    "secret": "plan",
-    "sensitive": "plan",
-    "table": "visits",
-    "target": "member",
-}
+Check = Callable[[Metric, Tables, Evaluations], None]
 # parameters that say how many rows are looked at, and fewer than the default tables have
 _LIMITS = (
     "max_random_rows",
@@ -428,6 +331,35 @@ def check_half_the_rows(metric: Metric, tables: Tables, shared: Evaluations) -> 
         )
 
 
+def check_tests_exist_by_size(metric: Metric, tables: Any, shared: Evaluations) -> None:
+    """Whether a metric of privacy has a p-value hangs on sizes and parameters, not on the rows.
+
+    A family of tests that some leave by what the rows hold does not keep its level.
+    """
+    train, _, synthetic = tables
+    if metric.tags.aspect != "privacy" or not isinstance(train, pd.DataFrame):
+        return
+    tested = {
+        name: not math.isnan(as_float(shared.evaluate(rows).p_value))
+        for name, rows in {"fresh": synthetic, **_of_one_size(train, len(synthetic))}.items()
+    }
+    without = ", ".join(name for name, has_one in tested.items() if not has_one)
+    demand(len(set(tested.values())) == 1, f"there is a p-value, but none of rows: {without}.")
+
+
+def _of_one_size(train: pd.DataFrame, n_rows: int) -> dict[str, pd.DataFrame]:
+    """Return tables of a number of rows: copied, the same, shuffled by column, without a value."""
+    rng = np.random.default_rng(0)
+    copied = train.iloc[np.arange(n_rows) % len(train)].reset_index(drop=True)
+    shuffled = {name: copied[name].take(rng.permutation(n_rows)).array for name in copied}
+    return {
+        "copied": copied,
+        "constant": train.iloc[np.zeros(n_rows, dtype=np.int64)].reset_index(drop=True),
+        "shuffled": pd.DataFrame(shuffled),
+        "missing": pd.DataFrame({name: np.full(n_rows, None, dtype=object) for name in copied}),
+    }
+
+
 def check_memory(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Four times the rows take far less than sixteen times the memory."""
     small, large = ([repeated(table, n) for table in tables] for n in (4, 16))
@@ -448,153 +380,6 @@ def _peak(metric: Metric, tables: list[Any], schema: TableSchema | None) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-
-
-def refusal(kind: type[Exception], action: Callable[[], object]) -> Exception | None:
-    """Return the error of this kind that an action raises, if it does."""
-    try:
-        action()
-    except kind as error:
-        return error
-    return None
-
-
-def same(a: float, b: float, tolerance: float = 1e-6) -> bool:
-    """Return whether two values are equal, nan being equal to nan."""
-    return math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) or (
-        math.isnan(a) and math.isnan(b)
-    )
-
-
-def value_of(
-    metric: Metric, train: Any, holdout: Any, synthetic: Any, schema: TableSchema | None = None
-) -> float:
-    """Fit a clone and score."""
-    with quiet():
-        return clone(metric).fit(train, holdout, schema=schema).score(synthetic)
-
-
-def evaluated(metric: Metric, tables: Tables) -> Result:
-    """Fit a clone and evaluate."""
-    with quiet():
-        return clone(metric).fit(*tables[:2]).evaluate(tables[2])
-
-
-class First(NamedTuple):
-    """The first fit and evaluation of a metric, and what it left as it was."""
-
-    metric: Metric
-    result: Result
-    fit_returns_self: bool
-    inputs_kept: bool
-    state_kept: bool
-
-
-class Evaluations:
-    """What a metric gives on one set of tables, computed once for all checks that look at it."""
-
-    def __init__(self, metric: Metric, tables: Tables | None = None) -> None:
-        self._metric, self._given = metric, tables
-
-    @cached_property
-    def _tables(self) -> Tables:
-        given = self._given or default_tables(self._metric)
-        train, holdout, synthetic = (each(table, pd.DataFrame.copy) for table in given)
-        return train, holdout, synthetic
-
-    @cached_property
-    def first(self) -> First:
-        """The first fit and evaluation, watched: what it changes a second one may not."""
-        inputs, state = _hashes(self._tables), _global_state()
-        metric = clone(self._metric)
-        with quiet():
-            returned = metric.fit(*self._tables[:2])
-            result = metric.evaluate(self._tables[2])
-        inputs_kept, state_kept = inputs == _hashes(self._tables), state == _global_state()
-        return First(metric, result, returned is metric, inputs_kept, state_kept)
-
-    @property
-    def result(self) -> Result:
-        """The evaluation of the synthetic table."""
-        return self.first.result
-
-    @cached_property
-    def of_copy(self) -> float:
-        """The value of a copy of train."""
-        return self.score(self._tables[0])
-
-    @cached_property
-    def of_leaks(self) -> tuple[Result, Result]:
-        """The evaluations of a copy of train, and of half of it."""
-        train = self._tables[0]
-        return self.evaluate(train), self.evaluate(half(train))
-
-    @cached_property
-    def of_noise(self) -> float:
-        """The value of independent uniform columns."""
-        return self.score(noise(self._tables[0]))
-
-    def evaluate(self, rows: Any) -> Result:
-        """Evaluate other rows with the same fit."""
-        with quiet():
-            return self.first.metric.evaluate(rows)
-
-    def score(self, rows: Any) -> float:
-        """Score other rows with the same fit."""
-        with quiet():
-            return self.first.metric.score(rows)
-
-
-def _hashes(tables: Tables) -> list[str | None]:
-    return [joblib.hash(_cells(table)) for table in tables]
-
-
-def _cells(table: Any) -> Any:
-    """Return what a table holds: kinds of columns note more of themselves when they are used."""
-    if isinstance(table, Mapping):
-        return {name: _cells(part) for name, part in table.items()}
-    columns = [column.tolist() for _, column in table.items()]
-    return [*table.columns], [*map(str, table.dtypes)], table.index.tolist(), columns
-
-
-def _global_state() -> tuple[str | None, int]:
-    return joblib.hash(np.random.get_state()), pd.options.display.max_rows
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Expect our own warnings: odd tables are what these checks are about."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MetricWarning)
-        yield
-
-
-def example_of(kind: type[Metric]) -> Metric:
-    """Return an instance that the default tables suit, cheap to evaluate."""
-    parameters = inspect.signature(kind).parameters
-    required = [
-        name for name, parameter in parameters.items() if parameter.default is parameter.empty
-    ]
-    arguments = {name: _argument(name) for name in required}
-    return kind(**{**arguments, **kind._light()})
-
-
-def _argument(name: str) -> Any:
-    if name == "attack":
-        from skeval.privacy import ShadowMembershipInference
-
-        return example_of(ShadowMembershipInference)
-    if name == "generator":
-        from skeval.generators import Bootstrap
-
-        return Bootstrap()
-    if name in {"planted", "references"}:  # canaries: some of train's notes, and others
-        return notes(120, 0)[:1] if name == "planted" else notes(120, 9)[:4]
-    if name == "metric":
-        from skeval.fidelity import KSComplement
-
-        return KSComplement()
-    return _ARGUMENTS[name]
 
 
 CHECKS: tuple[Check, ...] = (

@@ -1,7 +1,4 @@
-"""The command line: a file for each group of commands.
-
-Commands register with the application of :mod:`skeval.cli.options` as they are imported here.
-"""
+"""The command line, whose commands register with its application as they are imported here."""
 
 from __future__ import annotations
 
@@ -12,12 +9,28 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from skeval.cli import catalogue, evaluate, report, schemas
-from skeval.cli.options import DEBUG, app, debugging, say
+from skeval.cli.application import DEBUG, app, debugging
+from skeval.cli.terminal import say
 from skeval.exceptions import MetricWarning, SkevalError
-from skeval.utils.execution import bounded
+from skeval.utils.memory import bounded
 
-__all__ = ["app", "catalogue", "evaluate", "main", "printed_warnings", "report", "schemas"]
+# isort: off
+# --help lists the commands in this order
+from skeval.cli import catalogue, render, verify, evaluate, report, compare, schemas
+# isort: on
+
+__all__ = [
+    "app",
+    "catalogue",
+    "compare",
+    "evaluate",
+    "main",
+    "printed_warnings",
+    "render",
+    "report",
+    "schemas",
+    "verify",
+]
 _NO_MEMORY = (
     "there is not enough memory for this. Fewer rows take less: --n-max-train and --n-max-test of "
     "report draw them."

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 from rich.console import Console
 
-from skeval.cli.options import app, say
+from skeval.cli.application import app
+from skeval.cli.terminal import say
 from skeval.core.catalogue import metric_classes
 from skeval.core.tags import Aspect
 from skeval.exceptions import InvalidParameterError

@@ -1,7 +1,4 @@
-"""The command that prints and saves scores: `evaluate`.
-
-Commands of saved scores: `render` draws them, `verify` checks what they are of.
-"""
+"""The command that prints and saves scores: `evaluate`."""
 
 from __future__ import annotations
 
@@ -9,98 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
-from skeval.cli.options import (
-    OUTPUT,
-    PRESETS,
-    SCORES,
-    Given,
-    Tables,
-    app,
-    debugging,
-    plain_table,
-    say,
-    show,
-    with_given,
-)
+from skeval.cli.application import app, debugging
+from skeval.cli.options import OUTPUT, PRESETS, SCORES, Given, Tables, with_given
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.places import Place
-from skeval.utils.execution import shown
+from skeval.utils.progress import shown
 
 if TYPE_CHECKING:
     from skeval.results.policy import Policy
     from skeval.results.release import Release
-
-Scores = Annotated[Path, typer.Argument(help="What `evaluate -o scores.json` saved.")]
-
-
-@app.command()
-def render(
-    scores: Scores,
-    output: Annotated[Path, typer.Option(*OUTPUT, help="A PDF, or an HTML page.")] = Path(
-        "report.html"
-    ),
-    title: Annotated[str, typer.Option(help="Of the report.")] = "",
-    short: Annotated[
-        bool,
-        typer.Option("--short", help="Decision, scores, columns to mend, provenance, sign-off."),
-    ] = False,
-) -> None:
-    """Write the report of saved scores: no table is needed."""
-    from skeval.cli.inputs import check_paths
-    from skeval.cli.scores import read_comparison, read_results
-    from skeval.results.rendering import ENDINGS
-    from skeval.results.suite_result import SuiteResult
-    from skeval.tables.reading import check_exists
-
-    check_paths(output, ENDINGS, "report", [scores])
-    check_exists(scores)
-    result = read_comparison(scores) or read_results(scores)
-    write = result.to_html if output.suffix.lower() in ENDINGS[1:] else result.to_pdf
-    settings: dict[str, Any] = {"title": title} if title else {}
-    with shown("lines") as tick:
-        if isinstance(result, SuiteResult):
-            settings |= {"progress": tick("drawn"), "short": short}
-        write(output, **settings)
-    say(f"Report: {output}")
-
-
-@app.command()
-def verify(
-    scores: Scores,
-    files: Annotated[
-        list[Place],
-        typer.Argument(parser=Place.of, help="Files as `evaluate` reads them, in any order."),
-    ],
-) -> None:
-    """Check that scores are of these files; exit code 1 if one of them is none of the inputs."""
-    from skeval.cli.scores import read_results
-    from skeval.results.provenance import DIFFERENT, installed_versions
-    from skeval.results.provenance import verify as verify_tables
-    from skeval.tables.reading import check_exists
-
-    provenance = read_results(scores).provenance
-    if provenance is None:
-        raise InvalidParameterError(f"{scores} says nothing of where its scores come from.")
-    for place in files:
-        if place.path is not None:
-            check_exists(place.path)
-    frame = verify_tables(provenance, files)
-    table = plain_table("file", "input", "found", texts=3)
-    for row in frame.itertuples(index=False):
-        table.add_row(*map(escape, row))
-    show(table)
-    say(f"{scores.name}: evaluated by skeval {provenance.version} on {provenance.date}.")
-    here = installed_versions()
-    then = {"skeval": provenance.version, **provenance.packages}
-    if changed := [
-        f"{n} {v}, here {here.get(n, 'none')}" for n, v in then.items() if v != here.get(n)
-    ]:
-        say(f"note: evaluated with other versions: {'; '.join(changed)}.")
-    if unknown := frame.loc[frame["found"] == DIFFERENT, "given"].tolist():
-        say(f"skeval: not among the inputs of {scores}: {', '.join(unknown)}.")
-        raise typer.Exit(1)
 
 
 @app.command()

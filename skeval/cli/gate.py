@@ -8,10 +8,13 @@ from pathlib import Path
 
 import typer
 
-from skeval.cli.options import Given, say
+from skeval.cli.options import Given
+from skeval.cli.terminal import say
 from skeval.exceptions import InvalidParameterError
-from skeval.results.policy import FAIL_ON, Policy, RuleOutcome, failed_metrics, junit, together
+from skeval.results.junit import junit
+from skeval.results.policy import FAIL_ON, Policy, failed_metrics, together
 from skeval.results.release import Release, gate_policy
+from skeval.results.requirement import RuleOutcome
 from skeval.results.suite_result import SuiteResult
 from skeval.suites.suite import MetricSuite
 from skeval.utils.files import check_output, replacing

@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skeval.cli.options import Given, say
+from skeval.cli.options import Given
+from skeval.cli.terminal import say
 from skeval.exceptions import InvalidParameterError
 from skeval.scale.long_csv import is_long, streamed
 from skeval.scale.tables import LargeTable, infer_kinds
@@ -21,8 +22,8 @@ from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.relational_sources import read_json
 from skeval.tables.schema import Kind, TableSchema, is_column_entry
 from skeval.tables.sources import TableSource, is_large, source_of
-from skeval.utils.execution import shown
 from skeval.utils.files import check_output
+from skeval.utils.progress import shown
 
 if TYPE_CHECKING:
     from skeval.results.suite_result import SuiteResult

@@ -1,37 +1,18 @@
-"""The application and the options that several commands share.
-
-Tables in a terminal, of which nothing is cut.
-"""
+"""The options that several commands share, and the parameters of Python that they stand for."""
 
 from __future__ import annotations
 
 import inspect
-import os
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from skeval.tables.places import Place
-from skeval.utils.execution import SHARE, free_memory
-from skeval.utils.formatting import printable
-
-app = typer.Typer(
-    help="Evaluate synthetic tabular data: each number with its baseline and interval.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+from skeval.utils.memory import SHARE, free_memory
 
 Tables = Annotated[
     list[Place],
@@ -44,6 +25,7 @@ Tables = Annotated[
         "there are no baselines. SYNTHETIC alone goes with --schema.",
     ),
 ]
+Scores = Annotated[Path, typer.Argument(help="What `evaluate -o scores.json` saved.")]
 SchemaFile = Annotated[
     Path | None,
     typer.Option(
@@ -147,7 +129,6 @@ OUTPUT = ("--output", "-o")
 PRESETS = (
     "report, fidelity, utility, privacy, screens, attacks, syneval, quality, diagnostic, survival."
 )
-DEBUG = "--debug"
 SCORES = (".txt", ".csv", ".json")  # files of them
 
 
@@ -217,38 +198,6 @@ def with_given(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _version(shown: bool) -> None:
-    if shown:
-        try:
-            typer.echo(f"skeval {version('skeval')}")
-        except PackageNotFoundError:
-            typer.echo("skeval, from sources that are not installed")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
-    debug: Annotated[
-        bool, typer.Option(DEBUG, help="Show the traceback of an error; it may quote cells.")
-    ] = False,
-) -> None:
-    """Hold the options that stand before a command."""
-
-
-def debugging() -> bool:
-    """Return whether tracebacks are wanted."""
-    return DEBUG in sys.argv[1:]
-
-
-def say(text: str) -> None:
-    """Print a sentence on standard error, with the options that it speaks of."""
-    words = printable(with_options(text))
-    Console(stderr=True, soft_wrap=True).print(words, markup=False, highlight=False)
-
-
 # what parameters of Python are called on the command line
 _OPTIONS = {
     "target": "--target COLUMN",
@@ -277,44 +226,3 @@ def with_options(text: str) -> str:
     named = [name for name in _OPTIONS if re.search(_NAMED.format(name=name), text)]
     options = dict.fromkeys(_OPTIONS[name] for name in named)
     return f"{text} On the command line: {', '.join(options)}." if options else text
-
-
-_WIDE = 200  # columns of a log
-_NARROWEST = 12  # of names
-
-
-class _Printable(Table):
-    """A table whose cells, that hold names of others, give terminals no orders."""
-
-    def add_row(self, *cells: Any, **settings: Any) -> None:
-        super().add_row(*map(printable, cells), **settings)
-
-
-def plain_table(*names: str, texts: int = 1) -> Table:
-    """Return an empty table that cuts nothing: cut names would read the same.
-
-    The first `texts` columns are broken where there is no room, the others never.
-    """
-    table = _Printable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for place, name in enumerate(names):
-        if place < texts:
-            table.add_column(name, overflow="fold", min_width=_NARROWEST)
-        else:
-            table.add_column(name, no_wrap=True)
-    return table
-
-
-def _length(markup: Any) -> int:
-    return cell_len(Text.from_markup(markup).plain)
-
-
-def show(table: Table) -> None:
-    """Print a table, wider than a narrow terminal if need be."""
-    console = Console()
-    wide = not console.is_terminal and "COLUMNS" not in os.environ
-    least = sum(
-        _NARROWEST if column.min_width else max(map(_length, (column.header, *column.cells)))
-        for column in table.columns
-    )
-    most = max(console.width, least + 3 * len(table.columns))
-    Console(width=_WIDE if wide else most, highlight=False).print(table)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
+from skeval.cli.application import app
 from skeval.cli.options import (
     OUTPUT,
     AcceptDoubts,
@@ -22,11 +23,8 @@ from skeval.cli.options import (
     Numeric,
     SchemaFile,
     Sep,
-    app,
-    plain_table,
-    say,
-    show,
 )
+from skeval.cli.terminal import plain_table, say, show
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.places import Place
 from skeval.utils.files import check_output, replacing

@@ -11,7 +11,8 @@ from rich.markup import escape
 
 from skeval.cli.gate import enforce, write_junit
 from skeval.cli.inputs import say_kinds
-from skeval.cli.options import Given, plain_table, say, show, with_options
+from skeval.cli.options import Given, with_options
+from skeval.cli.terminal import plain_table, say, show
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting.scores import (
     DIFFERENCE,
@@ -26,11 +27,13 @@ from skeval.results.comparison import Comparison
 from skeval.results.policy import Policy
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import is_shifted, summary
+from skeval.results.summary import summary
+from skeval.results.verdict import is_shifted
 from skeval.tables.places import Place
 from skeval.tables.reading import check_exists
-from skeval.utils.files import csv_of, replacing
+from skeval.utils.files import replacing
 from skeval.utils.formatting import shown_interval
+from skeval.utils.spreadsheets import csv_of
 
 WRITERS: dict[str, Callable[[SuiteResult], str]] = {
     ".txt": lambda result: f"{result!r}\n",

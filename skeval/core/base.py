@@ -1,42 +1,32 @@
-"""The contract: parameters in `__init__`, real rows in `fit`, synthetic rows in `evaluate`.
-
-The warnings to give if rare levels of a category share features of a matrix.
-
-The base of metrics that look at several tables at once.
-"""
+"""The contract: parameters in `__init__`, real rows in `fit`, synthetic rows in `evaluate`."""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.core.context import Context, read_context, shared
+from skeval.core.context import Context
 from skeval.core.features import FeatureNames
+from skeval.core.halves import HalvesMixin
+from skeval.core.needs import Unmet, unmet
+from skeval.core.notices import pooled_notices, sample_notices
+from skeval.core.reading import read_context
 from skeval.core.tags import MetricTags, Need
-from skeval.exceptions import (
-    InvalidParameterError,
-    MissingInputError,
-    PooledLevelsWarning,
-    SampledWarning,
-)
+from skeval.exceptions import InvalidParameterError, MissingInputError
 from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL
-from skeval.stats.halves import extrapolated, halves_interval, linearized, sampling_interval
-from skeval.stats.table_differences import Sampled, independent_interval
-from skeval.steps.column_choice import check_measured
-from skeval.steps.encoded_rows import is_gower, preprocessor
-from skeval.steps.halves import MIN_HALVED, halved_share, halvings
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import (
+    check_measured,
     drawn_positions,
     holdout_in_place,
     in_place,
@@ -46,125 +36,16 @@ from skeval.steps.samples import (
 from skeval.steps.single_values import unchanged_values
 from skeval.tables.schema import Accept, TableSchema
 from skeval.tables.transformers import with_fitted
-from skeval.utils.execution import sharing
+from skeval.utils.cores import sharing
 from skeval.utils.formatting import as_float
-from skeval.utils.parameters import Legal, Scaling, check_parameters, legal_sets, with_known_names
+from skeval.utils.parameters import Legal, Scaling, check_parameters, legal_sets
+from skeval.utils.signatures import with_known_names
 
 if TYPE_CHECKING:
-    from skeval.core.relational_context import RelationalContext
     from skeval.tables.relational_schema import RelationalSchema
 
 
-def pooled_notices(context: Context, space: Any) -> tuple[PooledLevelsWarning, ...]:
-    """Name the columns whose rare levels share features in a space of vectors."""
-    if space is None or is_gower(space) or not context.levels:
-        return ()
-    from skeval.tables.spaces import most_features
-
-    sizes = [len(levels) for levels in context.levels.values()]
-    if max(sizes) <= most_features(sizes):
-        return ()
-    n_cells = getattr(preprocessor(context, space), "n_cells_", {})
-    pooled = [
-        f"{name} ({len(context.levels[name]):,} levels, {n - 2} features)"
-        for name, n in n_cells.items()
-        if name in context.levels and n - 2 < len(context.levels[name])
-    ]
-    text = f"rare levels share features of the matrix, by a hash: {', '.join(pooled)}."
-    return (PooledLevelsWarning(text),) if pooled else ()
-
-
-MAX_HALVED_OF_SUBJECTS = 2**13  # rows of all tables
-_N_HALVINGS_OF_SUBJECTS = 4
-
-
-@shared
-def _halved_by_subject(context: RelationalContext, role: str, half: int, seed: int) -> Any:
-    from skeval.steps.independent_subjects import subjects_in_place
-
-    return subjects_in_place(context, role, half, seed, 2)
-
-
-def difference_by_subject(
-    context: RelationalContext,
-    value_of: Callable[[RelationalContext], float],
-    value: float,
-    fresh: float,
-) -> tuple[float, float] | None:
-    """Return the interval of value minus baseline of several tables, from halves of subjects."""
-    # A subject changes halves with all its rows. More rows than 8,192 are not halved: the
-    # noise is then that of fewer subjects, scaled.
-    from skeval.steps.independent_subjects import n_subjects, subjects_in_place
-
-    sizes = {role: n_subjects(context, role) for role in ("synthetic", "holdout")}
-    counted = min(sizes.values())
-    if counted < MIN_HALVED or np.isnan(value - fresh):
-        return None
-    values = [
-        whole if n == counted else value_of(subjects_in_place(context, role, counted, 0)[0])
-        for (role, n), whole in zip(sizes.items(), (value, fresh), strict=True)
-    ]
-    rows = max(context.n_rows(role) / n for role, n in sizes.items())
-    drawn = min(counted, max(MIN_HALVED, int(MAX_HALVED_OF_SUBJECTS / rows)))
-    halves = [
-        np.array(
-            [
-                [value_of(half) for half in _halved_by_subject(context, role, drawn // 2, k)]
-                for k in range(_N_HALVINGS_OF_SUBJECTS)
-            ]
-        )
-        for role in sizes
-    ]
-    return halves_interval(values[0] - values[1], halves[0], halves[1], share=drawn / counted)
-
-
-Halved = Literal[False, True, "root"]
-
-# of each need: what is lacking, and the cure
-_UNMET = {
-    "holdout": (
-        "compares against holdout rows, and none were given.",
-        "Pass them: fit(train, holdout=rows).",
-    ),
-    "keys": (
-        "needs a primary key.",
-        "Pass a schema that names it: fit(train, schema=TableSchema(...)).",
-    ),
-    "relational": (
-        "compares several tables.",
-        "Pass them by name: "
-        "fit({{'users': users, 'orders': orders}}, schema=RelationalSchema(...)).",
-    ),
-    "text": (
-        "needs a text column, and the table has none.",
-        "Name one: fit(train, schema={{column: 'text'}}).",
-    ),
-    "target": (
-        "needs a target, a column of the table that can be measured.",
-        "Name it: {metric}(target=column).",
-    ),
-    "one table": (
-        "measures one table, and several were given.",
-        "Lift it: PerTable({metric}(...)), or PerSubject({metric}(...)) for the subjects with all "
-        "their rows.",
-    ),
-}
-
-
-class Unmet(NamedTuple):
-    """What the tables lack for a metric, with the cure, and the need by name if it is one."""
-
-    reason: str
-    need: str = ""
-
-
-def unmet(need: str, metric: str, lack: str = "") -> Unmet:
-    """Return what the tables lack of a need of a metric, in words of its own if it has some."""
-    known, cure = _UNMET[need]
-    return Unmet(f"{lack or known} {cure.format(metric=metric)}", need)
-
-
-class Metric(FeatureNames, BaseEstimator):
+class Metric(HalvesMixin, FeatureNames, BaseEstimator):
     """Base of all metrics: the author writes `tags` and `_compute`, the rest is inherited.
 
     A metric is an estimator. Its parameters are stored untouched by `__init__`; :meth:`fit` takes
@@ -230,9 +111,6 @@ class Metric(FeatureNames, BaseEstimator):
     report_columns: ClassVar[Literal["", "knn", "phik", "pairs"]] = ""
     # parameters that a suite changes where it puts a metric in another space than "gower"
     in_other_spaces: ClassVar[Mapping[str, Any]] = {}
-
-    # whether it is fast enough to be measured on halves as well
-    _halved: ClassVar[Halved] = False
 
     context_: Context
 
@@ -474,30 +352,6 @@ class Metric(FeatureNames, BaseEstimator):
             return self._with_baseline(context, result)
         return result
 
-    def _with_interval(self, context: Context, result: Result) -> Result:
-        """Return the result with the interval of its expected value, from halves of all tables."""
-        n_rows, value = context.n_rows("synthetic"), result.value
-        if result.interval or np.isnan(value) or not self._can_halve(context, n_rows):
-            return result
-        share = self._share(context, n_rows)
-        halves = self._of_halves(context, "synthetic", n_rows)
-        bounds = (result.tags or self.tags).bounds
-        lines = linearized(value, halves, root=self._halved == "root")
-        result = replace(result, interval=sampling_interval(value, lines, share, bounds=bounds))
-        limit = extrapolated(value, halves, share, root=self._halved == "root", bounds=bounds)
-        if not self.tags.sign * (limit - value) >= 0.0:  # noise never makes tables more similar
-            return result
-        return replace(result, details={**result.details, "large_sample_value": limit})
-
-    def _can_halve(self, context: Context, n_rows: int) -> bool:
-        fewest = min(self._n_counted(context, n) for n in (n_rows, context.n_rows("train")))
-        return bool(self._halved) and fewest >= MIN_HALVED
-
-    def _share(self, context: Context, n_rows: int) -> float:
-        """Return which fraction of the rows of the tables is halved."""
-        sizes = (context.n_rows("train"), n_rows)
-        return halved_share(*(self._n_counted(context, n) for n in sizes))
-
     def _with_baseline(self, context: Context, result: Result) -> Result:
         n_rows, value = context.n_rows("synthetic"), result.value
         n_fresh = min(n_rows, context.n_rows("holdout"))
@@ -520,91 +374,3 @@ class Metric(FeatureNames, BaseEstimator):
             details["holdout"] = parts
         warnings = (*result.warnings, *said)
         return replace(result, baseline=fresh.value, details=details, warnings=warnings)
-
-    def _difference(
-        self, context: Context, n_rows: int, value: float, fresh: float
-    ) -> tuple[float, float] | None:
-        """Return the interval of value minus baseline, both of `n_rows`, from halves of both."""
-        if np.isnan(value - fresh) or not self._can_halve(context, n_rows):
-            return None
-        root = self._halved == "root"
-        synthetic, holdout = (
-            linearized(of_all, self._of_halves(context, role, n_rows), root=root)
-            for role, of_all in (("synthetic", value), ("holdout", fresh))
-        )
-        share = self._share(context, n_rows)
-        return sampling_interval(value - fresh, synthetic - holdout, share)
-
-    def _of_halves(self, context: Context, role: str, n_rows: int) -> np.ndarray:
-        """Return the values of halves of the training data and of `n_rows` of a role."""
-        sizes = (self._n_counted(context, n) for n in (context.n_rows("train"), n_rows))
-        pairs = halvings(context, role, *sizes)
-        return np.array([[self._value_alone(half) for half in halves] for halves in pairs])
-
-    def _value_alone(self, context: Context) -> float:
-        """Return the value alone: metrics override it whose other properties take longer."""
-        return self._result(context).value
-
-    def variation(self, context: Context, n_rows: int) -> Sampled | None:
-        """Return the value of `n_rows` synthetic rows and how it varies.
-
-        Two synthetic tables are compared by it; None where the metric has only intervals that take
-        the real rows as random too.
-        """
-        if not self._can_halve(context, n_rows):
-            return None
-        whole = n_rows >= context.n_rows("synthetic")
-        value = self._result(context if whole else synthetic_sample(context, n_rows)).value
-        halves = self._of_halves(context, "synthetic", n_rows)
-        lines = linearized(value, halves, root=self._halved == "root")
-        return Sampled(value, lines, "halves", self._share(context, n_rows))
-
-    def _n_counted(self, context: Context, n_rows: int) -> int:
-        """Return how many of `n_rows` in the synthetic place the value is of."""
-        return min(n_rows, getattr(self, "max_rows", None) or n_rows)
-
-
-def sample_notices(context: Context) -> tuple[SampledWarning, ...]:
-    """Say how many rows of each table were measured, where it was not all."""
-    sizes = [(role, context.n_rows(role), of) for role, of in context.drawn_of.items()]
-    drawn = [f"{n:,} of {of:,} {role} rows" for role, n, of in sizes if n < of]
-    text = f"measured on a sample, for all rows cannot be counted up here: {', '.join(drawn)}."
-    return (SampledWarning(text),) if drawn else ()
-
-
-NO_KEYS = "The schema has no foreign key. Give them: RelationalSchema(..., foreign_keys=[...])."
-
-
-class RelationalMetric(Metric):
-    """A metric of several tables: its author writes `_measure`, of a relational context."""
-
-    # If a holdout is given, the baseline is the same metric with the holdout's tables in the
-    # synthetic place. Metrics with `_halved = True` have an interval of value minus baseline
-    # (`Result.difference`) from halves of the subjects, each with all its rows; where rows
-    # belong to several subjects, or nobody knows to whom, there is none. Others have it from
-    # the intervals of both, if they have these.
-
-    def _compute(self, context: Context) -> float | Result:
-        return self._measure(cast("RelationalContext", context))
-
-    def _measure(self, context: RelationalContext) -> float | Result:
-        raise NotImplementedError(f"{type(self).__name__} must define _measure(context).")
-
-    def _with_baseline(self, context: Context, result: Result) -> Result:
-        relational = cast("RelationalContext", context)
-        fresh = self._result(relational.in_place("holdout"))
-        result = self._beside(fresh, result)
-        both = result.value, fresh.value
-        if self._halved:
-            difference = difference_by_subject(relational, self._value_alone, *both)
-        else:
-            difference = independent_interval(both[0], result.interval, both[1], fresh.interval)
-        return replace(result, difference=difference)
-
-    def _with_interval(self, context: Context, result: Result) -> Result:
-        """Return the result: rows of several tables are not independent of each other."""
-        return result
-
-    def variation(self, context: Context, n_rows: int) -> Sampled | None:
-        """Return None: rows of several tables are no sample that can be cut to a number."""
-        return None

@@ -3,9 +3,6 @@
 A *step* is a plain function of a context, decorated with :func:`shared`. Calling it twice on one
 context with equal arguments computes once. There is no registry and no declared graph, and data are
 never hashed: the context is the data's identity.
-
-Below: how real tables of any kind are read into a context, and counts of a role's rows, which add
-up over parts of a table.
 """
 
 from __future__ import annotations
@@ -14,7 +11,7 @@ import functools
 import hashlib
 import inspect
 import pickle
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import is_dataclass
@@ -26,21 +23,14 @@ import joblib
 import numpy as np
 import pandas as pd
 
-from skeval.exceptions import (
-    MetricWarning,
-    MostlySharedRowsWarning,
-    NotRememberedError,
-    SharedRowsWarning,
-)
+from skeval.exceptions import MetricWarning, NotRememberedError
 from skeval.tables.frames import (
     as_frame,
     conform,
-    hashed_share,
     learn_levels,
     levels_of,
     order_of_content,
     respelled_columns,
-    row_hashes,
     rows_at,
     with_levels,
     without_unread,
@@ -56,14 +46,8 @@ from skeval.tables.precision import (
     stored_precision,
 )
 from skeval.tables.schema import Accept, Kind, TableSchema
-from skeval.utils.execution import Stopped, waiting
-
-SHARED_ROWS = (
-    "{share:.2%} of the holdout rows also stand in train, so that whatever contrasts the two looks "
-    "milder than it is. Remove them from one of the tables, unless such rows are natural here."
-)
-
-MAX_SHARED = 0.5  # of the holdout rows: beyond, contrasts of train and holdout say nothing
+from skeval.utils.cores import waiting
+from skeval.utils.limits import Stopped
 
 NOT_REMEMBERED = (
     "The real rows were left out when this fitted object was pickled. Fit it again, or set "
@@ -283,6 +267,9 @@ class Context:
         context = cls(schema, tables, ordered=ordered, places=places, **parts)
         context.notices = tuple(notices)
         if holdout is not None:
+            # a step, which is a function of contexts, so its module imports this one
+            from skeval.core.shared_rows import shared_rows
+
             context.notices += shared_rows(context)
         return context
 
@@ -555,127 +542,3 @@ def shared(step: Callable[Concatenate[C, P], T]) -> ByContext[Concatenate[C, P],
 
     vars(recalled).update(register=chosen.register, ordinary=step)
     return cast("ByContext[Concatenate[C, P], T]", recalled)
-
-
-@shared
-def content_hashes(context: Context, role: str) -> np.ndarray | None:
-    """Return a hash of what each row holds, ids aside; None where there is nothing else."""
-    rows, ids = context[role], context.schema.columns("id")
-    names = [name for name in rows.columns if name not in ids]
-    return row_hashes(rows, names) if names else None
-
-
-def shared_rows(context: Context) -> tuple[MetricWarning, ...]:
-    """Return a sentence on the share of holdout rows that are also in train, if any are."""
-    share = hashed_share(*(content_hashes(context, role) for role in ("train", "holdout")))
-    kind = MostlySharedRowsWarning if share > MAX_SHARED else SharedRowsWarning
-    return (kind(SHARED_ROWS.format(share=share)),) if share else ()
-
-
-# of users, before those of the package; each returns None for tables of another kind
-READERS: list[Callable[..., Context | None]] = []
-TABLE_READERS: list[Callable[[Any, str], Any | None]] = []
-
-
-def read_context(
-    train: Any, holdout: Any = None, *, schema: Any = None, max_rows: int | None = None
-) -> Context:
-    """Read one real table, or, where train maps names to tables, several of them."""
-    # A table that need not fit in memory, such as a folder of Parquet files, stays where it
-    # is; what cannot be counted up is then measured on `max_rows` rows of each role.
-    are_frames = isinstance(train, pd.DataFrame) and isinstance(holdout, pd.DataFrame | None)
-    if not are_frames:
-        # these contexts derive from Context, so their modules import this one
-        from skeval.core.relational_context import read_several
-        from skeval.scale.context import read_large
-
-        for reader in (*READERS, read_several, read_large):
-            context = reader(train, holdout, schema=schema, max_rows=max_rows)
-            if context is not None:
-                return context
-    return Context.of(train, holdout, schema=schema, ordered=True)
-
-
-def read_rows(table: Any, role: str) -> Any:
-    """Return a table as a frame, or as what a reader of tables of its kind makes of it."""
-    # skeval.scale imports this module; its contexts register how such tables are sampled
-    import skeval.scale.context  # noqa: F401
-    from skeval.scale.long_csv import large_table
-
-    for reader in (*TABLE_READERS, large_table):
-        if (read := reader(table, role)) is not None:
-            return read
-    return as_frame(table, role)
-
-
-def summed(counts: list[list[np.ndarray]]) -> list[np.ndarray]:
-    """Return lists of counts as one, added up place by place."""
-    return [np.sum(of_column, axis=0) for of_column in zip(*counts, strict=True)]
-
-
-@by_context
-def counted(
-    context: Context,
-    role: str,
-    names: Sequence[str],
-    count: Callable[[Any], T],
-    merge: Callable[[list[T]], T],
-) -> T:
-    """Return what a function counts in a role's rows."""
-    return count(context[role])
-
-
-@by_context
-def each_column(
-    context: Context, role: str, look: Callable[..., T], tasks: Iterable[Sequence[Any]]
-) -> Iterator[T]:
-    """Yield what a function gives of a role's columns, one task a column.
-
-    It takes the rows as they are read and as they were given, then what the task holds.
-    """
-    rows, given = context[role], context.given(role)
-    return (look(rows, given, *task) for task in tasks)
-
-
-@by_context
-def of_given(context: Context, role: str, look: Callable[..., T], *arguments: Any) -> T:
-    """Return what a function gives of a role's table as it was given, its rows in that order."""
-    given = context.given(role).iloc[np.argsort(context.places(role))]
-    return look(given, *arguments)
-
-
-@shared
-def has_missing(context: Context, role: str, column: str) -> bool:
-    """Return whether a column of a table as it was read, one of numbers or categories, has gaps."""
-    return bool(context[role][column].isna().any())
-
-
-def missing_cells(context: Context, role: str, column: str) -> np.ndarray:
-    """Return which cells are missing in the table as given; all where it lacks the column."""
-    given = context.given(role)
-    if column not in given.columns:
-        return np.ones(len(given), dtype=bool)
-    missing: np.ndarray = given[column].isna().to_numpy(dtype=bool)
-    return missing
-
-
-@shared
-def n_missing(context: Context, role: str, column: str) -> int:
-    """Return the number of missing cells of a column, as given."""
-    return int(missing_cells(context, role, column).sum())
-
-
-@shared
-def level_counts(context: Context, role: str, column: str) -> np.ndarray:
-    """Return how often each level of a categorical column occurs, in the order of its codes."""
-    return counts_of_levels(context[role], [column])[0]
-
-
-def counts_of_levels(frame: pd.DataFrame, names: Sequence[str]) -> list[np.ndarray]:
-    """Return how often each level of categorical columns occurs in some rows."""
-    columns = [frame[name].cat for name in names]
-    codes = [column.codes.to_numpy() for column in columns]
-    return [
-        np.bincount(of[of >= 0], minlength=len(column.categories))
-        for of, column in zip(codes, columns, strict=True)
-    ]

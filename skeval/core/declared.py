@@ -9,7 +9,7 @@ from functools import cache
 from itertools import groupby
 from typing import Any, TypeVar, dataclass_transform
 
-from skeval.utils.parameters import with_known_names
+from skeval.utils.signatures import with_known_names
 
 T = TypeVar("T", bound=type)
 _SECTIONS = ("Parameters", "Attributes")

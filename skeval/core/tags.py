@@ -1,4 +1,4 @@
-"""What a metric is about, what it needs and which way is good; and what families have in common."""
+"""Tags of metrics and of their families: what a metric is about, needs, and which way is good."""
 
 from __future__ import annotations
 

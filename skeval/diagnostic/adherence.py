@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from skeval.core.base import Metric
-from skeval.core.context import Context, each_column, has_missing, level_counts, shared
+from skeval.core.context import Context, shared
+from skeval.core.counts import each_column, has_missing, level_counts
 from skeval.core.declared import declared
 from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import (

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from skeval.core.base import Metric
-from skeval.core.context import Context, level_counts, shared
+from skeval.core.context import Context, shared
+from skeval.core.counts import level_counts
 from skeval.core.declared import declared
 from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import (

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from skeval.core.base import Metric
-from skeval.core.context import Context, missing_cells, n_missing, shared
+from skeval.core.context import Context, shared
+from skeval.core.counts import missing_cells, n_missing
 from skeval.core.declared import declared
 from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import any_columns, lacks, within_bands

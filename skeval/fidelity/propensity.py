@@ -10,9 +10,10 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from scipy.stats import chi2
 
-from skeval.core.base import Metric, unmet
+from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
+from skeval.core.needs import unmet
 from skeval.core.tags import MetricTags
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.results.result import Result, undefined

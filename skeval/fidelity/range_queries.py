@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from skeval.core.base import Metric
-from skeval.core.context import Context, counted, shared, summed
+from skeval.core.context import Context, shared
+from skeval.core.counts import counted, summed
 from skeval.core.declared import declared
 from skeval.core.tags import COLUMN_TAGS
 from skeval.exceptions import DegenerateInputWarning

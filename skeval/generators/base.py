@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skeval.exceptions import NotRememberedError, TableError
-from skeval.utils.parameters import Count, Seed, check_parameters, legal_sets, with_known_names
+from skeval.utils.parameters import Count, Seed, check_parameters, legal_sets
+from skeval.utils.signatures import with_known_names
 
 # what generators were fitted on is not part of them: it ends with the object, and no copy has it
 TRAINED: WeakKeyDictionary[Any, pd.DataFrame] = WeakKeyDictionary()

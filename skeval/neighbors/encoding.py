@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skeval.exceptions import InvalidParameterError
-from skeval.utils.execution import sharing
+from skeval.utils.cores import sharing
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

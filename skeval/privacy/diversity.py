@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from skeval.core.base import Unmet
 from skeval.core.context import Context
 from skeval.core.declared import declared
+from skeval.core.needs import Unmet
 from skeval.core.tags import DISCLOSURE_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy.equivalence_classes import ClassMetric, classes, column_codes, distinct_rows

@@ -8,9 +8,9 @@ from dataclasses import KW_ONLY, field, replace
 import numpy as np
 from scipy.special import hyp2f1
 
-from skeval.core.base import Unmet
 from skeval.core.context import Context
 from skeval.core.declared import declared
+from skeval.core.needs import Unmet
 from skeval.core.tags import DISCLOSURE_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy.equivalence_classes import ClassMetric, classes

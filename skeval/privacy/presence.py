@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from skeval.core.base import Unmet, unmet
 from skeval.core.context import Context
 from skeval.core.declared import declared
+from skeval.core.needs import Unmet, unmet
 from skeval.core.tags import DISCLOSURE_TAGS
 from skeval.privacy.k_anonymity import SmallestClassMetric
 from skeval.privacy.kmeans_clusters import ClusterableMetric, too_few_to_cluster

@@ -8,10 +8,12 @@ from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 
-from skeval.core.base import Metric, Unmet, difference_by_subject
+from skeval.core.base import Metric
 from skeval.core.by_group import AnyMetric, goodness
 from skeval.core.context import Context
 from skeval.core.declared import declared
+from skeval.core.halves import difference_by_subject
+from skeval.core.needs import Unmet
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import MetricTags
 from skeval.exceptions import InvalidParameterError, NoTestWarning, NothingToMeasureWarning

@@ -17,7 +17,7 @@ from skeval.reporting.decision import titles_of
 from skeval.reporting.layout import Form, Grid, Part, Words
 from skeval.reporting.scores import entries, numbers_of, numbers_tested
 from skeval.reporting.style import judged
-from skeval.results.provenance import call_of, defaults_of, described
+from skeval.results.calls import call_of, defaults_of, described
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import is_shifted

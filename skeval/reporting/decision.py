@@ -31,14 +31,13 @@ from skeval.reporting.stated import agreed_limits, stated_parts
 from skeval.reporting.style import AS_GOOD, BEHIND, CLOSER, judged, label_of
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
+from skeval.results.summary import fidelity_sentence, utility_sentence
 from skeval.results.verdict import (
     Verdict,
     advised,
-    fidelity_sentence,
     is_quoted,
     is_shifted,
     is_whole_population,
-    utility_sentence,
     with_copies,
 )
 from skeval.results.verdict import verdict as judge

@@ -26,7 +26,8 @@ from skeval.reporting.scores import (
 from skeval.reporting.style import evidence, finding
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import is_shifted, summary
+from skeval.results.summary import summary
+from skeval.results.verdict import is_shifted
 from skeval.utils.formatting import as_float, number, shown_interval
 
 _MAX_LENGTH = 240  # characters of a name; MLflow takes 250

@@ -54,7 +54,7 @@ from skeval.reporting.layout import (
 from skeval.reporting.scores import HOW_TO_READ
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import summary
+from skeval.results.summary import summary
 
 _ANY, _OWN = "any display", "any display of one table"
 

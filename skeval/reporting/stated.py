@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting.layout import Facts, Grid, Part, Words
-from skeval.results.policy import Policy, RuleOutcome
+from skeval.results.policy import Policy
 from skeval.results.release import NOT_STATED, Release, gate_policy, outcomes_of
+from skeval.results.requirement import RuleOutcome
 from skeval.results.suite_result import SuiteResult
 
 HELD, VIOLATED = "held", "violated"

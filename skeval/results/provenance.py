@@ -1,226 +1,32 @@
-"""The origin of results: version, parameters, seeds, inputs, columns; and a check of files.
-
-Metrics as JSON, and as the text of a call.
-
-What a bug report needs to know of the machine.
-"""
+"""The origin of results: version, parameters, seeds, inputs and columns."""
 
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
-import inspect
-import math
 import os
-import platform
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
-from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator
 
-from skeval.core.context import Context, of_given, read_rows, shared
-from skeval.exceptions import InvalidParameterError, TableError
-from skeval.tables.frames import read_alone
+from skeval.core.context import Context, shared
+from skeval.core.reading import read_rows
+from skeval.exceptions import InvalidParameterError
+from skeval.results.calls import call_of, described
+from skeval.results.hashes import hash_of_cells, hash_of_role
 from skeval.tables.places import Place
-from skeval.tables.reading import read_table
 from skeval.tables.reasons import column_reasons
-from skeval.tables.schema import TableSchema, read_column
-from skeval.utils.files import hash_of_file
+from skeval.tables.schema import TableSchema
+from skeval.utils.foreign_files import hash_of_file
+from skeval.utils.versions import installed_versions
 
 if TYPE_CHECKING:
     from skeval.results.release import Release
 
-
-def described(value: Any) -> Any:
-    """Return what makes a metric again, as plain JSON: its class and all its parameters.
-
-    Names are those under which classes are public. Lists, texts, numbers, True, False and None are
-    themselves; tuples, mappings and numbers that JSON lacks are mappings of one name. What is
-    anything else, as a lambda, is known by its name alone: a parameter is never shown by what it
-    holds.
-
-    Examples
-    --------
-    >>> from skeval.results.provenance import described
-    >>> from skeval.fidelity import KSComplement
-    >>> described(KSComplement(columns=["age"]))
-    {'class': 'skeval.fidelity.KSComplement', 'parameters': {'columns': ['age']}}
-    """
-    if isinstance(value, BaseEstimator):
-        parameters = value.get_params(deep=False)
-        if not type(value).__module__.startswith("skeval"):
-            standard = defaults_of(type(value))
-            parameters = {n: v for n, v in parameters.items() if not _equal(v, standard.get(n))}
-        own = {name: described(part) for name, part in parameters.items()}
-        return {"class": public_name(type(value)), "parameters": own}
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"float": str(value)}
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    if isinstance(value, dict):
-        return {"dict": [[described(k), described(v)] for k, v in value.items()]}
-    if type(value) in (list, tuple):
-        parts = list(map(described, value))
-        return parts if type(value) is list else {"tuple": parts}
-    if isinstance(value, type) or hasattr(value, "__qualname__"):
-        return {"name": public_name(value)}
-    return {"name": f"<{type(value).__name__}>"}
-
-
-def constructor(value: Any) -> str:
-    """Return the call that makes a metric again, to be read by people.
-
-    Examples
-    --------
-    >>> from skeval.results.provenance import constructor
-    >>> from skeval.fidelity import KSComplement
-    >>> constructor(KSComplement(columns=["age"]))
-    "skeval.fidelity.KSComplement(columns=['age'])"
-    """
-    return call_of(described(value))
-
-
-def call_of(content: Any) -> str:
-    """Return what :func:`described` gave as Python's text, which is printed and never parsed.
-
-    Raises
-    ------
-    ValueError
-        If it is of another form.
-    """
-    if content is None or isinstance(content, str | bool | int | float):
-        if isinstance(content, float) and not math.isfinite(content):
-            raise ValueError("no JSON")
-        return repr(content)
-    if isinstance(content, list):
-        return f"[{', '.join(map(call_of, content))}]"
-    kind, held = _one_of(content)
-    if kind == "class":
-        own = ", ".join(f"{name}={call_of(part)}" for name, part in content["parameters"].items())
-        return f"{held}({own})"
-    if kind == "float":
-        return f"float({held!r})"
-    if kind == "dict":
-        return f"{{{', '.join(f'{call_of(k)}: {call_of(v)}' for k, v in held)}}}"
-    if kind == "tuple":
-        return f"({', '.join(map(call_of, held))}{',' if len(held) == 1 else ''})"
-    return str(held) if "<" not in held else f"<{''.join(c for c in held if c not in '<>')}>"
-
-
-def _one_of(content: Any) -> tuple[str, Any]:
-    """Return the form of a mapping that :func:`described` wrote, and what it holds."""
-    if isinstance(content, dict) and set(content) == {"class", "parameters"}:
-        if isinstance(content["class"], str) and isinstance(content["parameters"], dict):
-            return "class", content["class"]
-    elif isinstance(content, dict) and len(content) == 1:
-        ((kind, held),) = content.items()
-        is_pairs = isinstance(held, list) and all(
-            isinstance(pair, list) and len(pair) == 2 for pair in held
-        )
-        if {
-            "float": held in ("inf", "-inf", "nan"),
-            "dict": is_pairs,
-            "tuple": isinstance(held, list),
-            "name": isinstance(held, str),
-        }.get(kind):
-            return kind, held
-    raise ValueError("no call")
-
-
-def public_name(value: Any) -> str:
-    """Return the shortest dotted name under which a class or function can be imported."""
-    name, parts = value.__qualname__, str(value.__module__).split(".")
-    for depth in range(1, len(parts)):
-        module = ".".join(parts[:depth])
-        if getattr(import_module(module), name, None) is value:
-            return f"{module}.{name}"
-    return f"{value.__module__}.{name}"
-
-
-def defaults_of(kind: type) -> dict[str, Any]:
-    """Return the defaults of the parameters of a class, by their names."""
-    return {n: p.default for n, p in inspect.signature(kind).parameters.items()}
-
-
-def _equal(value: Any, default: Any) -> bool:
-    return type(value) is type(default) and repr(value) == repr(default)
-
-
-_PACKAGES = (
-    "skeval",
-    "scikit-learn",
-    "numpy",
-    "pandas",
-    "scipy",
-    "numba",
-    "xgboost",
-    "phik",
-    "matplotlib",
-    "seaborn",
-    "pypdf",
-    "rapidfuzz",
-    "joblib",
-    "narwhals",
-    "polars",
-    "pyarrow",
-)
-_ABSENT = "not installed"
-
-
-def installed_versions() -> dict[str, str]:
-    """Return the versions of Python and of those packages that are there, by name."""
-    versions = {"Python": platform.python_version()}
-    return versions | {name: held for name in _PACKAGES if (held := version_of(name)) != _ABSENT}
-
-
-def show_versions() -> None:
-    """Write the versions of Python, the system and the packages that matter, for a bug report.
-
-    Examples
-    --------
-    >>> from skeval import show_versions
-    >>> show_versions()
-    Python ...
-    """
-    lines = [f"Python {platform.python_version()}, {platform.platform()}"]
-    lines += [f"{name} {version_of(name)}" for name in _PACKAGES]
-    sys.stdout.write("\n".join(lines) + "\n")
-
-
-@cache
-def version_of(name: str) -> str:
-    """Return the version of a package, or that it is not installed."""
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return _ABSENT
-
-
-__all__ = [
-    "ColumnRecord",
-    "InputRecord",
-    "Provenance",
-    "call_of",
-    "constructor",
-    "described",
-    "hash_of_cells",
-    "hash_of_file",
-    "stamp",
-    "verify",
-]
-
 EPOCH = "SOURCE_DATE_EPOCH"
-SAME_BYTES, SAME_CELLS, DIFFERENT = "the same bytes", "the same cells", "not among the inputs"
 Date = dt.date | str | None
 
 
@@ -282,7 +88,7 @@ class Provenance:
         Their kinds, and why.
     metrics : mapping of str to dict
         By the name in the suite, the class of the metric and all its parameters, as JSON: see
-        :func:`skeval.results.provenance.described`. Estimators within it name those parameters
+        :func:`skeval.provenance.described`. Estimators within it name those parameters
         that are not the defaults of their version.
     seeds : mapping of str to int
         By metric; and `rows`, the seed by which rows of a report were drawn.
@@ -468,7 +274,7 @@ def stamp(date: Date = None) -> str:
     Examples
     --------
     >>> from datetime import UTC, datetime
-    >>> from skeval.results.provenance import stamp
+    >>> from skeval.provenance import stamp
     >>> stamp("2026-11-22"), stamp(datetime(2026, 11, 22, 12, tzinfo=UTC))
     ('2026-11-22', '2026-11-22T12:00:00Z')
     """
@@ -496,70 +302,6 @@ def _parameters(metric: Any) -> Iterator[tuple[str, Any]]:
         yield name.rpartition("__")[2], value
 
 
-def hash_of_cells(frame: Any, schema: TableSchema) -> str:
-    """Return the SHA-256 of the cells of a table in any storage, in the order of its rows.
-
-    A table has one such hash in CSV and in Parquet, in pandas and in polars, with its columns in
-    any order: numbers count as float64, dates in microseconds of UTC, all else as texts, in which 1
-    and 1.0 are the same. Columns that the schema does not name do not count.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        As it was given.
-    schema : TableSchema
-        The kinds to read its columns as.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval import TableSchema
-    >>> from skeval.results.provenance import hash_of_cells
-    >>> table = pd.DataFrame({"x": [1, 2], "y": ["a", "b"]})
-    >>> schema = TableSchema.infer(table)
-    >>> other = table[["y", "x"]].astype({"x": float})
-    >>> hash_of_cells(table, schema) == hash_of_cells(other, schema)
-    True
-    """
-    digest = hashlib.sha256()
-    absent = pd.Series([None] * len(frame), dtype=object)
-    for name in sorted(schema.kinds):  # one at a time: a large table may stand for a frame
-        given = frame[name] if name in frame.columns else absent
-        digest.update(repr((name, len(frame))).encode())
-        for part in _cells(read_alone(given, schema, name)):
-            digest.update(part)
-    return digest.hexdigest()
-
-
-def _cells(values: pd.Series) -> Iterator[bytes]:
-    if values.dtype.kind == "M":
-        yield values.to_numpy("datetime64[us]").astype("<i8").tobytes()
-        return
-    if values.dtype.kind == "f":
-        numbers = values.to_numpy("<f8") + 0.0  # -0.0 is 0.0
-        numbers[np.isnan(numbers)] = np.nan  # of any bits
-        yield numbers.tobytes()
-        return
-    if not isinstance(values.dtype, pd.CategoricalDtype):
-        values = read_column(values, "categorical", None)
-    codes, labels = values.array.codes, list(values.dtype.categories)
-    held = sorted(np.unique(codes[codes >= 0]).tolist(), key=labels.__getitem__)
-    yield repr([labels[code] for code in held]).encode("utf-8", "backslashreplace")
-    place = np.full(len(labels) + 1, -1, dtype="<i4")  # the last is that of missing values
-    place[held] = np.arange(len(held))
-    yield place[codes].tobytes()
-
-
-@shared
-def hash_of_role(context: Context, role: str) -> str:
-    """Return the hash of a role's cells as they were given."""
-    return of_given(context, role, hash_of_cells, context.schema)
-
-
 def _inputs(context: Context) -> Iterator[InputRecord]:
     for role in ("train", "holdout", "synthetic"):
         for table, own in context.single_tables():
@@ -584,84 +326,3 @@ def schema_of(columns: Iterable[ColumnRecord], table: str = "") -> TableSchema:
     kinds: dict[str, Any] = {record.column: record.kind for record in own}
     formats = {record.column: record.form for record in own if record.form}
     return TableSchema(kinds, datetime_formats=formats)
-
-
-def verify(
-    provenance: Provenance, tables: Mapping[str, Any] | Iterable[str | Path | Place]
-) -> pd.DataFrame:
-    """Look whether tables are those that results are of.
-
-    Parameters
-    ----------
-    provenance : Provenance
-        The provenance of the results.
-    tables : iterable of paths, or mapping of str to table or path
-        Files, or tables by any name. Their order does not matter: each is sought among all inputs.
-
-    Returns
-    -------
-    DataFrame
-        One row a table: `given`, `input` (the roles that it is known to have had) and `found`:
-        "the same bytes" of a file, "the same cells" of a table in any format, or "not among the
-        inputs". Then one row for each input that none of them is, with an empty `given` and "not
-        looked at".
-
-    Raises
-    ------
-    TableError
-        If a file cannot be read, or has no input of its columns.
-
-    Examples
-    --------
-    >>> from skeval import make_suite
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.provenance import verify
-    >>> train, synthetic = make_mixed(100, random_state=0), make_mixed(100, random_state=1)
-    >>> result = make_suite("quality").fit(train).evaluate(synthetic)
-    >>> found = verify(result.provenance, {"mine": train, "other": train[::-1]})
-    >>> print(found.to_string(index=False))
-    given     input                found
-     mine     train       the same cells
-    other           not among the inputs
-          synthetic        not looked at
-    """
-    named = tables if isinstance(tables, Mapping) else {str(path): path for path in tables}
-    rows, looked_at = [], set()
-    for name, table in named.items():
-        roles, found = _known(provenance, table)
-        looked_at.update(roles)
-        rows.append((name, ", ".join(roles), found))
-    for record in provenance.inputs:
-        if record.role not in looked_at:
-            lacking = "" if record.cells or record.file_bytes else ", for its hashes were left out"
-            rows.append(("", record.role, f"not looked at{lacking}"))
-    return pd.DataFrame(rows, columns=["given", "input", "found"])
-
-
-def _of_same_bytes(provenance: Provenance, place: Place) -> list[str]:
-    """Return the roles of the inputs that are the same file, and the same sheet or table of it."""
-    if place.path is None or place.is_query:
-        return []
-    in_bytes = hash_of_file(place.path)
-    return [
-        record.role
-        for record in provenance.inputs
-        if record.file_bytes == in_bytes and place.part in ("", record.file.partition("#")[2])
-    ]
-
-
-def _known(provenance: Provenance, table: Any) -> tuple[list[str], str]:
-    """Return the roles of the inputs that a table is, and how that is known."""
-    if isinstance(table, str | Path | Place) and not (place := Place.of(table)).is_folder:
-        if roles := _of_same_bytes(provenance, place):
-            return roles, SAME_BYTES
-        try:
-            table = read_table(place)
-        except TableError:
-            return [], DIFFERENT
-    frame, roles = read_rows(table, "table"), []
-    for record in provenance.inputs:
-        schema = schema_of(provenance.columns, record.role.partition("/")[2])
-        if record.cells and len(frame) == record.n_rows and set(schema.kinds) <= set(frame.columns):
-            roles += [record.role] if hash_of_cells(frame, schema) == record.cells else []
-    return roles, SAME_CELLS if roles else DIFFERENT

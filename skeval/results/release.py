@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from skeval.exceptions import InvalidParameterError
-from skeval.results.policy import OF_LEAKS, Policy, RuleOutcome, together
-from skeval.utils.files import foreign_toml
+from skeval.results.policy import OF_LEAKS, Policy, together
+from skeval.results.requirement import RuleOutcome
+from skeval.utils.foreign_files import foreign_toml
 from skeval.utils.formatting import did_you_mean, printable
 
 if TYPE_CHECKING:

@@ -14,15 +14,15 @@ import pandas as pd
 from skeval.core.tags import MetricTags
 from skeval.exceptions import DegenerateInputWarning, MetricWarning, NothingToMeasureWarning
 from skeval.results.rendering import Display, rendering
-from skeval.stats.copied_rows import Copies
-from skeval.stats.distributions import exact_mean
-from skeval.utils.files import (
+from skeval.results.serialization import (
     check_details,
     named_warnings,
     plain_json,
     rebuilt_warnings,
     write_json,
 )
+from skeval.stats.distributions import exact_mean
+from skeval.stats.repeats import Copies
 from skeval.utils.formatting import as_float, pair
 
 _TEXTS = ("metric", "error", "unmet", "summary", "fact", "advice", "table")
@@ -53,7 +53,7 @@ class Contrast:
     n_tests : int, default=1
         Number of tests that this one was picked from, its p-value corrected for them.
     tests : tuple of str, default=()
-        Names of these tests by what they look at (:func:`skeval.steps.contrasts.name_of_test`), so
+        Names of these tests by what they look at (:func:`skeval.steps.relabelled.name_of_test`), so
         that it is known before any number is. Empty for a test that no other metric makes.
     least_p : float, default=0
         The least p-value possible for tables of these sizes, for any synthetic rows.

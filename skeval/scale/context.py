@@ -8,7 +8,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from skeval.core.context import NOT_REMEMBERED, Context, shared, shared_rows
+from skeval.core.context import NOT_REMEMBERED, Context, shared
+from skeval.core.shared_rows import shared_rows
 from skeval.exceptions import NotRememberedError
 from skeval.scale import column_steps, distinct_row_steps, pair_steps, row_steps
 from skeval.scale.long_csv import large_source

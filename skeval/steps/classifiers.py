@@ -13,7 +13,6 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 from skeval.core.context import Context, shared
-from skeval.exceptions import needed_xgboost
 from skeval.stats.roc import auc
 from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.columns import ROLES
@@ -24,6 +23,7 @@ from skeval.steps.text_features import Features, TextSource, WithTexts, beside, 
 from skeval.steps.texts import text_numbers, text_source
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, OneHot, Ranks
 from skeval.tables.schema import sorted_labels
+from skeval.utils.dependencies import needed_xgboost
 from skeval.utils.parameters import Legal
 
 TREE, LINEAR, CART = "xgboost", "logistic", "cart"

@@ -32,8 +32,8 @@ from skeval.suites.suite import MetricSuite
 from skeval.tables.frames import as_frame
 from skeval.tables.schema import TableSchema
 from skeval.tables.stated import MAX_VALUE, StatedTable
-from skeval.utils.execution import Progress
 from skeval.utils.patterns import bounded
+from skeval.utils.progress import Progress
 
 _NEEDS_TRAIN = "it compares with real rows, or statistics of them, and there are none."
 _NOT_STATED = "the schema states no {}."

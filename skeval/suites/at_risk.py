@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval.core.base import unmet
 from skeval.core.context import Context
+from skeval.core.needs import unmet
 from skeval.exceptions import MissingInputError, NotRememberedError, TableError
 from skeval.steps.column_choice import nothing_to_measure
 from skeval.steps.members import BLEND, STRONGEST, blended, scores_by_attack

@@ -1,7 +1,4 @@
-"""What others call an option, a detail, a plot or a report, and what of ours it is.
-
-Metrics have their names in :mod:`skeval.suites.names`; here is what has no metric of its own.
-"""
+"""Names of others for options, details, plots and reports, and our names for the same things."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from skeval.suites.presets import PRESETS, survival, with_disclosure
 from skeval.suites.suite import MetricSuite, Named
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.utils.formatting import snake_case
-from skeval.utils.parameters import bound_by
+from skeval.utils.signatures import bound_by
 
 if TYPE_CHECKING:
     from skeval.core.base import Metric

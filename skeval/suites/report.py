@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from skeval.core.base import Metric
-from skeval.core.context import read_rows
+from skeval.core.reading import read_rows
 from skeval.core.relational_context import RelationalContext
 from skeval.exceptions import InvalidParameterError
 from skeval.results.comparison import Comparison
@@ -24,9 +24,9 @@ from skeval.suites.suite import MetricSuite
 from skeval.tables.relational_data import RelationalData, read_folder
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import Accept, TableSchema
-from skeval.utils.execution import Shown, shown
 from skeval.utils.files import check_output
-from skeval.utils.parameters import bound_by
+from skeval.utils.progress import Shown, shown
+from skeval.utils.signatures import bound_by
 
 if TYPE_CHECKING:
     from skeval.results.release import Stated

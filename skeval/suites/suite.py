@@ -1,7 +1,4 @@
-"""Several metrics over the same tables, and suites of suites.
-
-The metrics of a suite: cloned into one space, and drawn side by side.
-"""
+"""Several metrics over the same tables, and suites of suites."""
 
 from __future__ import annotations
 
@@ -14,15 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast, get_args,
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import clone
 from sklearn.utils import Bunch, estimator_html_repr
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.core.base import Metric, Unmet
-from skeval.core.context import Context, read_context
+from skeval.core.base import Metric
+from skeval.core.context import Context
 from skeval.core.features import FeatureNames
+from skeval.core.needs import Unmet
+from skeval.core.reading import read_context
 from skeval.core.tags import Aspect, Need
 from skeval.exceptions import (
     InvalidParameterError,
@@ -32,25 +30,28 @@ from skeval.exceptions import (
 )
 from skeval.results.comparison import Comparison, comparison_of
 from skeval.results.overall import OverallScore
+from skeval.results.properties import property_warnings
 from skeval.results.provenance import Date, describe, stamp
 from skeval.results.rendering import rendering
 from skeval.results.result import Result
-from skeval.results.suite_result import SuiteResult, property_warnings
-from skeval.steps.column_choice import check_measured
+from skeval.results.suite_result import SuiteResult
 from skeval.steps.holdout_shift import shift_notices, unnoticed_shift_notices
+from skeval.steps.samples import check_measured, table_notices
 from skeval.steps.single_values import holdout_use_notices
-from skeval.steps.table_notices import table_notices
 from skeval.steps.texts import unread_texts
 from skeval.suites.at_risk import RowsAtRisk
+from skeval.suites.diagram import BlockOfMetrics
 from skeval.suites.examined import unexamined_columns
 from skeval.suites.groups import independent_rows, result_of, with_groups
 from skeval.suites.messages import told
 from skeval.suites.populations import of_population
+from skeval.suites.spaces import in_space
 from skeval.tables.schema import Accept, TableSchema
 from skeval.tables.transformers import with_fitted
+from skeval.utils.cores import Cores, sharing, using, waiting
 from skeval.utils.engines import carried
-from skeval.utils.execution import Cores, Progress, sharing, using, waiting, within_limits
 from skeval.utils.formatting import did_you_mean
+from skeval.utils.limits import within_limits
 from skeval.utils.parameters import (
     Count,
     JobCount,
@@ -59,49 +60,13 @@ from skeval.utils.parameters import (
     Space,
     check_parameters,
     legal_sets,
-    with_known_names,
 )
+from skeval.utils.progress import Progress
+from skeval.utils.signatures import with_known_names
 
 if TYPE_CHECKING:
     from skeval.results.release import Release, Stated
     from skeval.tables.relational_schema import RelationalSchema
-
-
-def in_space(metric: Metric, space: Any) -> Metric:
-    """Return a clone of a metric that measures in a space, as do the metrics that it holds."""
-    # None leaves each metric its own; a metric that knows no space stays as it is.
-    own: Metric = clone(metric)
-    if space is None:
-        return own
-    _put(own, space)
-    return own
-
-
-def _put(metric: Metric, space: Any) -> None:
-    parameters = metric.get_params(deep=False)
-    if "space" in parameters:
-        is_default = isinstance(space, str) and space == "gower"
-        metric.set_params(space=space, **({} if is_default else metric.in_other_spaces))
-    for held in parameters.values():
-        if isinstance(held, Metric):
-            _put(held, space)
-
-
-class BlockOfMetrics:
-    """Metrics side by side, as scikit-learn's diagram reads them: its own class is private."""
-
-    kind = "parallel"
-    name_caption = None
-    doc_link_label = None
-    dash_wrapped = True
-
-    def __init__(self, metrics: list[tuple[str, Any]]) -> None:
-        self.names = [name for name, _ in metrics]
-        self.estimators = [metric for _, metric in metrics]
-        self.name_details = [str(metric) for metric in self.estimators]
-
-    def _sk_visual_block_(self) -> BlockOfMetrics:
-        return self
 
 
 Needs = Annotated[

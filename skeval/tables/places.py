@@ -18,7 +18,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skeval.exceptions import MetricWarning, TableError, needed
+from skeval.exceptions import MetricWarning, TableError
+from skeval.utils.dependencies import needed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -30,10 +30,10 @@ from skeval.exceptions import (
     MetricWarning,
     MissingDependencyError,
     TableError,
-    needed_pyarrow,
 )
 from skeval.tables.cells import LEADING_ZERO, datetime_format
 from skeval.tables.places import DATABASES, PARQUET, WORKBOOKS, Place, gathered, read_part
+from skeval.utils.dependencies import needed_pyarrow
 from skeval.utils.formatting import counted
 
 _HEAD = 1 << 16  # bytes that are looked at

@@ -15,10 +15,11 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_scalar
 
-from skeval.exceptions import InvalidParameterError, TableError, needed
+from skeval.exceptions import InvalidParameterError, TableError
 from skeval.tables.keys import included
 from skeval.tables.schema import Kind, TableSchema
-from skeval.utils.files import foreign_json
+from skeval.utils.dependencies import needed
+from skeval.utils.foreign_files import foreign_json
 
 Parts = dict[str, Any]  # arguments of a RelationalSchema; of a ForeignKey, tuples
 Reference = tuple[str, Any, str, Any]  # child, columns, parent, parent columns

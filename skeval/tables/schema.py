@@ -33,7 +33,7 @@ from skeval.tables.cells import (
     read_numbers,
 )
 from skeval.tables.spelling import respelled
-from skeval.utils.files import foreign_json
+from skeval.utils.foreign_files import foreign_json
 
 Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
 _LAST_YEAR = 290_000  # that a number of microseconds reaches, before and after 1970

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval.exceptions import TableError, needed_pyarrow
+from skeval.exceptions import TableError
 from skeval.tables.places import PARQUET
 from skeval.tables.schema import name_of
+from skeval.utils.dependencies import needed_pyarrow
 
 CELLS = 2**20  # of a batch, for any parts that the table is stored in
 MANY_ROWS = 2**18  # of a file that is not read at once

@@ -14,8 +14,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from sklearn.base import BaseEstimator
 
 from skeval.core.declared import declared
-from skeval.exceptions import MissingDependencyError, needed
+from skeval.exceptions import MissingDependencyError
 from skeval.steps.entities import Entity
+from skeval.utils.dependencies import needed
 from skeval.utils.parameters import Count, Fraction, JobCount, Legal, check_parameters, legal_sets
 
 

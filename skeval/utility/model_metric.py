@@ -8,9 +8,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from skeval.core.base import Metric, Unmet
+from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.declared import declared
+from skeval.core.needs import Unmet
 from skeval.results.result import Result, undefined
 from skeval.stats.bootstrap import percentile_interval
 from skeval.steps.estimators import named

@@ -1,6 +1,7 @@
 """Engines run work: in this process, in processes of joblib, or where a chosen engine takes it.
 
-Work goes out as tasks: pure functions of small descriptors, rows included where they are in memory.
+Work goes out as tasks. A task is a pure function of small descriptors, and its arguments include
+the rows if they are in memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Numbers as a reader wants them, in sentences and figures."""
+"""Numbers and names as a reader wants them, in sentences and figures."""
 
 from __future__ import annotations
 

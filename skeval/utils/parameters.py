@@ -1,7 +1,8 @@
 """Parameters are declared once: the annotations of `__init__` are the sets of their legal values.
 
 ``Literal``, ``bool``, ``X | None`` and unions say all there is to say; ``Annotated`` adds an
-:class:`Interval` to a number, and a :class:`Legal` to anything else. What occurs often has a name::
+:class:`Interval` to a number, and a :class:`Legal` to anything else. A parameter whose annotation
+states no set, as `int` or `Any`, is not checked. What occurs often has a name::
 
     def __init__(
         self,
@@ -12,13 +13,10 @@
         columns: Columns = None,
         random_state: Seed = 0,
     ) -> None: ...
-
-A parameter whose annotation states no set, as `int` or `Any`, is not checked.
 """
 
 from __future__ import annotations
 
-import functools
 import inspect
 import sys
 import types
@@ -27,53 +25,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from reprlib import Repr
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    ParamSpec,
-    Protocol,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Literal, Protocol, Union, get_args, get_origin, get_type_hints
 from weakref import WeakKeyDictionary
 
 from skeval.exceptions import InvalidParameterError
-from skeval.utils.formatting import did_you_mean
 
-__all__ = [
-    "AnyColumns",
-    "BinCount",
-    "ColumnName",
-    "Columns",
-    "Constraint",
-    "Count",
-    "Fraction",
-    "GroupSize",
-    "Interval",
-    "JobCount",
-    "Label",
-    "Legal",
-    "MatrixSpace",
-    "NonNegative",
-    "OpenFraction",
-    "Positive",
-    "Seed",
-    "Space",
-    "are_columns",
-    "bound_by",
-    "check_parameters",
-    "has_methods",
-    "is_text",
-    "legal_sets",
-    "one_of",
-]
-
-P = ParamSpec("P")
-R = TypeVar("R")
 _READ: WeakKeyDictionary[Any, Mapping[str, Constraint]] = WeakKeyDictionary()  # by legal_sets
 _SHORT = Repr()  # of a value that may be a whole column
 _SHORT.maxstring = _SHORT.maxother = 80
@@ -109,7 +65,7 @@ class Interval:
 
     Examples
     --------
-    >>> from skeval.utils.parameters import Interval
+    >>> from skeval.parameters import Interval
     >>> Interval(0, 1, "neither").accepts(1.0)
     False
     """
@@ -167,7 +123,7 @@ class Legal:
     Examples
     --------
     >>> from typing import Annotated
-    >>> from skeval.utils.parameters import Legal
+    >>> from skeval.parameters import Legal
     >>> Even = Annotated[int, Legal("an even int", lambda value: value % 2 == 0, 1)]
     """
 
@@ -239,7 +195,7 @@ def legal_sets(declared: Callable[..., Any]) -> Mapping[str, Constraint]:
 
     Examples
     --------
-    >>> from skeval.utils.parameters import Count, legal_sets
+    >>> from skeval.parameters import Count, legal_sets
     >>> def draw(n: Count, replace: bool = False) -> None: ...
     >>> {name: legal.description for name, legal in legal_sets(draw).items()}
     {'n': 'an int in [1, inf)', 'replace': 'True or False'}
@@ -382,62 +338,3 @@ _TRANSFORMER = ("fit", "transform", "get_params")
 # rows have distances in the first, and are vectors in the second
 Space = Annotated[Any, has_methods(_TRANSFORMER, values=("gower", "euclidean"))]
 MatrixSpace = Annotated[Any, has_methods(_TRANSFORMER, values=("euclidean",))]
-
-
-def with_known_names(init: Callable[P, R]) -> Callable[P, R]:
-    """Have a constructor that is given an unknown parameter name the parameters that it has."""
-
-    @functools.wraps(init)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return init(*args, **kwargs)
-        except TypeError:
-            known = list(inspect.signature(init).parameters)[1:]
-            if unknown := [name for name in kwargs if name not in known]:
-                raise InvalidParameterError(
-                    f"{type(args[0]).__name__} has no parameter {', '.join(unknown)}."
-                    f"{did_you_mean(unknown, known)} Its parameters are "
-                    f"{', '.join(known) or 'none'}."
-                ) from None
-            raise
-
-    return checked
-
-
-def bound_by(cure: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Have a call that does not fit the signature end in a sentence of ours, with the cure.
-
-    Parameters
-    ----------
-    cure : str
-        How the function is called: the last sentence of the error.
-
-    Examples
-    --------
-    >>> from skeval.utils.parameters import bound_by
-    >>> @bound_by("Call it so: half(of=number).")
-    ... def half(*, of: float) -> float:
-    ...     return of / 2
-    >>> half(off=3)
-    Traceback (most recent call last):
-        ...
-    skeval.exceptions.InvalidParameterError: half: missing a required argument: 'of'. Did you
-    mean of? Call it so: half(of=number).
-    """
-
-    def decorated(function: Callable[P, R]) -> Callable[P, R]:
-        signature = inspect.signature(function)
-
-        @functools.wraps(function)
-        def called(*args: P.args, **kwargs: P.kwargs) -> R:
-            try:
-                signature.bind(*args, **kwargs)
-            except TypeError as error:
-                known = list(signature.parameters)
-                near = did_you_mean([name for name in kwargs if name not in known], known)
-                raise InvalidParameterError(f"{function.__name__}: {error}.{near} {cure}") from None
-            return function(*args, **kwargs)
-
-        return called
-
-    return decorated

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from skeval import Context, TableSchema, shared
-from skeval.core.context import content_hashes
+from skeval.core.shared_rows import content_hashes
 from skeval.datasets import make_mixed
 from skeval.exceptions import NotRememberedError
 from skeval.steps.samples import holdout_in_place

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from skeval import Context, MetricSuite, report
-from skeval.core import context
-from skeval.core.context import READERS, read_context
+from skeval.core import reading
+from skeval.core.reading import READERS, read_context
 from skeval.core.relational_context import RelationalContext
 from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import TableError
@@ -40,7 +40,7 @@ def test_a_reader_of_ones_own_comes_first(monkeypatch):
         seen.append((train, holdout, settings))
         return Context.of(USERS) if train == "users" else None
 
-    monkeypatch.setattr(context, "READERS", [read, *READERS])
+    monkeypatch.setattr(reading, "READERS", [read, *READERS])
     assert read_context("users", max_rows=5).n_rows("train") == 3
     assert type(read_context({"users": USERS})) is RelationalContext
     assert seen[0] == ("users", None, {"schema": None, "max_rows": 5})

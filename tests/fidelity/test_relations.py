@@ -11,7 +11,7 @@ from skeval.exceptions import MetricWarning
 from skeval.fidelity import RelationScore, SimilarityScore
 from skeval.generators import GaussianCopula, SequentialCART
 from skeval.reporting import DecisionPage
-from skeval.results.verdict import summary
+from skeval.results.summary import summary
 from skeval.steps.relations import areas_of_halves, learned_relations
 
 N_ROWS = 400

@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 
 from skeval import Metric, relational
-from skeval.checks.contract import example_of
+from skeval.checks.examples import example_of
 from skeval.datasets import make_relational
 from skeval.exceptions import MetricWarning, SchemaMismatchError, SkevalError
 from skeval.fidelity import CorrelationSimilarity

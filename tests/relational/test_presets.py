@@ -8,7 +8,7 @@ from skeval import make_suite
 from skeval.datasets import make_relational
 from skeval.exceptions import InvalidParameterError
 from skeval.relational import ForeignKey, OfTable, PerSubject, RelationalSchema
-from skeval.results.verdict import summary
+from skeval.results.summary import summary
 from tests.relational.worlds import CLINIC, SHOP, clinic
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from skeval import MetricTags, Policy, Result, SuiteResult, assert_release
 from skeval.exceptions import InvalidParameterError, MetricFailedWarning, MetricWarning
-from skeval.results.policy import Requirement, junit
+from skeval.results.junit import junit
+from skeval.results.requirement import Requirement
 from skeval.results.verdict import Contrast
 
 PRIVACY = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="screen")

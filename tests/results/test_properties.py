@@ -16,7 +16,7 @@ from skeval.fidelity import (
     PhikMatrixDifference,
     TVComplement,
 )
-from skeval.results.suite_result import property_scores
+from skeval.results.properties import property_scores
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(300, random_state=seed) for seed in range(3))
 

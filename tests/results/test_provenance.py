@@ -18,14 +18,10 @@ from skeval import Metric, MetricSuite, MetricTags, Result, SuiteResult, make_su
 from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import SimilarityScore, TVComplement
-from skeval.results.provenance import (
-    Provenance,
-    constructor,
-    hash_of_cells,
-    hash_of_file,
-    stamp,
-    verify,
-)
+from skeval.results.calls import constructor
+from skeval.results.hashes import hash_of_cells
+from skeval.results.provenance import Provenance, hash_of_file, stamp
+from skeval.results.verification import verify
 from skeval.tables.schema import TableSchema
 from skeval.utility import TSTR
 

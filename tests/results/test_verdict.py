@@ -18,13 +18,13 @@ from skeval.exceptions import (
     SharedRowsWarning,
     UnnoticedShiftWarning,
 )
+from skeval.results.summary import summary
 from skeval.results.verdict import (
     DROP_COPIES,
     REFIT,
     Contrast,
     adjusted_p_values,
     raises_alarm,
-    summary,
     verdict,
 )
 from skeval.stats.copied_rows import Copied, Copies

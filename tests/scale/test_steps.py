@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from skeval.core.context import Context, has_missing, level_counts, n_missing
+from skeval.core.context import Context
+from skeval.core.counts import has_missing, level_counts, n_missing
 from skeval.datasets import make_mixed
 from skeval.neighbors import MixedNearestNeighbors, PartitionedNearestNeighbors
 from skeval.scale import column_steps, distinct_row_steps, pair_steps, row_steps

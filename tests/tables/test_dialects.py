@@ -169,7 +169,7 @@ def test_metadata_of_sdv_is_taken_as_a_schema():
 
 def test_metadata_of_several_tables():
     from skeval import make_suite
-    from skeval.core.context import read_context
+    from skeval.core.reading import read_context
     from skeval.datasets import make_relational
 
     data = make_relational(20)

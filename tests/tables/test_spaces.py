@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from skeval import Metric
-from skeval.checks.contract import example_of
+from skeval.checks.examples import example_of
 from skeval.exceptions import InvalidParameterError
 
 TRAIN = pd.DataFrame({"x": [1.0, 2.0, 4.0], "y": [3.0, 1.0, 2.0]})

@@ -15,7 +15,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import NearestNeighborAdversarialAccuracy
 from skeval.neighbors import MixedNearestNeighbors
 from skeval.privacy import DCROverfittingProtection, NNAAPrivacyLoss
-from skeval.utils.execution import Cores, sharing, using, waiting
+from skeval.utils.cores import Cores, sharing, using, waiting
 
 IN_TIME = 20.0  # seconds in which a thread begins on the busiest machine
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(600, random_state=seed) for seed in range(3))

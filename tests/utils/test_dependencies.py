@@ -65,13 +65,13 @@ def test_without_docstrings_xgboost_cannot_be_imported(monkeypatch):
     def refuse(name):
         raise AttributeError("'NoneType' object has no attribute 'replace'")
 
-    monkeypatch.setattr("skeval.exceptions.import_module", refuse)
+    monkeypatch.setattr("skeval.utils.dependencies.import_module", refuse)
     with pytest.raises(MissingDependencyError, match="Run python without -OO, or pass a model"):
         _scored(TSTR("plan"))
 
 
 def test_what_a_package_lacks_itself_is_its_own_affair(tmp_path, monkeypatch):
-    from skeval.exceptions import needed
+    from skeval.utils.dependencies import needed
 
     (tmp_path / "half_there.py").write_text("import not_there_at_all")
     monkeypatch.syspath_prepend(tmp_path)

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import csv
 import errno
-import io
 import os
 import signal
 import stat
@@ -10,12 +8,9 @@ import subprocess
 import sys
 import time
 
-import pandas as pd
 import pytest
 
-from skeval import Policy
 from skeval.exceptions import InvalidParameterError
-from skeval.utils import files
 from skeval.utils.files import check_output, replacing
 
 
@@ -183,40 +178,3 @@ def test_a_read_only_file_is_refused_before_the_work(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *asked: False)  # root may write to any file
     with pytest.raises(PermissionError, match=r"a\.pdf"):
         check_output(path, (".pdf",), owner="report")
-
-
-@pytest.mark.parametrize("key", ["{}", "[{}]", "[[{}]]", "x = {{ {} = 1 }}"])
-@pytest.mark.parametrize("part", ["a", "'a b'", '"a.b"'])
-def test_keys_of_many_parts_are_refused_before_they_are_parsed(tmp_path, monkeypatch, key, part):
-    monkeypatch.setattr(files.tomllib, "loads", lambda _: pytest.fail("it is parsed"))
-    path = tmp_path / "policy.toml"
-    path.write_text(key.format(".".join([part] * 10_000)), encoding="utf-8")
-    begun = time.process_time()
-    with pytest.raises(InvalidParameterError, match="parts"):
-        Policy.from_toml(path)
-    assert time.process_time() - begun < 0.5
-
-
-def test_texts_without_keys_take_linear_time(tmp_path):
-    path = tmp_path / "policy.toml"
-    for text in ("a" * 10**6, '"' * 10**6, ". " * 500_000, "a." * 15 + "a"):
-        path.write_text(f"x = '''{text}'''\n", encoding="utf-8")
-        begun = time.process_time()
-        with pytest.raises(InvalidParameterError):  # none of them is a policy
-            Policy.from_toml(path)
-        assert time.process_time() - begun < 0.5
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
-@pytest.mark.parametrize("read", [files.foreign_text, files.foreign_json, files.hash_of_file])
-def test_a_pipe_is_refused_and_not_waited_for(tmp_path, read):
-    os.mkfifo(tmp_path / "schema.json")
-    with pytest.raises(InvalidParameterError, match="regular"):
-        read(tmp_path / "schema.json")
-
-
-def test_csv_has_no_formula():
-    frame = pd.DataFrame({"=name": ["=1+1", "+1", "-1", "@a", "\ta", "plain"], "value": [-1.0] * 6})
-    rows = list(csv.reader(io.StringIO(files.csv_of(frame))))
-    assert [row[0] for row in rows] == ["'=name", "'=1+1", "'+1", "'-1", "'@a", "'\ta", "plain"]
-    assert {row[1] for row in rows[1:]} == {"-1.0"}

@@ -17,7 +17,7 @@ from skeval.fidelity import (
     KSComplement,
     SimilarityMatrix,
 )
-from skeval.utils.execution import within_limits
+from skeval.utils.limits import within_limits
 
 TABLE = pd.DataFrame({"x": np.arange(50.0)})
 

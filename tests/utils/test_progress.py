@@ -9,8 +9,8 @@ import time
 import pytest
 from rich.console import Console
 
-from skeval.utils import execution
-from skeval.utils.execution import said, shown
+from skeval.utils import progress
+from skeval.utils.progress import said, shown
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_while_one_piece_takes_long_its_seconds_are_said():
 
 def test_pieces_that_end_together_are_noted_as_one_time(monkeypatch):
     monkeypatch.setattr("_thread.start_new_thread", lambda *arguments: None)
-    advance = (writer := execution._Lines(print)).tick("drawn")
+    advance = (writer := progress._Lines(print)).tick("drawn")
     advance("a", 3, 4)
     advance("b", 2, 4)
     assert writer._state[:2] == ("drawn", 4)
@@ -44,7 +44,7 @@ def test_pieces_that_end_together_are_noted_as_one_time(monkeypatch):
 
 
 def test_what_takes_long_says_how_far_it_is(monkeypatch, capsys):
-    monkeypatch.setattr(execution, "_FIRST", 0.05)
+    monkeypatch.setattr(progress, "_FIRST", 0.05)
     with shown("lines") as tick:
         advance = tick("measured")
         advance("a", 1, 4)
@@ -58,7 +58,7 @@ def test_what_takes_long_says_how_far_it_is(monkeypatch, capsys):
 def test_lines_come_more_and_more_rarely(monkeypatch):
     monkeypatch.setattr("_thread.start_new_thread", lambda *arguments: None)
     lines, waits = [], iter([False] * 7 + [True])
-    writer = execution._Lines(lines.append)
+    writer = progress._Lines(lines.append)
     writer._start -= 10.0
     waited = []
     monkeypatch.setattr(writer.over, "wait", lambda seconds: waited.append(seconds) or next(waits))

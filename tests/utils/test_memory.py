@@ -10,7 +10,7 @@ import pytest
 from skeval import Metric, MetricSuite, MetricTags
 from skeval.cli.options import Given
 from skeval.exceptions import MetricFailedWarning
-from skeval.utils.execution import SHARE, free_memory
+from skeval.utils.memory import SHARE, free_memory
 
 GIB = 2**30
 
@@ -77,7 +77,7 @@ def test_the_command_line_takes_a_share(monkeypatch):
 HUGE = """
 import sys
 import numpy as np
-import skeval.utils.execution as free_memory
+import skeval.utils.memory as free_memory
 free_memory.free_memory = lambda: 2**28
 with free_memory.bounded():
     try:

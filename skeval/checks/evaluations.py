@@ -1,0 +1,125 @@
+"""The evaluations of a metric that its checks share."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from skeval.checks.tables import Tables, default_tables, each, half, noise
+from skeval.core.base import Metric
+from skeval.exceptions import MetricWarning
+from skeval.results.result import Result
+from skeval.tables.schema import TableSchema
+
+
+def value_of(
+    metric: Metric, train: Any, holdout: Any, synthetic: Any, schema: TableSchema | None = None
+) -> float:
+    """Fit a clone and score."""
+    with quiet():
+        return clone(metric).fit(train, holdout, schema=schema).score(synthetic)
+
+
+def evaluated(metric: Metric, tables: Tables) -> Result:
+    """Fit a clone and evaluate."""
+    with quiet():
+        return clone(metric).fit(*tables[:2]).evaluate(tables[2])
+
+
+class First(NamedTuple):
+    """The first fit and evaluation of a metric, and what it left as it was."""
+
+    metric: Metric
+    result: Result
+    fit_returns_self: bool
+    inputs_kept: bool
+    state_kept: bool
+
+
+class Evaluations:
+    """What a metric gives on one set of tables, computed once for all checks that look at it."""
+
+    def __init__(self, metric: Metric, tables: Tables | None = None) -> None:
+        self._metric, self._given = metric, tables
+
+    @cached_property
+    def _tables(self) -> Tables:
+        given = self._given or default_tables(self._metric)
+        train, holdout, synthetic = (each(table, pd.DataFrame.copy) for table in given)
+        return train, holdout, synthetic
+
+    @cached_property
+    def first(self) -> First:
+        """The first fit and evaluation, watched: what it changes a second one may not."""
+        inputs, state = _hashes(self._tables), _global_state()
+        metric = clone(self._metric)
+        with quiet():
+            returned = metric.fit(*self._tables[:2])
+            result = metric.evaluate(self._tables[2])
+        inputs_kept, state_kept = inputs == _hashes(self._tables), state == _global_state()
+        return First(metric, result, returned is metric, inputs_kept, state_kept)
+
+    @property
+    def result(self) -> Result:
+        """The evaluation of the synthetic table."""
+        return self.first.result
+
+    @cached_property
+    def of_copy(self) -> float:
+        """The value of a copy of train."""
+        return self.score(self._tables[0])
+
+    @cached_property
+    def of_leaks(self) -> tuple[Result, Result]:
+        """The evaluations of a copy of train, and of half of it."""
+        train = self._tables[0]
+        return self.evaluate(train), self.evaluate(half(train))
+
+    @cached_property
+    def of_noise(self) -> float:
+        """The value of independent uniform columns."""
+        return self.score(noise(self._tables[0]))
+
+    def evaluate(self, rows: Any) -> Result:
+        """Evaluate other rows with the same fit."""
+        with quiet():
+            return self.first.metric.evaluate(rows)
+
+    def score(self, rows: Any) -> float:
+        """Score other rows with the same fit."""
+        with quiet():
+            return self.first.metric.score(rows)
+
+
+def _hashes(tables: Tables) -> list[str | None]:
+    return [joblib.hash(_cells(table)) for table in tables]
+
+
+def _cells(table: Any) -> Any:
+    """Return what a table holds: kinds of columns note more of themselves when they are used."""
+    if isinstance(table, Mapping):
+        return {name: _cells(part) for name, part in table.items()}
+    columns = [column.tolist() for _, column in table.items()]
+    return [*table.columns], [*map(str, table.dtypes)], table.index.tolist(), columns
+
+
+def _global_state() -> tuple[str | None, int]:
+    # somebody may have touched the global generator
+    state = np.random.get_state()  # noqa: NPY002
+    return joblib.hash(state), pd.options.display.max_rows
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Expect our own warnings: odd tables are what these checks are about."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MetricWarning)
+        yield

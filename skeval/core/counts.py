@@ -1,0 +1,86 @@
+"""Functions of the rows of a role, such as counts, which parts of a table may add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from skeval.core.context import Context, by_context, shared
+
+T = TypeVar("T")
+
+
+def summed(counts: list[list[np.ndarray]]) -> list[np.ndarray]:
+    """Return lists of counts as one, added up place by place."""
+    return [np.sum(of_column, axis=0) for of_column in zip(*counts, strict=True)]
+
+
+@by_context
+def counted(
+    context: Context,
+    role: str,
+    names: Sequence[str],
+    count: Callable[[Any], T],
+    merge: Callable[[list[T]], T],
+) -> T:
+    """Return what a function counts in a role's rows."""
+    return count(context[role])
+
+
+@by_context
+def each_column(
+    context: Context, role: str, look: Callable[..., T], tasks: Iterable[Sequence[Any]]
+) -> Iterator[T]:
+    """Yield what a function gives of a role's columns, one task a column.
+
+    It takes the rows as they are read and as they were given, then what the task holds.
+    """
+    rows, given = context[role], context.given(role)
+    return (look(rows, given, *task) for task in tasks)
+
+
+@by_context
+def of_given(context: Context, role: str, look: Callable[..., T], *arguments: Any) -> T:
+    """Return what a function gives of a role's table as it was given, its rows in that order."""
+    given = context.given(role).iloc[np.argsort(context.places(role))]
+    return look(given, *arguments)
+
+
+@shared
+def has_missing(context: Context, role: str, column: str) -> bool:
+    """Return whether a column of a table as it was read, one of numbers or categories, has gaps."""
+    return bool(context[role][column].isna().any())
+
+
+def missing_cells(context: Context, role: str, column: str) -> np.ndarray:
+    """Return which cells are missing in the table as given; all where it lacks the column."""
+    given = context.given(role)
+    if column not in given.columns:
+        return np.ones(len(given), dtype=bool)
+    missing: np.ndarray = given[column].isna().to_numpy(dtype=bool)
+    return missing
+
+
+@shared
+def n_missing(context: Context, role: str, column: str) -> int:
+    """Return the number of missing cells of a column, as given."""
+    return int(missing_cells(context, role, column).sum())
+
+
+@shared
+def level_counts(context: Context, role: str, column: str) -> np.ndarray:
+    """Return how often each level of a categorical column occurs, in the order of its codes."""
+    return counts_of_levels(context[role], [column])[0]
+
+
+def counts_of_levels(frame: pd.DataFrame, names: Sequence[str]) -> list[np.ndarray]:
+    """Return how often each level of categorical columns occurs in some rows."""
+    columns = [frame[name].cat for name in names]
+    codes = [column.codes.to_numpy() for column in columns]
+    return [
+        np.bincount(of[of >= 0], minlength=len(column.categories))
+        for of, column in zip(codes, columns, strict=True)
+    ]

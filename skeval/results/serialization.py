@@ -1,0 +1,139 @@
+"""Results as strict JSON, and results again from a file that somebody else may have written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from skeval import exceptions
+from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError
+from skeval.utils.files import replacing
+from skeval.utils.foreign_files import foreign_text
+from skeval.utils.formatting import as_float, printable
+
+T = TypeVar("T")
+
+# what content raises that is not of the form it should have
+FOREIGN = (
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    IndexError,
+    ArithmeticError,
+    RecursionError,
+    MemoryError,
+)
+_SCORES = ("columns", "baseline_columns")  # of details, where they are mappings
+
+
+@contextmanager
+def details_of(source: object) -> Iterator[None]:
+    """Say of results from a file that their details are none of a metric, where that shows.
+
+    For results that were made here, `source` is None and errors are left as they are.
+    """
+    try:
+        yield
+    except FOREIGN as error:
+        if source is None or isinstance(error, SkevalError):
+            raise
+        raise InvalidParameterError(
+            f"{source} holds details of another form than metrics write "
+            f"({type(error).__name__}); evaluate again."
+        ) from error
+
+
+def check_details(details: Mapping[str, Any]) -> None:
+    """Refuse scores by column that are neither numbers nor mappings."""
+    for name in _SCORES:
+        if isinstance(scores := details.get(name), Mapping):
+            for score in scores.values():
+                if not isinstance(score, Mapping):  # of a column, what an attack on it gave
+                    as_float(score)
+
+
+def plain_json(value: Any) -> Any:
+    """Reduce arrays, numpy numbers and tuples to what strict JSON knows."""
+    import numpy as np
+
+    if isinstance(value, Mapping):
+        return {str(key): plain_json(part) for key, part in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain_json(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain_json(part) for part in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):
+        return None if np.isnan(value) else str(value)
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise TypeError(
+        f"a result holds {type(value).__name__}, which JSON does not know; put lists, dicts, "
+        "numbers, strings and arrays into details."
+    )
+
+
+def without_controls(content: Any) -> Any:
+    """Return content of a JSON file with the control characters in its texts replaced."""
+    if isinstance(content, str):
+        return printable(content)
+    if isinstance(content, list):
+        return [without_controls(part) for part in content]
+    if isinstance(content, dict):
+        return {without_controls(name): without_controls(part) for name, part in content.items()}
+    return content
+
+
+def named_warnings(warnings: Iterable[MetricWarning]) -> list[list[Any]]:
+    """Return the class and the text of each warning, and the columns of those that name some."""
+    return [[type(warning).__name__, str(warning), *_columns_of(warning)] for warning in warnings]
+
+
+def _columns_of(warning: MetricWarning) -> list[list[str]]:
+    if not isinstance(warning, exceptions.UnexaminedColumnsWarning):
+        return []
+    return [[*warning.columns], [*warning.unique]]
+
+
+def rebuilt_warnings(named: Iterable[Sequence[Any]]) -> tuple[MetricWarning, ...]:
+    """Return the warnings of these classes and texts."""
+    return tuple(_rebuilt_warning(*one) for one in named)
+
+
+def _rebuilt_warning(
+    name: str, text: str, columns: Sequence[str] = (), unique: Sequence[str] = ()
+) -> MetricWarning:
+    kind = getattr(exceptions, str(name), None)
+    if kind is exceptions.UnexaminedColumnsWarning:
+        return exceptions.UnexaminedColumnsWarning(str(text), columns, unique)
+    if isinstance(kind, type) and issubclass(kind, MetricWarning):
+        return kind(str(text))
+    return MetricWarning(str(text))
+
+
+def read_versioned(
+    path: str | Path, version: int, make: Callable[[dict[str, Any]], T], *, what: str
+) -> T:
+    """Return what `make` rebuilds of a JSON file that may be another's."""
+    text = foreign_text(path)
+    try:
+        content = without_controls(json.loads(text))
+        if content["schema_version"] == version:
+            return make(content)
+    except FOREIGN as error:
+        raise InvalidParameterError(f"{path} holds no {what}.") from error
+    raise InvalidParameterError(f"{path} is of another version of the schema.")
+
+
+def write_json(content: Mapping[str, Any], path: str | Path | None) -> str:
+    """Return the text of strict JSON, and write it to `path` if given."""
+    text = json.dumps(content, indent=1, allow_nan=False)
+    if path is not None:
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return text

@@ -1,0 +1,35 @@
+"""Packages that few need: one that is not installed is named with what installs it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from skeval.exceptions import MissingDependencyError
+
+
+def needed(owner: str, package: str, command: str) -> Any:
+    """Import a package of an extra; `owner` needs it, and `command` installs it."""
+    try:
+        return import_module(package)
+    except ModuleNotFoundError as error:
+        top = package.split(".")[0]
+        if error.name is None or error.name.split(".")[0] != top:
+            raise  # it is there, and lacks something itself
+        raise MissingDependencyError(f"{owner} needs the package {top}. Run: {command}") from error
+
+
+def needed_pyarrow(owner: str) -> Any:
+    """Import pyarrow, or say how to install it."""
+    return needed(owner, "pyarrow", "pip install pyarrow")
+
+
+def needed_xgboost() -> Any:
+    """Import xgboost, or say what to do without it."""
+    try:
+        return needed("the default model", "xgboost", "pip install xgboost")
+    except AttributeError as error:  # it puts docstrings together, which -OO drops
+        raise MissingDependencyError(
+            "the default model is that of xgboost, which cannot be imported without docstrings. "
+            "Run python without -OO, or pass a model of scikit-learn."
+        ) from error

@@ -1,0 +1,92 @@
+"""Files that somebody else may have written: read within bounds, and refused in one sentence."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from skeval.exceptions import InvalidParameterError, SkevalError
+
+T = TypeVar("T")
+
+LARGEST = 2**26  # bytes of a file of scores, a suite or a schema
+MAX_KEY_PARTS = 16  # of TOML: the time and the memory that `tomllib` takes are quadratic in them
+_KEY_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rf"(?<![\w-]){_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART}){{{MAX_KEY_PARTS}}}")
+
+
+def foreign_text(
+    path: str | Path, *, error: type[SkevalError] = InvalidParameterError, most: int = LARGEST
+) -> str:
+    """Return the text of a file that somebody else may have written."""
+    try:
+        if _is_endless(Path(path)):
+            raise error(f"{path} is not a regular file.")
+        with Path(path).open("rb") as file:
+            held = file.read(most + 1)
+        if len(held) > most:
+            raise error(f"{path} is larger than {most:,} bytes, which no such file is.")
+        return held.decode("utf-8-sig")
+    except FileNotFoundError as why:
+        raise error(f"there is no file {path}.") from why
+    except OSError as why:
+        raise error(f"{path} cannot be read: {why.strerror or type(why).__name__}.") from why
+    except (ValueError, MemoryError) as why:
+        if isinstance(why, SkevalError):
+            raise
+        raise error(f"{str(path)!r} holds no text in UTF-8.") from why
+
+
+def _is_endless(path: Path) -> bool:
+    """Return whether a path is a pipe or a device: opening or reading it might never end."""
+    return path.exists() and not (path.is_file() or path.is_dir())
+
+
+def foreign_json(path: str | Path, *, error: type[SkevalError] = InvalidParameterError) -> Any:
+    """Return the content of a JSON file that somebody else may have written."""
+    text = foreign_text(path, error=error)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError, MemoryError) as why:
+        said = "it is nested too deeply" if isinstance(why, RecursionError) else str(why)
+        raise error(f"{path} is no JSON: {said}.") from why
+
+
+def foreign_toml(path: str | Path, make: Callable[[dict[str, Any]], T], *, most: int) -> T:
+    """Return what is made of the content of a TOML file that somebody else may have written."""
+    text = foreign_text(path, error=InvalidParameterError, most=most)
+    if _LONG_KEY.search(text):
+        raise InvalidParameterError(
+            f"{path} has a key of more than {MAX_KEY_PARTS} parts with dots between them, and no "
+            "such file needs one; write a shorter key."
+        )
+    try:
+        content = tomllib.loads(text)
+    except (ValueError, OverflowError, RecursionError, MemoryError) as why:
+        raise InvalidParameterError(f"{path} is no TOML: {why}.") from why
+    try:
+        return make(content)
+    except InvalidParameterError as error:
+        raise InvalidParameterError(f"{path}: {error}") from error
+
+
+def hash_of_file(path: str | Path) -> str:
+    """Return the SHA-256 of the bytes of a file.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such file.
+    """
+    try:
+        if _is_endless(Path(path)):
+            raise InvalidParameterError(f"files: {path} is not a regular file.")
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InvalidParameterError(f"files: {path} cannot be read: {error.strerror}.") from error

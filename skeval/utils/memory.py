@@ -1,0 +1,98 @@
+"""The memory that a process may still take, of the machine and of the container that it runs in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+SHARE = 0.8  # of what is free that a metric may take
+_CEILING = 0.9  # of what is free that the process may take
+_RESERVED = 2**30  # bytes that allocators reserve and do not use
+_NO_LIMIT = 2**60  # what stands for none in groups of the first kind
+_GROUPS = Path("sys/fs/cgroup")
+# files of a group, by kind: the limit, what is used, and what of that are pages of files
+_FILES = {
+    "": ("memory.max", "memory.current", "inactive_file"),
+    "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+}
+
+
+def free_memory(root: Path = Path("/")) -> int | None:
+    """Return the bytes that the process can still take; None where the system does not say."""
+    free = [*_of_machine(root), *_of_groups(root)]
+    return max(0, min(free)) if free else None
+
+
+@contextmanager
+def bounded() -> Iterator[None]:
+    """Let an allocation beyond what is free fail at once, where the system can: `MemoryError`.
+
+    Otherwise the system ends any process that it finds large, without a word.
+    """
+    free = free_memory()
+    try:
+        import resource
+    except ImportError:  # Windows
+        free = None
+    if free is None:
+        yield
+        return
+    before, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    most = held_bytes() + int(_CEILING * free) + _RESERVED
+    finite = [limit for limit in (most, before, hard) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(finite), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (before, hard))
+
+
+def held_bytes() -> int:
+    """Return the bytes of data that the process holds or has reserved."""
+    return _entry(Path("/proc/self/status"), "VmData:") or 0
+
+
+def _of_machine(root: Path) -> list[int]:
+    available = _entry(root / "proc/meminfo", "MemAvailable:")
+    return [] if available is None else [available]
+
+
+def _entry(path: Path, name: str) -> int | None:
+    """Return an entry of a file of names and kibibytes."""
+    for line in _text(path).splitlines():
+        if line.startswith(name):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+def _of_groups(root: Path) -> Iterator[int]:
+    for line in _text(root / "proc/self/cgroup").splitlines():
+        _, kinds, path = line.split(":", 2)
+        for kind in set(kinds.split(",")) & set(_FILES):
+            top = root / _GROUPS / kind
+            # inside a container the path may be that of the host, and the group the top folder
+            own = top / path.lstrip("/")
+            for folder in (own, *own.parents):
+                yield from _of_group(folder, *_FILES[kind])
+                if folder == top:
+                    break
+
+
+def _of_group(folder: Path, limit: str, used: str, files: str) -> list[int]:
+    numbers = [_text(folder / name).strip() for name in (limit, used)]
+    if not all(number.isdigit() for number in numbers) or int(numbers[0]) >= _NO_LIMIT:
+        return []
+    of_files = [
+        int(line.split()[1])
+        for line in _text(folder / "memory.stat").splitlines()
+        if line.split()[:1] == [files]
+    ]
+    return [int(numbers[0]) - int(numbers[1]) + sum(of_files)]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return ""

@@ -1,0 +1,110 @@
+"""Progress of long work: bars, or lines if nothing can move."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Literal
+
+Progress = Callable[[str, int, int], None]
+Shown = bool | Literal["lines"]
+_FIRST = 2.0  # seconds before work is long
+_MAX_WAIT = 60.0  # seconds between lines
+_SHORTEST = 1.0  # seconds that are worth a word
+
+
+@contextmanager
+def shown(wanted: Shown) -> Iterator[Callable[[str], Progress | None]]:
+    """Give what makes a callback of a verb, such as "measured": it shows how far the work is."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if wanted and (console.is_terminal or console.is_jupyter):
+        with _bars(console) as tick:
+            yield tick
+    elif wanted == "lines":
+        lines = _Lines(lambda text: console.print(text, soft_wrap=True, highlight=False))
+        try:
+            yield lines.tick
+        finally:
+            lines.over.set()
+    else:
+        yield lambda verb: None
+
+
+@contextmanager
+def _bars(console: object) -> Iterator[Callable[[str], Progress]]:
+    from rich import progress
+
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+    )
+    with progress.Progress(*columns, console=console, transient=True) as bars:  # type: ignore[arg-type]
+
+        def tick(verb: str) -> Progress:
+            task = bars.add_task(verb, total=None)
+
+            def advance(name: str, done: int, total: int) -> None:
+                bars.update(task, description=f"{name} {verb}", completed=done, total=total)
+
+            return advance
+
+        yield tick
+
+
+class _Lines:
+    """Writes how far work is after 2 seconds, 4, 8 and so on, then every minute."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self.over = threading.Event()
+        self._write, self._start = write, time.perf_counter()
+        self._state: tuple[str, int, list[float]] = ("", 0, [])
+        # Thread.start would wait forever for a thread that finds no memory to begin
+        with suppress(RuntimeError):  # nor can it be made: then there are no lines
+            _thread.start_new_thread(self._run, ())
+
+    def tick(self, verb: str) -> Progress:
+        self._start = time.perf_counter()
+        ends: list[float] = []
+        self._state = verb, 0, ends
+
+        def advance(name: str, done: int, total: int) -> None:
+            _note(ends, done, time.perf_counter() - self._start)
+            self._state = verb, total, ends
+
+        return advance
+
+    def _run(self) -> None:
+        wait = _FIRST
+        while not self.over.wait(wait):
+            verb, total, ends = self._state
+            seconds = time.perf_counter() - self._start
+            if total or seconds >= _SHORTEST:  # a piece of work that has just begun says nothing
+                self._write(said(verb, total, seconds, list(ends)))
+            wait = min(2 * wait, _MAX_WAIT)
+
+
+def said(verb: str, total: int, seconds: float, ends: Sequence[float] = ()) -> str:
+    """Return a line on how far work is."""
+    if not total:
+        return f"skeval: at work for {seconds:.0f} s"
+    text = f"skeval: {len(ends)} of {total} {verb} after {seconds:.0f} s"
+    since = seconds - ends[-1] if ends else seconds
+    is_known = 0 < len(ends) < total
+    return (
+        f"{text}, the next one at work for {since:.0f} s"
+        if is_known and since >= _SHORTEST
+        else text
+    )
+
+
+def _note(ends: list[float], done: int, now: float) -> None:
+    """Note when pieces were done, of which several may be at once."""
+    ends[done:] = []
+    ends += [now] * (done - len(ends))

@@ -1,0 +1,73 @@
+"""Calls that do not fit a signature end in a sentence that names the parameters."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from skeval.exceptions import InvalidParameterError
+from skeval.utils.formatting import did_you_mean
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def with_known_names(init: Callable[P, R]) -> Callable[P, R]:
+    """Have a constructor that is given an unknown parameter name the parameters that it has."""
+
+    @functools.wraps(init)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return init(*args, **kwargs)
+        except TypeError:
+            known = list(inspect.signature(init).parameters)[1:]
+            if unknown := [name for name in kwargs if name not in known]:
+                raise InvalidParameterError(
+                    f"{type(args[0]).__name__} has no parameter {', '.join(unknown)}."
+                    f"{did_you_mean(unknown, known)} Its parameters are "
+                    f"{', '.join(known) or 'none'}."
+                ) from None
+            raise
+
+    return checked
+
+
+def bound_by(cure: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Have a call that does not fit the signature end in a sentence of ours, with the cure.
+
+    Parameters
+    ----------
+    cure : str
+        How the function is called: the last sentence of the error.
+
+    Examples
+    --------
+    >>> from skeval.parameters import bound_by
+    >>> @bound_by("Call it so: half(of=number).")
+    ... def half(*, of: float) -> float:
+    ...     return of / 2
+    >>> half(off=3)
+    Traceback (most recent call last):
+        ...
+    skeval.exceptions.InvalidParameterError: half: missing a required argument: 'of'. Did you
+    mean of? Call it so: half(of=number).
+    """
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def called(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                signature.bind(*args, **kwargs)
+            except TypeError as error:
+                known = list(signature.parameters)
+                near = did_you_mean([name for name in kwargs if name not in known], known)
+                raise InvalidParameterError(f"{function.__name__}: {error}.{near} {cure}") from None
+            return function(*args, **kwargs)
+
+        return called
+
+    return decorated
