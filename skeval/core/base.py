@@ -24,9 +24,9 @@ from skeval.core.tags import MetricTags, Need
 from skeval.exceptions import InvalidParameterError, MissingInputError
 from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL
+from skeval.steps.column_choice import check_measured
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import (
-    check_measured,
     drawn_positions,
     holdout_in_place,
     in_place,

@@ -11,13 +11,8 @@ import numpy as np
 from skeval.core.context import Context, shared
 from skeval.core.tags import MetricTags
 from skeval.results.result import Result
-from skeval.stats.intervals import (
-    Sampled,
-    extrapolated,
-    halves_interval,
-    linearized,
-    sampling_interval,
-)
+from skeval.stats.halves import extrapolated, halves_interval, linearized, sampling_interval
+from skeval.stats.table_differences import Sampled
 from skeval.steps.halves import MIN_HALVED, halved_share, halvings
 from skeval.steps.samples import synthetic_sample
 
@@ -31,7 +26,7 @@ _N_HALVINGS_OF_SUBJECTS = 4
 
 @shared
 def _halved_by_subject(context: RelationalContext, role: str, half: int, seed: int) -> Any:
-    from skeval.steps.joins import subjects_in_place
+    from skeval.steps.independent_subjects import subjects_in_place
 
     return subjects_in_place(context, role, half, seed, 2)
 
@@ -45,7 +40,7 @@ def difference_by_subject(
     """Return the interval of value minus baseline of several tables, from halves of subjects."""
     # A subject changes halves with all its rows. More rows than 8,192 are not halved: the
     # noise is then that of fewer subjects, scaled.
-    from skeval.steps.joins import n_subjects, subjects_in_place
+    from skeval.steps.independent_subjects import n_subjects, subjects_in_place
 
     sizes = {role: n_subjects(context, role) for role in ("synthetic", "holdout")}
     counted = min(sizes.values())

@@ -6,7 +6,8 @@ from typing import Any
 
 from skeval.core.context import Context
 from skeval.exceptions import PooledLevelsWarning, SampledWarning
-from skeval.steps.neighbors import is_gower, preprocessor
+from skeval.steps.encoded_rows import preprocessor
+from skeval.steps.neighbors import is_gower
 
 
 def pooled_notices(context: Context, space: Any) -> tuple[PooledLevelsWarning, ...]:

@@ -9,7 +9,7 @@ from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.halves import difference_by_subject
 from skeval.results.result import Result
-from skeval.stats.intervals import Sampled, independent_interval
+from skeval.stats.table_differences import Sampled, independent_interval
 
 if TYPE_CHECKING:
     from skeval.core.relational_context import RelationalContext

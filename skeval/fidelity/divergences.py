@@ -9,9 +9,9 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from scipy.special import rel_entr
 
-from skeval.core.base import Halved
 from skeval.core.context import Context
 from skeval.core.declared import declared
+from skeval.core.halves import Halved
 from skeval.fidelity.cell_metric import CellMetric
 from skeval.results.result import Result, mean_of_columns
 from skeval.steps.columns import ROLES, mean_of_defined

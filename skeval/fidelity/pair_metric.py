@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skeval.core.base import Halved, Metric
+from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.declared import declared
+from skeval.core.halves import Halved
 from skeval.core.tags import COLUMN_TAGS
 from skeval.exceptions import (
     ConstantColumnWarning,

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from skeval.core.base import RelationalMetric
 from skeval.core.declared import declared
+from skeval.core.relational_base import RelationalMetric
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import NothingToMeasureWarning

@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from skeval.core.base import NO_KEYS, RelationalMetric
 from skeval.core.context import Context
 from skeval.core.declared import declared
+from skeval.core.relational_base import NO_KEYS, RelationalMetric
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import NothingToMeasureWarning

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from skeval.core.base import RelationalMetric
 from skeval.core.declared import declared
+from skeval.core.relational_base import RelationalMetric
 from skeval.core.relational_context import RelationalContext
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.relational.structure import SchemaStructure

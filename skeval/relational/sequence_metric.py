@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 
-from skeval.core.base import RelationalMetric
 from skeval.core.context import Context
 from skeval.core.declared import declared
+from skeval.core.relational_base import RelationalMetric
 from skeval.core.relational_context import RelationalContext
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, NothingToMeasureWarning
 from skeval.results.result import Result, mean_of_columns, undefined

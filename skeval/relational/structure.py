@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval.core.base import RelationalMetric
 from skeval.core.declared import declared
+from skeval.core.relational_base import RelationalMetric
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
 from skeval.results.result import Result

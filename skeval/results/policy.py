@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from skeval.exceptions import InvalidParameterError, MetricFailedWarning
 from skeval.results.requirement import Requirement, RuleOutcome
 from skeval.results.verdict import Verdict, counts_copies
-from skeval.stats.relabelling import ALARM_LEVEL
-from skeval.stats.repeats import UNCOUNTED
+from skeval.stats.copied_rows import UNCOUNTED
+from skeval.stats.permutation_tests import ALARM_LEVEL
 from skeval.utils.foreign_files import foreign_toml
 from skeval.utils.formatting import counted, did_you_mean
 

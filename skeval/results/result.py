@@ -21,8 +21,8 @@ from skeval.results.serialization import (
     rebuilt_warnings,
     write_json,
 )
+from skeval.stats.copied_rows import Copies
 from skeval.stats.distributions import exact_mean
-from skeval.stats.repeats import Copies
 from skeval.utils.formatting import as_float, pair
 
 _TEXTS = ("metric", "error", "unmet", "summary", "fact", "advice", "table")

@@ -29,9 +29,9 @@ from skeval.exceptions import (
 )
 from skeval.results.result import Contrast as Contrast
 from skeval.results.result import Result
-from skeval.stats.relabelling import ALARM_LEVEL as ALARM_LEVEL
-from skeval.stats.relabelling import holm
-from skeval.stats.repeats import UNCOUNTED, Copies
+from skeval.stats.copied_rows import UNCOUNTED, Copies
+from skeval.stats.multiple_testing import holm
+from skeval.stats.permutation_tests import ALARM_LEVEL as ALARM_LEVEL
 from skeval.utils.formatting import as_float, counted, names_in_words, number
 
 # The level of tests of the inputs or of a metric itself. Many are made unasked; they warn.

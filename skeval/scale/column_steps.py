@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 
 from skeval.core import context as contexts
-from skeval.core.context import Context, shared, summed
+from skeval.core.context import Context, shared
+from skeval.core.counts import summed
 from skeval.scale.overrides import Overrides
 from skeval.scale.tables import CanonicalTable, counted_by_workers
 from skeval.steps import columns, pairs
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer
 from skeval.utils.engines import current_engine
-from skeval.utils.files import mapped
+from skeval.utils.memory_maps import mapped
 from skeval.utils.parameters import Strategy
 
 overrides = Overrides()

@@ -10,7 +10,8 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from skeval.core.context import Context, shared, summed
+from skeval.core.context import Context, shared
+from skeval.core.counts import summed
 from skeval.scale.overrides import Overrides
 from skeval.scale.tables import CanonicalTable, LargeTable, counted_by_workers, over_blocks
 from skeval.stats.correlation import BLOCK, Correlations, Moments, added, correlations_of, products
@@ -29,7 +30,7 @@ from skeval.steps.pairs import (
     row_positions,
 )
 from skeval.tables.preprocessing import Discretizer, numbers
-from skeval.utils.files import mapped
+from skeval.utils.memory_maps import mapped
 
 _MAX_CELLS = 2**24  # joint cells of all sets of columns that are counted at once
 overrides = Overrides()

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from skeval.core import context as contexts
-from skeval.core.context import Context, content_hashes
+from skeval.core.context import Context
+from skeval.core.shared_rows import content_hashes
 from skeval.scale.overrides import Overrides
 from skeval.scale.tables import counted_by_workers
 from skeval.steps import column_choice, encoded_rows, neighbors

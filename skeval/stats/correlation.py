@@ -13,7 +13,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import kendalltau, rankdata
 from threadpoolctl import threadpool_limits
 
-from skeval.utils.files import mapped
+from skeval.utils.memory_maps import mapped
 
 # sums are those of blocks of rows, added up: the same wherever a block is summed
 BLOCK = 2**20

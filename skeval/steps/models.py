@@ -10,13 +10,13 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from skeval.core.context import Context, shared
-from skeval.exceptions import needed_xgboost
 from skeval.stats.bootstrap import replicated
 from skeval.steps.estimators import estimators_of, seeded
 from skeval.steps.problem import Problem, Question, Rows, problem_of, rows_of_role
 from skeval.steps.samples import sample_positions
 from skeval.steps.scoring import Predictions, score_named
 from skeval.tables.preprocessing import OneHot
+from skeval.utils.dependencies import needed_xgboost
 from skeval.utils.parameters import N_SEEDS
 
 DEFAULT = "xgboost"

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from skeval.core.context import Context, by_context, content_hashes, shared
+from skeval.core.context import Context, by_context, shared
+from skeval.core.shared_rows import content_hashes
 from skeval.tables.frames import order_of_content, row_hashes
 from skeval.utils.parameters import Scaling
 

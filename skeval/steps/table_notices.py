@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from skeval.core.context import Context, content_hashes
+from skeval.core.context import Context
+from skeval.core.shared_rows import content_hashes
 from skeval.exceptions import (
     ConstantColumnWarning,
     MetricWarning,

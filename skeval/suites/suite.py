@@ -35,9 +35,10 @@ from skeval.results.provenance import Date, describe, stamp
 from skeval.results.rendering import rendering
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
+from skeval.steps.column_choice import check_measured
 from skeval.steps.holdout_shift import shift_notices, unnoticed_shift_notices
-from skeval.steps.samples import check_measured, table_notices
 from skeval.steps.single_values import holdout_use_notices
+from skeval.steps.table_notices import table_notices
 from skeval.steps.texts import unread_texts
 from skeval.suites.at_risk import RowsAtRisk
 from skeval.suites.diagram import BlockOfMetrics
