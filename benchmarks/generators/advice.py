@@ -23,7 +23,8 @@ from tables import CHOOSE, JUDGE, load, pack, rows, unpack
 from skeval import Context
 from skeval.privacy import MembershipInference
 from skeval.results.verdict import ALARM_LEVEL, DROP_COPIES, REFIT
-from skeval.steps.leak_advice import exposed_columns, nearly_copied
+from skeval.steps.leak_advice import exposed_columns
+from skeval.steps.single_values import nearly_copied
 
 SLOW = {"gpt", "ctgan", "argn"}  # which are not fitted again without columns
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from skeval.core.context import Context
 from skeval.exceptions import PooledLevelsWarning, SampledWarning
-from skeval.steps.encoded_rows import preprocessor
-from skeval.steps.neighbors import is_gower
+from skeval.steps.encoded_rows import is_gower, preprocessor
 
 
 def pooled_notices(context: Context, space: Any) -> tuple[PooledLevelsWarning, ...]:

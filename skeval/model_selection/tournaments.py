@@ -20,7 +20,8 @@ from skeval.model_selection.cross_validation import (
     cross_validate_generator,
 )
 from skeval.model_selection.scorers import signed
-from skeval.results.policy import Policy, RuleOutcome
+from skeval.results.policy import Policy
+from skeval.results.requirement import RuleOutcome
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.stats.folds import fold_mean

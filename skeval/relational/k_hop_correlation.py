@@ -18,7 +18,8 @@ from skeval.relational.inter_table_trends import named_scores
 from skeval.relational.parent_child_aggregates import pairs_within
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.distributions import exact_mean
-from skeval.steps.joins import Join, paths_up
+from skeval.steps.foreign_keys import paths_up
+from skeval.steps.joins import Join
 from skeval.steps.pairs import Binning
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import BinCount, Interval, Strategy

@@ -9,9 +9,10 @@ from typing import Any, ClassVar, cast
 
 from sklearn.base import clone
 
-from skeval.core.base import Metric, Unmet
+from skeval.core.base import Metric
 from skeval.core.by_group import AnyMetric
 from skeval.core.context import Context
+from skeval.core.needs import Unmet
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import MetricTags, Need
 from skeval.results.result import Result, undefined

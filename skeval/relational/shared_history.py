@@ -12,7 +12,8 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import SCREEN_TAGS
-from skeval.privacy.near_texts import NearPairs, TokenSets, similar_pairs
+from skeval.privacy.near_texts import NearPairs
+from skeval.privacy.similar_texts import TokenSets, similar_pairs
 from skeval.relational.subject_metric import UNLINK, SubjectMetric, roles_in
 from skeval.results.result import Result
 from skeval.results.verdict import TEST_LEVEL, Contrast

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
-from skeval.core.base import Metric, Unmet
+from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.declared import declared
+from skeval.core.needs import Unmet
 from skeval.core.relational_context import RelationalContext
 from skeval.relational.per_subject import SubjectName, chosen_subject, with_whole_subjects
 from skeval.results.result import Result

@@ -21,7 +21,7 @@ def described(value: Any) -> Any:
 
     Examples
     --------
-    >>> from skeval.provenance import described
+    >>> from skeval.results.calls import described
     >>> from skeval.fidelity import KSComplement
     >>> described(KSComplement(columns=["age"]))
     {'class': 'skeval.fidelity.KSComplement', 'parameters': {'columns': ['age']}}
@@ -54,7 +54,7 @@ def constructor(value: Any) -> str:
 
     Examples
     --------
-    >>> from skeval.provenance import constructor
+    >>> from skeval.results.calls import constructor
     >>> from skeval.fidelity import KSComplement
     >>> constructor(KSComplement(columns=["age"]))
     "skeval.fidelity.KSComplement(columns=['age'])"

@@ -34,8 +34,8 @@ from skeval.results.result import Result
 from skeval.results.serialization import details_of, read_versioned, write_json
 from skeval.results.suite_result import SCHEMA_VERSION, SuiteResult
 from skeval.results.verdict import ALARM_LEVEL, aspect_of
-from skeval.stats.table_differences import Ends, paired_interval
-from skeval.stats.table_differences import Sampled, independent_interval
+from skeval.stats.intervals import Ends
+from skeval.stats.table_differences import Sampled, independent_interval, paired_interval
 from skeval.utils.formatting import as_float, number, percent, shown_interval
 
 LEVEL = 0.95

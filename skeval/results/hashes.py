@@ -37,7 +37,7 @@ def hash_of_cells(frame: Any, schema: TableSchema) -> str:
     --------
     >>> import pandas as pd
     >>> from skeval import TableSchema
-    >>> from skeval.provenance import hash_of_cells
+    >>> from skeval.results.hashes import hash_of_cells
     >>> table = pd.DataFrame({"x": [1, 2], "y": ["a", "b"]})
     >>> schema = TableSchema.infer(table)
     >>> other = table[["y", "x"]].astype({"x": float})

@@ -274,7 +274,7 @@ def stamp(date: Date = None) -> str:
     Examples
     --------
     >>> from datetime import UTC, datetime
-    >>> from skeval.provenance import stamp
+    >>> from skeval.results.provenance import stamp
     >>> stamp("2026-11-22"), stamp(datetime(2026, 11, 22, 12, tzinfo=UTC))
     ('2026-11-22', '2026-11-22T12:00:00Z')
     """

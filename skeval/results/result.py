@@ -66,7 +66,7 @@ class Contrast:
 
     Examples
     --------
-    >>> from skeval.verdict import Contrast
+    >>> from skeval.results.result import Contrast
     >>> shown = Contrast("synthetic rows closer to train than to the holdout", 0.64, 0.5)
     >>> str(shown), shown.supports_leak
     ('synthetic rows closer to train than to the holdout: 64.0%, by chance 50.0%', True)

@@ -48,7 +48,7 @@ def verify(
     --------
     >>> from skeval import make_suite
     >>> from skeval.datasets import make_mixed
-    >>> from skeval.provenance import verify
+    >>> from skeval.results.verification import verify
     >>> train, synthetic = make_mixed(100, random_state=0), make_mixed(100, random_state=1)
     >>> result = make_suite("quality").fit(train).evaluate(synthetic)
     >>> found = verify(result.provenance, {"mine": train, "other": train[::-1]})

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from skeval.core import context as contexts
+from skeval.core import counts as count_steps
 from skeval.core.context import Context, shared
 from skeval.core.counts import summed
 from skeval.scale.overrides import Overrides
@@ -95,11 +95,11 @@ def _widest(extents: list[np.ndarray]) -> np.ndarray:
     return np.column_stack([np.fmin.reduce(low), np.fmax.reduce(high)])
 
 
-@overrides(contexts.has_missing)
+@overrides(count_steps.has_missing)
 def _(context: Context, role: str, column: str) -> bool:
     if counted_by_workers(context[role]):
         return _gaps(context, role)[column] > 0
-    return bool(contexts.has_missing.ordinary(context, role, column))
+    return bool(count_steps.has_missing.ordinary(context, role, column))
 
 
 @shared
@@ -108,12 +108,12 @@ def _gaps(context: Context, role: str) -> dict[str, int]:
     return _added_gaps(context[role], context.schema.measured)
 
 
-@overrides(contexts.n_missing)
+@overrides(count_steps.n_missing)
 def _(context: Context, role: str, column: str) -> int:
     given = context.given(role)
     if counted_by_workers(given) and column in given.columns:
         return _gaps_as_given(context, role)[column]
-    return int(contexts.n_missing.ordinary(context, role, column))
+    return int(count_steps.n_missing.ordinary(context, role, column))
 
 
 @shared
@@ -133,18 +133,18 @@ def missing_of(frame: pd.DataFrame) -> list[np.ndarray]:
     return [frame.isna().to_numpy().sum(axis=0)]
 
 
-@overrides(contexts.level_counts)
+@overrides(count_steps.level_counts)
 def _(context: Context, role: str, column: str) -> np.ndarray:
     if counted_by_workers(context[role]):
         return _all_level_counts(context, role)[column]
-    return np.asarray(contexts.level_counts.ordinary(context, role, column))
+    return np.asarray(count_steps.level_counts.ordinary(context, role, column))
 
 
 @shared
 def _all_level_counts(context: Context, role: str) -> dict[str, np.ndarray]:
     """Return the counts of the levels of all columns that have any, in one pass over the rows."""
     names, rows = context.schema.columns(*NOMINAL), cast("CanonicalTable", context[role])
-    added = rows.added_up(names, partial(contexts.counts_of_levels, names=names), summed)
+    added = rows.added_up(names, partial(count_steps.counts_of_levels, names=names), summed)
     return dict(zip(names, added, strict=True))
 
 

@@ -105,7 +105,8 @@ class PartitionedNearestNeighbors(MixedNearestNeighbors):
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.scale.partitioned import Part, PartitionedNearestNeighbors
+    >>> from skeval.scale.partitioned import PartitionedNearestNeighbors
+    >>> from skeval.scale.parts import Part
     >>> young, old = np.array([[20.0, 1.0], [36.0, 1.0]]), np.array([[60.0, 0.0]])
     >>> near = PartitionedNearestNeighbors(categorical=[1])
     >>> near.fit([young, Part(1, old.copy)]).kneighbors([[58.0, 0.0]])

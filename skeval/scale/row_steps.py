@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from skeval.core import context as contexts
+from skeval.core import counts as count_steps
 from skeval.core.context import Context
 from skeval.core.shared_rows import content_hashes
 from skeval.scale.overrides import Overrides
@@ -22,7 +22,7 @@ T = TypeVar("T")
 overrides = Overrides()
 
 
-@overrides(contexts.counted)
+@overrides(count_steps.counted)
 def _(
     context: Context,
     role: str,
@@ -34,7 +34,7 @@ def _(
     return rows.added_up(names, count, merge) if counted_by_workers(rows) else count(rows)
 
 
-@overrides(contexts.each_column)
+@overrides(count_steps.each_column)
 def _(
     context: Context, role: str, look: Callable[..., T], tasks: Iterable[Sequence[Any]]
 ) -> Iterator[T]:
@@ -45,11 +45,11 @@ def _(
     return (look(*arguments) for arguments in asked)
 
 
-@overrides(contexts.of_given)
+@overrides(count_steps.of_given)
 def _(context: Context, role: str, look: Callable[..., T], *arguments: Any) -> T:
     given = context.given(role)
     if isinstance(given, pd.DataFrame):
-        return cast("T", contexts.of_given.ordinary(context, role, look, *arguments))
+        return cast("T", count_steps.of_given.ordinary(context, role, look, *arguments))
     if not counted_by_workers(given):
         return look(given, *arguments)
     engine = current_engine()  # one worker reads all columns, one after the other

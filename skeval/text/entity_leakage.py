@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from skeval.core.base import Unmet
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.families import ClaimTested
+from skeval.core.needs import Unmet
 from skeval.core.tags import SCREEN_TAGS
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast

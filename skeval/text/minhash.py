@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from skeval.privacy.near_texts import TokenSets
 from skeval.privacy.similar_texts import (
+    TokenSets,
     by_letters,
     by_words,
     edits,

@@ -11,7 +11,8 @@ from scipy.sparse import csr_array
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.exceptions import MetricWarning
-from skeval.privacy.near_texts import NearPairs, TokenSets
+from skeval.privacy.near_texts import NearPairs
+from skeval.privacy.similar_texts import TokenSets
 from skeval.results.result import Result
 from skeval.results.verdict import TEST_LEVEL
 from skeval.stats.intervals import wilson

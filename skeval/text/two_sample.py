@@ -9,7 +9,8 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import TEXT_TAGS
 from skeval.fidelity.two_sample import TwoSampleTest
-from skeval.steps.classifiers import LINEAR, TREE, Chosen, Classifier, named
+from skeval.steps.classifiers import LINEAR, TREE, Chosen, Classifier
+from skeval.steps.estimators import named
 from skeval.steps.texts import text_columns
 from skeval.tables.embedding import Vectorizer
 from skeval.utils.parameters import AnyColumns

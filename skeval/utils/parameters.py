@@ -65,7 +65,7 @@ class Interval:
 
     Examples
     --------
-    >>> from skeval.parameters import Interval
+    >>> from skeval.utils.parameters import Interval
     >>> Interval(0, 1, "neither").accepts(1.0)
     False
     """
@@ -123,7 +123,7 @@ class Legal:
     Examples
     --------
     >>> from typing import Annotated
-    >>> from skeval.parameters import Legal
+    >>> from skeval.utils.parameters import Legal
     >>> Even = Annotated[int, Legal("an even int", lambda value: value % 2 == 0, 1)]
     """
 
@@ -195,7 +195,7 @@ def legal_sets(declared: Callable[..., Any]) -> Mapping[str, Constraint]:
 
     Examples
     --------
-    >>> from skeval.parameters import Count, legal_sets
+    >>> from skeval.utils.parameters import Count, legal_sets
     >>> def draw(n: Count, replace: bool = False) -> None: ...
     >>> {name: legal.description for name, legal in legal_sets(draw).items()}
     {'n': 'an int in [1, inf)', 'replace': 'True or False'}

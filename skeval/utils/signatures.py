@@ -44,7 +44,7 @@ def bound_by(cure: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
     Examples
     --------
-    >>> from skeval.parameters import bound_by
+    >>> from skeval.utils.signatures import bound_by
     >>> @bound_by("Call it so: half(of=number).")
     ... def half(*, of: float) -> float:
     ...     return of / 2

@@ -15,7 +15,7 @@ from skeval.reporting import FigureRenderer, HTMLRenderer, PDFRenderer
 from skeval.reporting.comparison import comparison_plan
 from skeval.reporting.layout import Grid, Number
 from skeval.results.comparison import Comparison
-from skeval.verdict import Contrast
+from skeval.results.result import Contrast
 
 FIDELITY = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
 PRIVACY = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="screen")

@@ -20,10 +20,11 @@ from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import SimilarityScore, TVComplement
 from skeval.results.calls import constructor
 from skeval.results.hashes import hash_of_cells
-from skeval.results.provenance import Provenance, hash_of_file, stamp
+from skeval.results.provenance import Provenance, stamp
 from skeval.results.verification import verify
 from skeval.tables.schema import TableSchema
 from skeval.utility import TSTR
+from skeval.utils.foreign_files import hash_of_file
 
 DATE = "2026-11-22"
 

@@ -33,7 +33,8 @@ from skeval.privacy import (
     ShadowMembershipInference,
 )
 from skeval.scale.engines import DaskEngine, n_workers
-from skeval.scale.partitioned import Part, PartitionedNearestNeighbors
+from skeval.scale.partitioned import PartitionedNearestNeighbors
+from skeval.scale.parts import Part
 from skeval.utils.engines import LocalEngine, carried, current_engine
 
 N = 3_000

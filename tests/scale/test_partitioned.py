@@ -13,7 +13,9 @@ from sklearn.base import clone
 
 from skeval.exceptions import InvalidParameterError
 from skeval.neighbors.mixed import MixedNearestNeighbors
-from skeval.scale.partitioned import MAX_CELLS, Part, PartitionedNearestNeighbors
+from skeval.scale.part_tasks import MAX_CELLS
+from skeval.scale.partitioned import PartitionedNearestNeighbors
+from skeval.scale.parts import Part
 from tests.neighbors.test_mixed import (
     ADULT_LIKE,
     BACKENDS,

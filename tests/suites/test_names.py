@@ -10,15 +10,9 @@ import pytest
 from skeval import make_suite
 from skeval.core.catalogue import metric_classes
 from skeval.exceptions import InvalidParameterError
+from skeval.suites.features import plain
 from skeval.suites.named_metrics import preset_metrics
-from skeval.suites.names import (
-    ELSEWHERE,
-    QUESTIONS,
-    nearest_names,
-    plain,
-    proper_name,
-    table_of_names,
-)
+from skeval.suites.names import ELSEWHERE, QUESTIONS, nearest_names, proper_name, table_of_names
 
 ROOT = Path(__file__).parents[2]
 TRIED = {

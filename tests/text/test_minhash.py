@@ -9,8 +9,7 @@ from scipy.sparse import csr_array
 from scipy.stats import binom
 
 from skeval.exceptions import MetricWarning
-from skeval.privacy.near_texts import token_sets
-from skeval.privacy.similar_texts import n_candidates
+from skeval.privacy.similar_texts import n_candidates, token_sets
 from skeval.text import NearDuplicateText, minhash
 from skeval.text.minhash import Banding, MinHashJoin, band_keys, joined, minima, runs_in_common
 from tests.calibrations import Claim, rate_of

@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from scipy.stats import norm
 
-from skeval.core.base import Unmet
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import RelabelledTest
+from skeval.core.needs import Unmet
 from skeval.core.tags import CONTRAST_TAGS
 from skeval.exceptions import InvalidParameterError, UnequalSizesWarning
 from skeval.privacy.distance_screens.column_groups import (

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from scipy.stats import beta, norm
 
-from skeval.core.base import Unmet, unmet
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric
+from skeval.core.needs import Unmet, unmet
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.exceptions import DegenerateInputWarning
 from skeval.privacy.distance_screens.proximity_ratios import (

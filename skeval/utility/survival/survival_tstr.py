@@ -13,7 +13,7 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.results.result import Result, undefined
 from skeval.stats.survival import baseline_hazard, concordance, cox, kaplan_meier
-from skeval.steps.classifiers import seeded
+from skeval.steps.estimators import seeded
 from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.tables.preprocessing import NOMINAL, OneHot
 from skeval.utility.calibration import equal_mass_bins
