@@ -1,4 +1,4 @@
-"""Which rows of all tables are equal in some columns, however their cells are written."""
+"""Rows of all tables that are equal in some columns, regardless of how their cells are written."""
 
 from __future__ import annotations
 

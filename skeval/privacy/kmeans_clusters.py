@@ -1,4 +1,4 @@
-"""Clusters of k-means in place of equivalence classes, as synthcity counts them."""
+"""Clusters of k-means in place of equivalence classes, because synthcity counts them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Share of train rows that are unique there and in the release."""
+"""Share of training rows that are unique in the training data and in the release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs of texts with nearly the same words or letters: all that there are, by an exact join."""
+"""Pairs of texts with nearly the same words or letters, found by an exact join."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What steps do with single columns of tables larger than memory: values, counts and extents."""
+"""Steps on single columns of tables larger than memory: values, counts and extents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distinct rows of tables larger than memory, and how often each occurs, as workers count them."""
+"""Distinct rows of tables larger than memory, and how often each occurs, counted by workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done in place of steps where tables need not fit in memory."""
+"""Overrides of steps for tables that need not fit in memory."""
 
 from __future__ import annotations
 

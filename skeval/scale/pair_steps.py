@@ -1,4 +1,4 @@
-"""Pairs and sets of columns of tables larger than memory: joint counts, correlations."""
+"""Steps on pairs and sets of columns of tables larger than memory: joint counts, correlations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What steps do with rows of tables larger than memory: passes over batches, here or on workers."""
+"""Steps on the rows of tables larger than memory: passes over batches, here or on workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an attacker achieves who gives only the guesses that are most certain."""
+"""The success of an attacker who gives only the most certain guesses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adversarial accuracy: is a row's nearest neighbour of its own table."""
+"""Adversarial accuracy: the share of rows whose nearest neighbour is of their own table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a statistic of halves of the rows says of the statistic of all rows."""
+"""Intervals of a statistic from its values in halves of the rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much two intervals overlap, and how much they do by chance."""
+"""The overlap of two intervals, and its expected value if they differ by chance alone."""
 
 from __future__ import annotations
 

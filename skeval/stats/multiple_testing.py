@@ -1,4 +1,4 @@
-"""P-values that hold for several tests at once."""
+"""P-values that are valid for several tests at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What results may show of few rows."""
+"""Ends of a range, rounded outwards so that no end is the number of a single row."""
 
 from __future__ import annotations
 

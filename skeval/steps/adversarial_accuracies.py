@@ -1,4 +1,4 @@
-"""Adversarial accuracies of tables: of whole ones of equal size, or of samples."""
+"""Adversarial accuracies of tables, or of samples if their sizes differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which columns a metric looks at: a `columns` parameter, read and checked."""
+"""The columns that a metric uses: a `columns` parameter, read and checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of single columns: in cells, in order, finite, and their extent."""
+"""Values of single columns: in cells, in order, finite, and the ends of their range."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimators as parameters: which are accepted, their names and their seeds."""
+"""Estimators as parameters: the accepted ones, their names and their seeds."""
 
 from __future__ import annotations
 

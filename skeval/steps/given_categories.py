@@ -1,4 +1,4 @@
-"""Rows with the categories that were given, as fitted transformers of the user's know them."""
+"""Rows with their categories as given, because fitted transformers of a user know them so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subjects that are independent of each other, and halves of tables that part no subject."""
+"""Subjects that are independent of each other, and parts of tables that divide no subject."""
 
 from __future__ import annotations
 

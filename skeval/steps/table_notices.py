@@ -1,4 +1,4 @@
-"""What is odd about the real rows of a table, each with its cure."""
+"""Notices about the real rows of a table that are odd, each with its cure."""
 
 from __future__ import annotations
 

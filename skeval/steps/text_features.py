@@ -1,4 +1,4 @@
-"""Features of texts beside those of the other columns, as the classifier behind them reads them."""
+"""Features of texts next to the features of other columns, as a classifier reads them."""
 
 from __future__ import annotations
 

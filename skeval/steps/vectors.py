@@ -1,4 +1,4 @@
-"""Rows as vectors that have a mean."""
+"""Rows as vectors whose mean is meaningful."""
 
 from __future__ import annotations
 

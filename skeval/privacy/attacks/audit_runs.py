@@ -1,4 +1,4 @@
-"""Runs of an audit: scores and rules are chosen on pilot runs, and counted on fresh ones."""
+"""Runs of an audit. Scores and rules are chosen on pilot runs and counted on fresh runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts of people with given values in a few columns, and the secrets that explain them best."""
+"""Counts of people with given values in a few columns, and the secrets that explain the counts."""
 
 from __future__ import annotations
 

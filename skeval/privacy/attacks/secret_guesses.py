@@ -1,4 +1,4 @@
-"""Guesses of a secret, as models make them that learned from some rows."""
+"""Guesses of a secret by models that learned from some rows."""
 
 from __future__ import annotations
 

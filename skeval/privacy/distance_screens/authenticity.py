@@ -1,4 +1,4 @@
-"""Authenticity: the share of rows that are no noisy copy of a train row."""
+"""Authenticity: the fraction of rows that are not a noisy copy of a training row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups of columns in which distances are measured apart."""
+"""Groups of columns for which distances are measured separately."""
 
 from __future__ import annotations
 

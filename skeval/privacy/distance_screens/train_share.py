@@ -1,4 +1,4 @@
-"""The share of synthetic rows closer to train: its value, its error and its test."""
+"""The share of synthetic rows closer to training rows: its value, its error and its test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Privacy gain: what a release takes from an attacker who had the raw rows."""
+"""Privacy gain: the advantage that a release takes from an attacker who had the raw rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Base of the attacks that learn from tables of generators which they ran themselves."""
+"""Base of the attacks that learn from tables of generators that the attacks ran themselves."""
 
 from __future__ import annotations
 
