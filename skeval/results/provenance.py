@@ -439,7 +439,7 @@ def describe(
         for wanted in ("target", "sensitive")
     )
     return Provenance(
-        date=stamp(date),
+        date=stamp(date if date is not None or release is None else release.date or None),
         version=versions.pop("skeval"),
         inputs=tuple(_inputs(context)),
         columns=_columns(context.real),
