@@ -25,7 +25,7 @@ from skeval.cli.options import (
     with_given,
 )
 from skeval.exceptions import InvalidParameterError
-from skeval.tables.places import Place
+from skeval.tables.place import Place
 from skeval.utils.execution import shown
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from skeval.tables.places import Place
+from skeval.tables.place import Place
 from skeval.utils.execution import SHARE, free_memory
 from skeval.utils.formatting import printable
 

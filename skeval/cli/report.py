@@ -21,7 +21,7 @@ from skeval.cli.options import (
     with_given,
 )
 from skeval.exceptions import InvalidParameterError
-from skeval.tables.places import Place
+from skeval.tables.place import Place
 from skeval.utils.execution import shown
 from skeval.utils.files import check_output
 from skeval.utils.formatting import number
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from skeval.results.suite_result import SuiteResult
     from skeval.suites.report import Tables as TablesOfReport
     from skeval.suites.suite import MetricSuite
-    from skeval.tables.reading import Dialect
+    from skeval.tables.csv_dialect import Dialect
 
 
 @app.command()

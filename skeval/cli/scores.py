@@ -27,7 +27,7 @@ from skeval.results.policy import Policy
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import is_shifted, summary
-from skeval.tables.places import Place
+from skeval.tables.place import Place
 from skeval.tables.reading import check_exists
 from skeval.utils.files import csv_of, replacing
 from skeval.utils.formatting import shown_interval

@@ -32,20 +32,17 @@ from skeval.exceptions import (
     NotRememberedError,
     SharedRowsWarning,
 )
+from skeval.tables.door import read
 from skeval.tables.frames import (
-    as_frame,
     conform,
-    hashed_share,
     learn_levels,
     levels_of,
-    order_of_content,
     respelled_columns,
-    row_hashes,
-    rows_at,
     with_levels,
     without_unread,
 )
 from skeval.tables.levels import with_missing_as_in_train
+from skeval.tables.one_table import as_frame
 from skeval.tables.precision import (
     Precision,
     at_precision,
@@ -55,7 +52,9 @@ from skeval.tables.precision import (
     forms_of,
     stored_precision,
 )
+from skeval.tables.row_hashes import hashed_share, order_of_content, row_hashes, rows_at
 from skeval.tables.schema import Accept, Kind, TableSchema
+from skeval.tables.sources import TableSource
 from skeval.utils.execution import Stopped, waiting
 
 SHARED_ROWS = (
@@ -572,9 +571,8 @@ def shared_rows(context: Context) -> tuple[MetricWarning, ...]:
     return (kind(SHARED_ROWS.format(share=share)),) if share else ()
 
 
-# of users, before those of the package; each returns None for tables of another kind
+# of users, before what the package reads; each returns None for tables of another kind
 READERS: list[Callable[..., Context | None]] = []
-TABLE_READERS: list[Callable[[Any, str], Any | None]] = []
 
 
 def read_context(
@@ -583,29 +581,34 @@ def read_context(
     """Read one real table, or, where train maps names to tables, several of them."""
     # A table that need not fit in memory, such as a folder of Parquet files, stays where it
     # is; what cannot be counted up is then measured on `max_rows` rows of each role.
-    are_frames = isinstance(train, pd.DataFrame) and isinstance(holdout, pd.DataFrame | None)
-    if not are_frames:
+    for reader in READERS:
+        context = reader(train, holdout, schema=schema, max_rows=max_rows)
+        if context is not None:
+            return context
+    train = read(train, "train", schema).rows
+    if isinstance(train, Mapping):
         # these contexts derive from Context, so their modules import this one
-        from skeval.core.relational_context import read_several
-        from skeval.scale.context import read_large
+        from skeval.core.relational_context import RelationalContext
 
-        for reader in (*READERS, read_several, read_large):
-            context = reader(train, holdout, schema=schema, max_rows=max_rows)
-            if context is not None:
-                return context
+        return RelationalContext.of(train, holdout, schema=schema, ordered=True)
+    holdout = None if holdout is None else read(holdout, "holdout").rows
+    if isinstance(train, TableSource) or isinstance(holdout, TableSource):
+        from skeval.scale.context import LargeContext
+
+        return LargeContext.of(train, holdout, schema=schema, max_rows=max_rows)
     return Context.of(train, holdout, schema=schema, ordered=True)
 
 
 def read_rows(table: Any, role: str) -> Any:
-    """Return a table as a frame, or as what a reader of tables of its kind makes of it."""
-    # skeval.scale imports this module; its contexts register how such tables are sampled
-    import skeval.scale.context  # noqa: F401
-    from skeval.scale.long_csv import large_table
+    """Return a table as a frame, or a large one as the columns of its source."""
+    rows = read(table, role).rows
+    if isinstance(rows, TableSource):
+        # skeval.scale imports this module; its contexts register how such tables are sampled
+        import skeval.scale.context  # noqa: F401
+        from skeval.scale.tables import LargeTable
 
-    for reader in (*TABLE_READERS, large_table):
-        if (read := reader(table, role)) is not None:
-            return read
-    return as_frame(table, role)
+        return LargeTable(rows)
+    return as_frame(rows, role)
 
 
 def summed(counts: list[list[np.ndarray]]) -> list[np.ndarray]:

@@ -32,7 +32,7 @@ from skeval.results.suite_result import SuiteResult
 from skeval.stats import pareto
 from skeval.stats.folds import fold_mean
 from skeval.suites.suite import MetricSuite
-from skeval.tables.frames import as_frame
+from skeval.tables.one_table import as_frame
 from skeval.tables.schema import TableSchema
 from skeval.utils.parameters import Count, Interval, Seed, check_parameters, legal_sets
 

@@ -28,11 +28,12 @@ from sklearn.base import BaseEstimator
 
 from skeval.core.context import Context, of_given, read_rows, shared
 from skeval.exceptions import InvalidParameterError, TableError
+from skeval.tables.columns_by_kind import read_column
 from skeval.tables.frames import read_alone
-from skeval.tables.places import Place
+from skeval.tables.place import Place
 from skeval.tables.reading import read_table
 from skeval.tables.reasons import column_reasons
-from skeval.tables.schema import TableSchema, read_column
+from skeval.tables.schema import TableSchema
 from skeval.utils.files import hash_of_file
 
 if TYPE_CHECKING:

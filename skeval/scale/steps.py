@@ -34,8 +34,8 @@ from skeval.steps.pairs import (
     subset_tables,
 )
 from skeval.steps.samples import ROLES, cells, extent
-from skeval.tables.frames import row_hashes
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer, numbers
+from skeval.tables.row_hashes import row_hashes
 from skeval.utils.engines import current_engine
 from skeval.utils.files import mapped
 from skeval.utils.parameters import Strategy

@@ -26,8 +26,8 @@ from skeval.steps.texts import (
     text_numbers,
     text_source,
 )
+from skeval.tables.columns_by_kind import sorted_labels
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, OneHot, Ranks
-from skeval.tables.schema import sorted_labels
 from skeval.utils.parameters import Legal
 
 TREE, LINEAR, CART = "xgboost", "logistic", "cart"

@@ -28,8 +28,9 @@ from skeval.steps.samples import (
     named_seed,
     pooled_order,
 )
-from skeval.tables.frames import column_values, row_hashes
+from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.tables.row_hashes import row_hashes
 from skeval.tables.schema import TableSchema
 from skeval.utils.engines import LocalEngine, current_engine
 from skeval.utils.parameters import Interval

@@ -23,8 +23,9 @@ from skeval.exceptions import (
     UnequalSizesWarning,
 )
 from skeval.stats.distributions import exact_mean, quantiles_of_sorted
-from skeval.tables.frames import column_values, order_of_content, row_hashes
+from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NUMERIC, Discretizer
+from skeval.tables.row_hashes import order_of_content, row_hashes
 from skeval.tables.schema import Kind, TableSchema
 from skeval.utils.formatting import did_you_mean, percent
 from skeval.utils.parameters import Scaling, Strategy

@@ -130,8 +130,8 @@ def report(
     train : table of shape (n_train, n_columns), or mapping of str to table
         The rows that the generator learned from: pandas, polars or pyarrow, a path or a URL; or
         what need not fit in memory, as :meth:`~skeval.Metric.fit` takes it. Several tables are
-        given by name, or as a :class:`~skeval.relational.RelationalData`. Of a file, the name and
-        the hash go into the provenance.
+        given by name, or as a :class:`~skeval.relational.RelationalData`. The name and
+        the hash of a file go into the provenance.
     holdout : table of shape (n_holdout, n_columns), mapping of str to table, or None
         Real rows of the same population that the generator never saw; of several tables, of other
         subjects. Without them there are no baselines, and metrics that need them are listed as left
@@ -156,8 +156,8 @@ def report(
         :class:`~skeval.MetricSuite`, of which it replaces the parameter.
     columns : ReportColumns, int or list of str, or mapping of str to any of them, optional
         Which columns each section looks at; an int or a list holds for every section. With several
-        tables it holds for each, or is given by table. Of a suite other than the preset "report" it
-        chooses what is drawn.
+        tables it holds for each, or is given by table. With a suite other than the preset
+        "report", it chooses what is drawn.
     n_max_train, n_max_test : int or mapping of str to int, optional
         Greatest number of rows of train and of the holdout, drawn at random. With several tables it
         is one number for each, or a number by table: metrics of a table by itself then take at most

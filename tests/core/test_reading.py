@@ -16,10 +16,10 @@ from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import TableError
 from skeval.fidelity import KSComplement
 from skeval.relational import ReferentialIntegrity
-from skeval.scale import long_csv
 from skeval.scale.context import LargeContext
+from skeval.tables import long_csv
 from skeval.tables.reading import read_table
-from tests.tables.test_places import in_lines
+from tests.tables.test_files_with_many_tables import in_lines
 
 USERS = pd.DataFrame({"age": [20, 30, 40]})
 
