@@ -369,7 +369,7 @@ def test_the_order_of_rows_is_that_of_content():
     pd.testing.assert_frame_equal(Context.of(rows).train[["age"]], rows[["age"]].astype(float))
 
 
-def test_files_with_many_tables_are_those_of_the_table_as_given():
+def test_places_are_those_of_the_table_as_given():
     rows = make_mixed(40, random_state=0)
     context = Context.of(rows, ordered=True)
     pd.testing.assert_frame_equal(

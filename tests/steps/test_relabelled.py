@@ -62,7 +62,7 @@ def test_distances_to_either_label(space, sizes):
                 assert found.rows[i, label, query] == rows[query][listed][0]
 
 
-def test_files_with_many_tables_of_the_first_two_bits():
+def test_places_of_the_first_two_bits():
     places = first_and_second()
     assert places[:, [0, 1, 0b110, 0b1001, 2**15]].T.tolist() == [
         [16, 16], [0, 16], [1, 2], [0, 3], [15, 16],

@@ -560,7 +560,7 @@ def test_coverage_over_draws():
     assert 0.91 <= hits / 200 <= 0.985
 
 
-def test_files_with_many_tables_slices_and_names():
+def test_places_slices_and_names():
     suite = make_suite("fidelity", n_jobs=2)
     assert suite[0] is suite["ks_complement"]
     assert suite[-1] is suite[suite.metrics[-1][0]]

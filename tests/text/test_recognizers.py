@@ -79,7 +79,7 @@ def test_spacy_in_processes(tiny):
     assert SpacyRecognizer(tiny, n_process=2, batch_size=1).recognize(TEXTS) == FOUND
 
 
-def test_files_with_many_tables_are_those_of_the_whole_text(tiny, monkeypatch):
+def test_places_are_those_of_the_whole_text(tiny, monkeypatch):
     monkeypatch.setattr(SpacyRecognizer, "_piece", len(TEXTS[0]) + 1)
     long = " ".join([*TEXTS[::2], "\ud800"] * 3)
     entities = SpacyRecognizer(tiny).recognize([long])[0]
