@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,10 +30,13 @@ from skeval.utils.formatting import number
 if TYPE_CHECKING:
     from skeval.results.comparison import Comparison
     from skeval.results.policy import Policy
+    from skeval.results.release import Release
     from skeval.results.suite_result import SuiteResult
+    from skeval.suites.report import Limits
     from skeval.suites.report import Tables as TablesOfReport
     from skeval.suites.suite import MetricSuite
     from skeval.tables.csv_dialect import Dialect
+    from skeval.tables.relational_schema import RelationalSchema
 
 
 @app.command()
@@ -65,9 +69,8 @@ def report(
 ) -> None:
     """Write the report of a synthetic table."""
     from skeval.cli import gate, inputs
-    from skeval.cli.suites import made_suite, preset_settings
     from skeval.results.rendering import ENDINGS
-    from skeval.suites.report import PRESET, Limits, check_tables, suite_of_report, write_report
+    from skeval.suites.report import PRESET, Limits, check_tables, write_report
     from skeval.tables.relational_schema import RelationalSchema
 
     read_of = [*tables, given.schema, given.policy, given.release]
@@ -78,24 +81,16 @@ def report(
     policy = gate.policy_of(given, release)
     if metrics is not None and suite is not None:
         raise InvalidParameterError("--metrics chooses what --suite would; give one of them.")
-    measured = made_suite(metrics, PRESET, given, release=release) if metrics is not None else None
-    limits = Limits(n_max_train, n_max_test, given.seed)
-    chosen = _columns(columns)
-
-    def preset_suite(relations: RelationalSchema | None) -> MetricSuite:
-        settings = preset_settings(given, release)
-        return suite_of_report(
-            suite or PRESET, relations, chosen, limits, **settings, random_state=given.seed
-        )
-
+    limits, chosen = Limits(n_max_train, n_max_test, given.seed), _columns(columns)
+    suite_for = partial(_suite, metrics, suite or PRESET, given, release, chosen, limits)
     is_one_table = not any(path.is_folder for path in tables)
-    if policy is not None and (measured is not None or is_one_table):
-        gate.check_policy(policy, measured or preset_suite(None))
+    if metrics is not None or (policy is not None and is_one_table):  # before tables are read
+        gate.check_policy(policy, suite_for(None))
     read, known = _read(tables, given, dialect, n_max_train)
     relations = known if isinstance(known, RelationalSchema) else None
-    check_tables(measured or suite or PRESET, read, relations, limits, chosen)
-    measured = measured or preset_suite(relations)
-    measured.set_params(n_jobs=given.jobs, max_memory=given.max_bytes)
+    measured = suite_for(relations).set_params(n_jobs=given.jobs, max_memory=given.max_bytes)
+    named = (suite or PRESET) if metrics is None else measured
+    check_tables(named, read, relations, limits, chosen)
     result = write_report(
         read,
         output,
@@ -172,6 +167,25 @@ def _columns(given: str | None) -> int | list[str] | None:
     if int(given) < 1:
         raise InvalidParameterError(f"--columns must be at least 1, or names, got {given}.")
     return int(given)
+
+
+def _suite(
+    metrics: str | None,
+    preset: str,
+    given: Given,
+    release: Release | None,
+    columns: int | list[str] | None,
+    limits: Limits,
+    relations: RelationalSchema | None,
+) -> MetricSuite:
+    """Return the suite of these metrics, or that of a preset as a report has it."""
+    from skeval.cli.suites import made_suite, preset_settings
+    from skeval.suites.report import suite_of_report
+
+    if metrics is not None:
+        return made_suite(metrics, preset, given, release=release)
+    settings = preset_settings(given, release)
+    return suite_of_report(preset, relations, columns, limits, **settings, random_state=given.seed)
 
 
 def _conclude(
