@@ -39,7 +39,8 @@ from .suites.plots import (
     plot_pair,
 )
 from .suites.ready import make_suite
-from .suites.report import ReportColumns, report
+from .suites.report import report
+from .suites.report_columns import ReportColumns
 from .suites.suite import MetricSuite
 from .tables.preprocessing import Discretizer
 from .tables.schema import TableSchema

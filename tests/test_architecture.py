@@ -258,7 +258,7 @@ LOOKED_FOR = (
     ("outline of the PDF", "reporting/pdf.py", "add_outline_item"),
     ("SDV's metadata", "tables/schema.py", "def from_sdv"),
     ("when large tables are sampled", "scale/context.py", "MAX_ROWS = "),
-    ("separators of CSV files", "tables/reading.py", "def _separator"),
+    ("separators of CSV files", "tables/csv_dialect.py", "def _separator"),
     ("options of evaluate", "cli/evaluate.py", "def evaluate("),
     ("Holm's correction", "results/verdict.py", "def holm"),  # in stats, its family here
 )

@@ -23,7 +23,7 @@ from skeval.exceptions import SkevalError, TableError
 from skeval.results.suite_result import SuiteResult
 from skeval.suites.presets import PRESETS
 from skeval.suites.relational_presets import PRESETS as RELATIONAL_PRESETS
-from skeval.tables.frames import as_frame
+from skeval.tables.one_table import as_frame
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.schema import TableSchema
 from tests.hostile import PANDAS, TABLES

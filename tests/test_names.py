@@ -113,7 +113,7 @@ def test_a_report_of_odd_names_can_be_written(at, tmp_path):
 
 @pytest.mark.parametrize("name", ["self", "T", "index", ""])
 def test_columns_are_set_by_any_name(name):
-    from skeval.tables.frames import with_columns
+    from skeval.tables.set_columns import with_columns
 
     frame = pd.DataFrame({name: [1, 2], "kept": [3, 4]})
     made = with_columns(frame, {name: [5, 6]})

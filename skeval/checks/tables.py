@@ -13,8 +13,8 @@ from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.relational_context import RelationalContext
 from skeval.datasets import make_mixed, make_relational
-from skeval.tables.frames import with_columns
 from skeval.tables.relational_data import RelationalData, split_by_subject
+from skeval.tables.set_columns import with_columns
 
 Tables = tuple[Any, Any, Any]  # train, holdout, synthetic: frames, or RelationalData
 _WORDS = (

@@ -10,8 +10,8 @@ import typer
 from skeval.cli.application import app, debugging
 from skeval.cli.options import OUTPUT, PRESETS, SCORES, Given, Tables, with_given
 from skeval.exceptions import InvalidParameterError
-from skeval.tables.places import Place
-from skeval.utils.progress import shown
+from skeval.tables.place import Place
+from skeval.utils.execution import shown
 
 if TYPE_CHECKING:
     from skeval.results.policy import Policy

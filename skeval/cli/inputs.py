@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING, Any
 from skeval.cli.options import Given
 from skeval.cli.terminal import say
 from skeval.exceptions import InvalidParameterError
-from skeval.scale.long_csv import is_long, streamed
 from skeval.scale.tables import LargeTable, infer_kinds
-from skeval.tables.places import Place
-from skeval.tables.reading import ENDINGS, PLAIN, Dialect, read_table
+from skeval.tables.csv_dialect import PLAIN, Dialect
+from skeval.tables.door import read_file
+from skeval.tables.file_endings import ENDINGS
+from skeval.tables.place import Place
 from skeval.tables.reasons import ColumnReason, column_reasons
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.relational_sources import read_json
 from skeval.tables.schema import Kind, TableSchema, is_column_entry
-from skeval.tables.sources import TableSource, is_large, source_of
+from skeval.tables.sources import TableSource, is_large
+from skeval.utils.execution import shown
 from skeval.utils.files import check_output
 from skeval.utils.progress import shown
 
@@ -133,7 +135,7 @@ def _read(paths: list[Place], given: Given, dialect: Dialect) -> tuple[TrainHold
     if not any(_holds_tables(path) for path in paths):
         roles = ("train", "holdout", "synthetic") if len(paths) == 3 else ("train", "synthetic")
         train, *further = (
-            _table(path, role, header=header, dialect=dialect)
+            read_file(path, role, header=header, dialect=dialect)
             for path, role in zip(paths, roles, strict=True)
         )
         known = read_kinds(given)
@@ -167,7 +169,7 @@ def read_candidates(
             several = RelationalData.from_folder(path.path, known, header=header, dialect=dialect)
             tables.append(several)
         else:
-            tables.append(_table(path, "synthetic", header=header, dialect=dialect))
+            tables.append(read_file(path, "synthetic", header=header, dialect=dialect))
     return dict(zip(names, tables, strict=True))
 
 
@@ -189,16 +191,6 @@ def candidate_names(paths: list[Place]) -> list[str]:
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise InvalidParameterError(f"the same synthetic table twice: {', '.join(twice)}.")
     return names
-
-
-def _table(place: Place, role: str, *, header: bool, dialect: Dialect) -> Any:
-    """Read a table at once, or return where a large one is."""
-    path, source = place.path, None
-    if path is not None and is_large(path):
-        return source_of(path, role)
-    if path is not None and is_long(path):
-        source = streamed(path, role, header=header, dialect=dialect)
-    return read_table(place, header=header, dialect=dialect) if source is None else source
 
 
 def _holds_tables(place: Place) -> bool:

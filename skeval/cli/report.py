@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,16 +12,21 @@ from skeval.cli.application import app
 from skeval.cli.options import OUTPUT, PRESETS, Given, Seed, Tables, with_given
 from skeval.cli.terminal import say
 from skeval.exceptions import InvalidParameterError
-from skeval.tables.places import Place
+from skeval.tables.place import Place
+from skeval.utils.execution import shown
 from skeval.utils.files import check_output
 from skeval.utils.progress import shown
 
 if TYPE_CHECKING:
-    from skeval.cli.inputs import TrainHoldoutSynthetic
+    from skeval.results.comparison import Comparison
     from skeval.results.policy import Policy
     from skeval.results.release import Release
+    from skeval.results.suite_result import SuiteResult
+    from skeval.suites.report import Limits
+    from skeval.suites.report import Tables as TablesOfReport
     from skeval.suites.suite import MetricSuite
-    from skeval.tables.reading import Dialect
+    from skeval.tables.csv_dialect import Dialect
+    from skeval.tables.relational_schema import RelationalSchema
 
 
 @app.command()
@@ -53,8 +59,9 @@ def report(
 ) -> None:
     """Write the report of a synthetic table."""
     from skeval.cli import gate, inputs
-    from skeval.cli.suites import made_suite
     from skeval.results.rendering import ENDINGS
+    from skeval.suites.report import PRESET, Limits, check_tables, write_report
+    from skeval.tables.relational_schema import RelationalSchema
 
     read_of = [*tables, given.schema, given.policy, given.release]
     inputs.check_paths(output, ENDINGS, "report", read_of)
@@ -64,25 +71,31 @@ def report(
     policy = gate.policy_of(given, release)
     if metrics is not None and suite is not None:
         raise InvalidParameterError("--metrics chooses what --suite would; give one of them.")
-    measured = suite if metrics is None else made_suite(metrics, "report", given, release=release)
-    gate.check_policy(policy, _suite_of(tables, given, measured, release) if policy else None)
+    limits, chosen = Limits(n_max_train, n_max_test, given.seed), _columns(columns)
+    suite_for = partial(_suite, metrics, suite or PRESET, given, release, chosen, limits)
+    is_one_table = not any(path.is_folder for path in tables)
+    if metrics is not None or (policy is not None and is_one_table):  # before tables are read
+        gate.check_policy(policy, suite_for(None))
     read, known = _read(tables, given, dialect, n_max_train)
-    _write_report(
+    relations = known if isinstance(known, RelationalSchema) else None
+    measured = suite_for(relations).set_params(n_jobs=given.jobs, max_memory=given.max_bytes)
+    named = (suite or PRESET) if metrics is None else measured
+    check_tables(named, read, relations, limits, chosen)
+    result = write_report(
         read,
         output,
-        policy,
-        given.junit,
-        n_max_train=n_max_train,
-        n_max_test=n_max_test,
-        columns=_columns(columns),
+        measured,
+        schema=known,
+        columns=chosen,
+        limits=limits,
+        release=release,
+        date=given.date,
+        progress="lines",
         title=title,
         short=short,
-        suite=measured,
-        schema=known,
-        files=inputs.files_by_role(tables),
-        release=release,
-        **_settings(given),
+        hashes=given.hashes,
     )
+    _conclude(result, output, policy, given.junit)
 
 
 @app.command()
@@ -99,6 +112,7 @@ def demo(
     from skeval.datasets import load_flights
     from skeval.generators import GaussianCopula
     from skeval.results.rendering import ENDINGS
+    from skeval.suites.report import report as write_report
 
     check_output(output, ENDINGS, owner="report")
     with shown("lines") as tick:
@@ -110,34 +124,30 @@ def demo(
         f"{len(train):,} real flights as train, {len(holdout):,} held out, "
         f"{len(synthetic):,} synthetic ones from a Gaussian copula."
     )
-    _write_report((train, holdout, synthetic), output, random_state=seed)
-
-
-def _settings(given: Given) -> dict[str, Any]:
-    """Return what a report takes of the options that several commands share, by its names."""
-    same = ("target", "sensitive", "groups", "duration", "event", "date", "hashes")
-    return {name: getattr(given, name) for name in same} | {
-        "known": given.known_columns,
-        "random_state": given.seed,
-        "n_jobs": given.jobs,
-        "max_memory": given.max_bytes,
-    }
+    result = write_report(train, holdout, synthetic, output, random_state=seed, progress="lines")
+    _conclude(result, output)
 
 
 def _read(
-    tables: list[Place], given: Given, dialect: Dialect, n_max_train: int | None
-) -> tuple[TrainHoldoutSynthetic, Any]:
+    places: list[Place], given: Given, dialect: Dialect, n_max_train: int | None
+) -> tuple[TablesOfReport, Any]:
     """Read the tables; from four on, all behind the holdout are candidates."""
     from skeval.cli import inputs
+    from skeval.suites.report import Tables as TablesOfReport
+    from skeval.tables.door import ReadTable
 
-    read, known = inputs.read_given(tables[:3], given, dialect)
-    inputs.say_long(read[0], n_max_train)
-    if len(tables) > 3:
-        several = inputs.read_candidates(
-            tables[2:], read[2], known, header=given.header, dialect=dialect
-        )
-        read = (*read[:2], several)
-    return read, known
+    (train, holdout, synthetic), known = inputs.read_given(places[:3], given, dialect)
+    inputs.say_long(train, n_max_train)
+    files = inputs.files_by_role(places)
+    real = ReadTable(train, files.get("train"))
+    held = None if holdout is None else ReadTable(holdout, files.get("holdout"))
+    if len(places) <= 3:
+        return TablesOfReport(real, held, ReadTable(synthetic, files.get("synthetic"))), known
+    several = inputs.read_candidates(
+        places[2:], synthetic, known, header=given.header, dialect=dialect
+    )
+    candidates = {name: ReadTable(rows, files.get(name)) for name, rows in several.items()}
+    return TablesOfReport(real, held, candidates), known
 
 
 def _columns(given: str | None) -> int | list[str] | None:
@@ -149,35 +159,37 @@ def _columns(given: str | None) -> int | list[str] | None:
     return int(given)
 
 
-def _suite_of(
-    tables: list[Place], given: Given, measured: MetricSuite | str | None, release: Release | None
-) -> MetricSuite | None:
-    """Return the suite of a report of one table; that of several is not known before they are."""
-    from skeval.cli.suites import preset_settings
-    from skeval.suites.ready import make_suite
+def _suite(
+    metrics: str | None,
+    preset: str,
+    given: Given,
+    release: Release | None,
+    columns: int | list[str] | None,
+    limits: Limits,
+    relations: RelationalSchema | None,
+) -> MetricSuite:
+    """Return the suite of these metrics, or that of a preset as a report has it."""
+    from skeval.cli.suites import made_suite, preset_settings
+    from skeval.suites.report import suite_of_report
 
-    if measured is not None and not isinstance(measured, str):
-        return measured
-    if any(path.is_folder for path in tables):
-        return None
+    if metrics is not None:
+        return made_suite(metrics, preset, given, release=release)
     settings = preset_settings(given, release)
-    return make_suite(measured or "report", **settings, random_state=given.seed)
+    return suite_of_report(preset, relations, columns, limits, **settings, random_state=given.seed)
 
 
-def _write_report(
-    tables: TrainHoldoutSynthetic,
+def _conclude(
+    result: SuiteResult | Comparison,
     output: Path,
     policy: Policy | None = None,
     junit: Path | None = None,
-    **settings: Any,
 ) -> None:
+    """Say what came out, and hold it to the policy."""
     from skeval.cli.gate import enforce, write_junit
     from skeval.cli.inputs import say_kinds
     from skeval.results.comparison import Comparison
-    from skeval.results.summary import summary
-    from skeval.suites.report import report as write_report
+    from skeval.results.verdict import summary
 
-    result = write_report(*tables, output, progress="lines", **settings)
     results = dict(result) if isinstance(result, Comparison) else {"": result}
     write_junit(policy, results, junit)
     say_kinds(next(iter(results.values())))

@@ -26,7 +26,7 @@ from skeval.cli.options import (
 )
 from skeval.cli.terminal import plain_table, say, show
 from skeval.exceptions import InvalidParameterError
-from skeval.tables.places import Place
+from skeval.tables.place import Place
 from skeval.utils.files import check_output, replacing
 from skeval.utils.formatting import names_in_words
 

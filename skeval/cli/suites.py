@@ -45,7 +45,7 @@ def preset_settings(given: Given, release: Release | None) -> dict[str, Any]:
         "sensitive": given.sensitive,
         "duration": given.duration,
         "event": given.event,
-        "known": given.known_columns,
+        "quasi_identifiers": given.known_columns,
         "groups": given.groups,
         "release": release,
     }

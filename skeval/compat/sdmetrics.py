@@ -24,7 +24,7 @@ from skeval.results.suite_result import SuiteResult
 from skeval.steps.columns import ROLES
 from skeval.suites.ready import make_suite
 from skeval.suites.suite import MetricSuite
-from skeval.tables.frames import as_frame
+from skeval.tables.one_table import as_frame
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema

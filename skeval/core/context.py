@@ -23,19 +23,23 @@ import joblib
 import numpy as np
 import pandas as pd
 
-from skeval.exceptions import MetricWarning, NotRememberedError
+from skeval.exceptions import (
+    MetricWarning,
+    MostlySharedRowsWarning,
+    NotRememberedError,
+    SharedRowsWarning,
+)
+from skeval.tables.door import read
 from skeval.tables.frames import (
-    as_frame,
     conform,
     learn_levels,
     levels_of,
-    order_of_content,
     respelled_columns,
-    rows_at,
     with_levels,
     without_unread,
 )
 from skeval.tables.levels import with_missing_as_in_train
+from skeval.tables.one_table import as_frame
 from skeval.tables.precision import (
     Precision,
     at_precision,
@@ -45,6 +49,7 @@ from skeval.tables.precision import (
     forms_of,
     stored_precision,
 )
+from skeval.tables.row_hashes import hashed_share, order_of_content, row_hashes, rows_at
 from skeval.tables.schema import Accept, Kind, TableSchema
 from skeval.utils.cores import waiting
 from skeval.utils.limits import Stopped

@@ -22,10 +22,13 @@ from skeval.exceptions import (
     SkevalError,
     TableError,
 )
-from skeval.tables.frames import order_of_content, row_hashes
-from skeval.tables.relational_data import NULL, RelationalData, read_folder
+from skeval.tables.door import read
+from skeval.tables.keys import key_codes
+from skeval.tables.relational_data import NULL, RelationalData, positions_along
 from skeval.tables.relational_schema import RelationalSchema
+from skeval.tables.row_hashes import order_of_content, row_hashes
 from skeval.tables.schema import TableSchema, is_metadata
+from skeval.tables.set_columns import with_columns
 
 _DETECTED = (
     "The keys were detected from names and values: {keys}. Say otherwise, or confirm it, by "
@@ -309,16 +312,6 @@ class RelationalContext(Context):
         }
 
 
-def read_several(
-    train: Any, holdout: Any = None, *, schema: Any = None, max_rows: int | None = None
-) -> RelationalContext | None:
-    """Read real tables by name; None where train is one table."""
-    train = read_folder(train, schema)
-    if not isinstance(train, Mapping):
-        return None
-    return RelationalContext.of(train, holdout, schema=schema, ordered=True)
-
-
 def _restored(parts: dict[str, Any]) -> RelationalContext:
     return RelationalContext(**parts)
 
@@ -327,7 +320,7 @@ def _data(
     tables: Mapping[str, Any], role: str, relations: RelationalSchema | None = None
 ) -> RelationalData:
     """Return tables as data with these relations, their own or those that can be detected."""
-    tables = read_folder(tables, relations)
+    tables = read(tables, role, relations).rows
     if isinstance(tables, RelationalData):
         return tables
     if not isinstance(tables, Mapping):

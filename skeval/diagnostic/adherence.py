@@ -29,10 +29,11 @@ from skeval.results.result import Result, undefined
 from skeval.steps.column_choice import columns_of
 from skeval.steps.columns import extent
 from skeval.tables.cells import plain_values
+from skeval.tables.columns_by_kind import read_column, with_real_levels
 from skeval.tables.frames import column_values
 from skeval.tables.precision import rounded_to
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
-from skeval.tables.schema import Kind, read_column, with_real_levels
+from skeval.tables.schema import Kind
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns
 

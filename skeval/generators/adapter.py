@@ -24,9 +24,8 @@ from skeval.generators.clients import (
     with_parameters,
     without_cells,
 )
-from skeval.tables.frames import as_frame
-from skeval.utils.parameters import Count, Seed, check_parameters, legal_sets
-from skeval.utils.signatures import with_known_names
+from skeval.tables.one_table import as_frame
+from skeval.utils.parameters import Count, Seed, check_parameters, legal_sets, with_known_names
 
 _SEED_LIMIT = 2**32
 

@@ -18,7 +18,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from skeval.exceptions import GeneratorFailedError, InvalidParameterError, SkevalError
-from skeval.tables.frames import with_columns
+from skeval.tables.set_columns import with_columns
 from skeval.utils.parameters import Legal
 
 SEEDS = ("random_state", "seed")  # what parameters are called that hold one

@@ -30,7 +30,7 @@ from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.stats.folds import fold_mean
 from skeval.suites.suite import MetricSuite
-from skeval.tables.frames import as_frame
+from skeval.tables.one_table import as_frame
 from skeval.utils.engines import current_engine
 from skeval.utils.parameters import Count, JobCount, Seed, check_parameters, legal_sets
 

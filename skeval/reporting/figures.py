@@ -6,6 +6,7 @@ import re
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,18 +75,23 @@ class Renderer:
         sections: Iterable[str] | None = None,
         progress: Progress | None = None,
         short: bool = False,
+        hashes: bool = True,
     ) -> None:
         self.title = title
         self.columns = columns
         self.sections = sections
         self.progress = progress
         self.short = short
+        self.hashes = hashes
 
     def _plan(self, results: Drawn | Plan) -> Plan:
         if isinstance(results, Plan):  # of whoever plans pages of their own
             return replace(results, title=self.title)
         if isinstance(results, Comparison):
             return replace(comparison_plan(results, self.sections), title=self.title)
+        if not self.hashes and (known := results.provenance) is not None:
+            results = copy(results)
+            results.provenance = known.without_hashes()
         is_short = self.short and self.sections is None
         content = plan(results, self.columns, SHORT if is_short else self.sections, web=self.web)
         if is_short:

@@ -63,6 +63,9 @@ class PDFRenderer(FileRenderer):
     short : bool, default=False
         Whether only the decision, the scores, the columns to mend and the provenance with the
         sign-off are shown, where `sections` does not choose others.
+    hashes : bool, default=True
+        Whether the hashes of the real tables are among the provenance; see
+        :class:`~skeval.provenance.Provenance` on what they show.
 
     See Also
     --------

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from skeval.core.context import Context, shared
-from skeval.core.reading import read_rows
-from skeval.exceptions import InvalidParameterError
-from skeval.results.calls import call_of, described
-from skeval.results.hashes import hash_of_cells, hash_of_role
-from skeval.tables.places import Place
+from skeval.core.context import Context, of_given, read_rows, shared
+from skeval.exceptions import InvalidParameterError, TableError
+from skeval.tables.columns_by_kind import read_column
+from skeval.tables.frames import read_alone
+from skeval.tables.place import Place
+from skeval.tables.reading import read_table
 from skeval.tables.reasons import column_reasons
 from skeval.tables.schema import TableSchema
-from skeval.utils.foreign_files import hash_of_file
-from skeval.utils.versions import installed_versions
+from skeval.utils.files import hash_of_file
 
 if TYPE_CHECKING:
     from skeval.results.release import Release
@@ -245,7 +244,7 @@ def describe(
         for wanted in ("target", "sensitive")
     )
     return Provenance(
-        date=stamp(date),
+        date=stamp(date if date is not None or release is None else release.date or None),
         version=versions.pop("skeval"),
         inputs=tuple(_inputs(context)),
         columns=_columns(context.real),

@@ -257,6 +257,9 @@ class Release(_Record):
     ----------
     title, dataset, purpose, recipient : str
         Titles of the report and of the data; what the release is for, and who gets it.
+    date : str or date
+        The date of the evaluation, ISO 8601; by default now, or what the environment variable
+        ``SOURCE_DATE_EPOCH`` says. Equal tables, parameters and dates give the same bytes.
     release_model : {"public", "contract", "enclave"}, optional
         How it is given.
     intruder : str
@@ -299,6 +302,7 @@ class Release(_Record):
     """
 
     title: str = field(default="", metadata=_TEXT)
+    date: str = field(default="", metadata={"read": _date})
     dataset: str = field(default="", metadata=_TEXT)
     purpose: str = field(default="", metadata=_TEXT)
     recipient: str = field(default="", metadata=_TEXT)

@@ -11,8 +11,7 @@ import pandas as pd
 from skeval.core.context import NOT_REMEMBERED, Context, shared
 from skeval.core.shared_rows import shared_rows
 from skeval.exceptions import NotRememberedError
-from skeval.scale import column_steps, distinct_row_steps, pair_steps, row_steps
-from skeval.scale.long_csv import large_source
+from skeval.scale import steps
 from skeval.scale.tables import CanonicalTable, LargeTable, Learned, Spill, Spilled, look_at
 from skeval.steps.encoded_rows import room
 from skeval.steps.samples import (
@@ -22,9 +21,12 @@ from skeval.steps.samples import (
     positions_by_content,
     sampled,
 )
-from skeval.tables.frames import as_frame, order_of_content, respelled_columns, rows_at
+from skeval.tables.door import read
+from skeval.tables.frames import respelled_columns
 from skeval.tables.levels import labels_together
+from skeval.tables.one_table import as_frame
 from skeval.tables.precision import coarser_forms, coarsest, form_notices
+from skeval.tables.row_hashes import order_of_content, rows_at
 from skeval.tables.schema import Accept, Kind, TableSchema
 from skeval.tables.sources import FrameSource, TableSource
 from skeval.utils.parameters import Scaling
@@ -179,19 +181,9 @@ def _(table: LargeTable, n_drawn: int | None, seed: int) -> TableSource:
     return FrameSource(table.in_memory(drawn), table.source.role)
 
 
-def read_large(
-    train: Any, holdout: Any = None, *, schema: Any = None, max_rows: int | None = None
-) -> LargeContext | None:
-    """Read real tables one of which need not fit in memory; None where both are in memory."""
-    large = large_source(train, "train"), large_source(holdout, "holdout")
-    if not any(large):
-        return None
-    train, holdout = large[0] or train, large[1] or holdout
-    return LargeContext.of(train, holdout, schema=schema, max_rows=max_rows)
-
-
 def _source(table: Any, role: str) -> TableSource:
-    return large_source(table, role) or FrameSource(as_frame(table, role), role)
+    rows = read(table, role).rows
+    return rows if isinstance(rows, TableSource) else FrameSource(as_frame(rows, role), role)
 
 
 def _fits(context: Context) -> bool:

@@ -16,7 +16,8 @@ import pandas as pd
 
 from skeval.exceptions import MetricWarning
 from skeval.scale.engines import TASKS_A_THREAD, n_workers
-from skeval.tables.frames import Levels, Oddities, read_as, with_columns, with_levels
+from skeval.tables.frames import Levels, read_as, with_levels
+from skeval.tables.oddities import Oddities
 from skeval.tables.precision import (
     Form,
     Precision,
@@ -28,6 +29,7 @@ from skeval.tables.precision import (
 )
 from skeval.tables.reasons import ColumnReason, column_reasons, reasons_of
 from skeval.tables.schema import Accept, Kind, TableSchema
+from skeval.tables.set_columns import with_columns
 from skeval.tables.sources import TableSource, as_pandas, batch_rows
 from skeval.utils.engines import current_engine
 

@@ -29,9 +29,10 @@ from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.suites.presets import PRESETS
 from skeval.suites.suite import MetricSuite
-from skeval.tables.frames import as_frame
+from skeval.tables.declared_schema import MAX_VALUE, StatedTable
+from skeval.tables.one_table import as_frame
 from skeval.tables.schema import TableSchema
-from skeval.tables.stated import MAX_VALUE, StatedTable
+from skeval.utils.execution import Progress
 from skeval.utils.patterns import bounded
 from skeval.utils.progress import Progress
 

@@ -13,6 +13,7 @@ from skeval.suites.named_metrics import metric_named
 from skeval.suites.names import proper_name, unknown_name
 from skeval.suites.populations import is_whole
 from skeval.suites.presets import PRESETS, survival, with_disclosure
+from skeval.suites.report_columns import Choices, with_columns_of_report
 from skeval.suites.suite import MetricSuite, Named
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.utils.formatting import snake_case
@@ -33,10 +34,12 @@ def make_suite(
     duration: str | None = None,
     event: str | None = None,
     pos_label: Any = None,
-    known: Sequence[str] | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    columns: Choices = None,
     release: Stated = None,
     random_state: int = 0,
     n_jobs: int | None = None,
+    max_memory: int | None = None,
     check_holdout: bool = True,
     space: Any = None,
     groups: str | None = None,
@@ -75,10 +78,13 @@ def make_suite(
         are given.
     pos_label : str, bool or float, optional
         The value of `event` that says that it happened; of two categories it has to be named.
-    known : list of str, optional
+    quasi_identifiers : list of str, optional
         The columns that others may know of a person, for what a release discloses to them: the
         presets "report" and "privacy" then have it. The default is what `release` states as
         indirect identifiers, where its population is whole.
+    columns : ReportColumns, int or list of str, or mapping of str to any of them, optional
+        The columns that the metrics of the preset "report" look at, as :func:`report` takes them;
+        with `schema`, for each table or by its name.
     release : Release, mapping or path to a TOML file, optional
         What is stated of the release. If train holds the whole population, the presets "report"
         and "privacy" have what is left without a holdout: :doc:`/user_guide/populations`.
@@ -86,6 +92,8 @@ def make_suite(
         Seed of every metric of a preset that draws at random.
     n_jobs : int, optional
         Number of threads.
+    max_memory : int, optional
+        Bytes by which the process may grow while a metric runs; see :class:`MetricSuite`.
     check_holdout : bool, default=True
         Whether fit checks if train and holdout can be distinguished; see :class:`MetricSuite`.
     space : "gower", "euclidean" or transformer, optional
@@ -116,13 +124,17 @@ def make_suite(
     >>> [name for name, _ in make_suite([KSComplement(), TVComplement()]).metrics]
     ['ks_complement', 'tv_complement']
     """
-    settings: dict[str, Any] = {"n_jobs": n_jobs, "check_holdout": check_holdout, "space": space}
-    settings["groups"] = groups
+    settings: dict[str, Any] = {"n_jobs": n_jobs, "max_memory": max_memory, "groups": groups}
+    settings |= {"check_holdout": check_holdout, "space": space}
     if isinstance(preset, Sequence | Mapping) and not isinstance(preset, str):
-        if target is not None or sensitive is not None:
+        of_presets = {
+            **{"target": target, "sensitive": sensitive, "duration": duration, "event": event},
+            **{"quasi_identifiers": quasi_identifiers, "columns": columns},
+        }
+        if misplaced := [name for name, value in of_presets.items() if value is not None]:
             raise InvalidParameterError(
-                "make_suite: target and sensitive are of presets. Give them to the metrics, such "
-                "as make_suite([TSTR(target)])."
+                f"make_suite: {' and '.join(misplaced)} are of presets. Give them to the metrics, "
+                "such as make_suite([TSTR(target)])."
             )
         named = dict(preset) if isinstance(preset, Mapping) else _named(preset)
         made = MetricSuite(named, **settings, schema=schema)
@@ -130,16 +142,22 @@ def make_suite(
         return made
     preset = _known(preset)
     _check_columns(preset, target, duration, event)
-    if schema is not None and (duration is not None or known):
+    if schema is not None and (duration is not None or quasi_identifiers):
         raise InvalidParameterError(
-            "make_suite: duration, event and known are of one table, and schema is of several."
+            "make_suite: duration, event and quasi_identifiers are of one table, and schema is of "
+            "several."
+        )
+    if columns is not None and preset != _REPORT:
+        raise InvalidParameterError(
+            f"make_suite: columns are of the preset {_REPORT!r}, got the preset {preset!r}. Leave "
+            "columns out, or give them to the metrics of a suite of your own."
         )
     if preset == _SURVIVAL:
         metrics = survival(duration or "", event or "", pos_label)
     elif schema is None:
         metrics = PRESETS[preset](target, sensitive)
         if preset in _OF_PERSONS:
-            metrics = _with_disclosure(metrics, known, sensitive, release)
+            metrics = _with_disclosure(metrics, quasi_identifiers, sensitive, release)
         if duration is not None and event is not None:
             metrics = [*metrics, *survival(duration, event, pos_label)]
     else:
@@ -149,7 +167,8 @@ def make_suite(
     for _, metric in metrics:
         seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
         metric.set_params(**dict.fromkeys(seeds, random_state))
-    return MetricSuite(metrics, **settings, optional=("text",), schema=schema)
+    suite = MetricSuite(metrics, **settings, optional=("text",), schema=schema)
+    return suite if columns is None else with_columns_of_report(suite, columns, schema)
 
 
 def _check_columns(
@@ -175,7 +194,7 @@ def _check_columns(
 
 
 def _with_disclosure(
-    metrics: Named, known: Sequence[str] | None, sensitive: str | None, release: Stated
+    metrics: Named, quasi_identifiers: Sequence[str] | None, sensitive: str | None, release: Stated
 ) -> Named:
     """Add what a release discloses of persons, by what others may know of them."""
     from skeval.results.release import Release
@@ -183,12 +202,12 @@ def _with_disclosure(
     stated = Release.of(release)
     whole = is_whole(stated)
     agreed = stated.indirect_identifiers if stated is not None and whole else None
-    return with_disclosure(metrics, known or agreed, sensitive, whole=whole)
+    return with_disclosure(metrics, quasi_identifiers or agreed, sensitive, whole=whole)
 
 
-_SURVIVAL = "survival"
-_WITH_SURVIVAL = (_SURVIVAL, "report", "utility")  # presets that may have metrics of survival
-_OF_PERSONS = ("report", "privacy")  # presets to which measures of persons are added
+_REPORT, _SURVIVAL = "report", "survival"
+_WITH_SURVIVAL = (_SURVIVAL, _REPORT, "utility")  # presets that may have metrics of survival
+_OF_PERSONS = (_REPORT, "privacy")  # presets to which measures of persons are added
 
 
 def _named(metrics: Sequence[Any]) -> list[tuple[str, Any]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 
 from skeval.exceptions import DifferentFormWarning
-from skeval.tables.schema import sorted_labels, with_real_levels
+from skeval.tables.columns_by_kind import sorted_labels, with_real_levels
 from skeval.tables.spelling import listed
 
 # what pandas reads as a missing cell in CSV files

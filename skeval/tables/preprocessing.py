@@ -11,7 +11,8 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.tables.frames import Levels, as_frame, canonical, column_values, learned_frame
+from skeval.tables.frames import Levels, canonical, column_values, learned_frame
+from skeval.tables.one_table import as_frame
 from skeval.tables.schema import TableSchema
 from skeval.utils.parameters import BinCount, Count, Strategy, check_parameters, legal_sets
 

@@ -19,7 +19,8 @@ from skeval.tables.cells import (
     plain_values,
     read_numbers,
 )
-from skeval.tables.schema import MAX_CODES, Kind, TableSchema, n_codes, read_column
+from skeval.tables.columns_by_kind import read_column
+from skeval.tables.schema import MAX_CODES, Kind, TableSchema, n_codes
 
 _MAX_CODES = 20  # different whole numbers, up to which they may be codes of categories
 _MIN_ROWS = 20  # below, few values say nothing

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, MissingInputError, TableError
-from skeval.tables.frames import as_frame
+from skeval.tables.csv_dialect import PLAIN, Dialect
+from skeval.tables.file_endings import ENDINGS, PACKINGS
 from skeval.tables.keys import ForeignKey, key_codes
-from skeval.tables.places import PARQUET
-from skeval.tables.reading import ENDINGS, PACKINGS, PLAIN, Dialect, read_table
+from skeval.tables.one_table import as_frame
+from skeval.tables.reading import read_table
 from skeval.tables.relational_schema import RelationalSchema
-from skeval.tables.sources import is_large
 
 ORPHAN, NULL = -1, -2  # what a key that names no row, or holds no value, has for a position
 
@@ -329,19 +329,6 @@ def n_endless(positions: np.ndarray) -> int:
     for _ in range(len(ahead).bit_length()):  # each time twice as far
         ahead = ahead[ahead]
     return int((ahead[:-1] >= 0).sum())
-
-
-def read_folder(tables: Any, schema: Any = None) -> Any:
-    """Return the tables of a folder of files, each a table; what is no such folder as it is."""
-    # A folder of Parquet files with the same columns, or of a single one, is one table.
-    if not isinstance(tables, str | Path) or not (folder := Path(tables)).is_dir():
-        return tables
-    files = [] if is_large(folder) else list(table_files(folder).values())
-    if not files or (len(files) == 1 and files[0].suffix.lower() in PARQUET):
-        return tables
-    return RelationalData.from_folder(
-        folder, schema if isinstance(schema, RelationalSchema) else None
-    )
 
 
 def table_files(folder: Path) -> dict[str, Path]:

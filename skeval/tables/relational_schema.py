@@ -13,10 +13,10 @@ from typing import Any, Literal, get_args
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError, SkevalError
+from skeval.tables.detected_keys import detected_parts
 from skeval.tables.keys import ForeignKey, SequenceKey, names_in_words, names_of
 from skeval.tables.relational_sources import (
     Parts,
-    detected_parts,
     parts_of,
     parts_of_aindo,
     parts_of_datapackage,

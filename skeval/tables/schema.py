@@ -1,16 +1,11 @@
-"""The kinds of a table's columns, and how the cells of each kind are read.
-
-Kinds are inferred from train, given, or read from SDV metadata; cells become numbers, dates or
-labels.
-"""
+"""The kinds of the columns of a table: inferred from train, given, or read from SDV metadata."""
 
 from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Integral, Real
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
@@ -18,7 +13,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from skeval.exceptions import InvalidParameterError, SchemaMismatchError, TableError
+from skeval.exceptions import InvalidParameterError, SchemaMismatchError
 from skeval.tables.cells import (
     COMPACT,
     MIN_CELLS,
@@ -29,15 +24,11 @@ from skeval.tables.cells import (
     inferred_type,
     nearly_all,
     plain_values,
-    read_dates,
     read_numbers,
 )
-from skeval.tables.spelling import respelled
-from skeval.utils.foreign_files import foreign_json
+from skeval.utils.files import foreign_json
 
 Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
-_LAST_YEAR = 290_000  # that a number of microseconds reaches, before and after 1970
-_MICROSECONDS = np.dtype("datetime64[us]")
 _HEAD = 100  # cells that show whether objects are periods
 Accept = Literal["accept"]  # in a schema's place: whole numbers of few values are categories
 _MIN_ROWS = 20  # below, few values say nothing
@@ -53,16 +44,7 @@ _SDV_KINDS: Mapping[str, Kind] = {
     "datetime": "datetime",
     "id": "id",
 }
-
 _MAPS, _FROM_SDV = "map column names to kinds", "TableSchema.from_sdv"
-RESPELLED = "respelled"  # whether levels of a column were spelled differently in the real tables
-_BOOLEAN_LEVELS = ("False", "True")
-_TRUTH = {
-    **dict.fromkeys(("true", "yes", "y", "t", "1", "1.0"), "True"),
-    **dict.fromkeys(("false", "no", "n", "f", "0", "0.0"), "False"),
-}
-# "0010", "1_0" and "1e1" also read as ten, but are labels of their own
-_WHOLE_NUMBER = re.compile(r"(-?[0-9]+)\.0+")
 
 
 @dataclass(frozen=True)
@@ -427,37 +409,6 @@ def _infer_string_kind(present: pd.Series, *, named_like_key: bool) -> Kind:
     return "categorical"
 
 
-def read_column(
-    values: pd.Series, kind: Kind, form: str | None, real: Sequence[str] | None = None
-) -> pd.Series:
-    """Read a column as its kind, with the `real` levels, where they are known, before others.
-
-    `form` is the format of dates in strings, where it is known.
-    """
-    # what is of its kind already is taken as it is; times with a zone have a dtype of pandas
-    held = values.dtype.kind if isinstance(values.dtype, np.dtype) else ""
-    if kind == "continuous" and held in ("i", "u", "f"):
-        # one copy, which outlives changes of the table that was given
-        numbers = values.to_numpy().astype(np.float64)
-        numbers += 0.0  # no negative zero
-        return pd.Series(numbers, index=values.index, copy=False)
-    if kind == "datetime" and held == "M":
-        try:
-            return values.astype(_MICROSECONDS)
-        except pd.errors.OutOfBoundsDatetime:  # seconds reach further: such times cannot be read
-            return values.mask(values.dt.year.abs() > _LAST_YEAR).astype(_MICROSECONDS)
-    if kind == "boolean" and held == "b":
-        codes = values.to_numpy().astype(np.intp)
-        return _recoded(codes, _BOOLEAN_LEVELS, _BOOLEAN_LEVELS, real)
-    if kind == "continuous":
-        return read_numbers(plain_values(values))
-    if kind == "datetime":
-        return read_dates(plain_values(values), form)
-    if kind in {"categorical", "boolean"}:
-        return _read_labels(values, real, boolean=kind == "boolean")
-    return values.astype(object).where(values.notna(), None)
-
-
 def storage_dtype(values: pd.Series) -> np.dtype:
     """Return the numpy type of a column's values; also of Arrow, nullable, sparse, categorical."""
     dtype = values.dtype
@@ -466,100 +417,3 @@ def storage_dtype(values: pd.Series) -> np.dtype:
     for part in ("numpy_dtype", "subtype"):
         dtype = getattr(dtype, part, dtype)
     return dtype if isinstance(dtype, np.dtype) else np.dtype(object)
-
-
-def _read_labels(values: pd.Series, real: Sequence[str] | None, *, boolean: bool) -> pd.Series:
-    if values.dtype == object and pd.api.types.infer_dtype(values).startswith("mixed"):
-        # to a hash True is 1: among other values, their labels keep them apart
-        values = values.map(lambda v: str(v) if isinstance(v, bool | np.bool_) else v)
-    try:
-        codes, distinct = pd.factorize(values, use_na_sentinel=True)
-    except (TypeError, NotImplementedError) as error:  # the latter from nested Arrow columns
-        raise TableError(
-            f"{values.name} holds values that are no categories ({error}). "
-            "Flatten the column or drop it."
-        ) from error
-    stored = storage_dtype(values)
-    if stored.kind == "f" and stored.itemsize < 8:  # else Python gives them as float64
-        distinct = np.asarray(distinct, dtype=stored)
-    if isinstance(values.dtype, pd.StringDtype):
-        distinct = distinct.to_numpy(dtype=object)  # each text of Arrow is read by itself else
-    labels = [value if type(value) is str else _label(value) for value in distinct]
-    if boolean:
-        truths = [_TRUTH.get(label.strip().lower()) for label in labels]
-        return _recoded(codes, truths, _BOOLEAN_LEVELS, real)
-    if real is not None and set(labels).issubset(real):  # as of nearly every column
-        return _recoded(codes, labels, real)
-    return _recoded(codes, labels, sorted_labels(set(labels)), real)
-
-
-def _label(value: object) -> str:
-    """Name a category so that 1, 1.0 and true integers agree, and midnight is its date."""
-    if isinstance(value, bool | np.bool_):
-        return str(bool(value))
-    if isinstance(value, Integral):
-        return str(int(value))
-    if isinstance(value, Real):
-        try:
-            # float32 by its own digits: 0.1, not the 0.10000000149011612 of the same bits
-            number = float(str(value) if getattr(value, "itemsize", 8) < 8 else value)
-        except OverflowError:  # of a fraction
-            return str(value)
-        return str(int(number)) if number.is_integer() else repr(number)
-    if isinstance(value, dt.datetime):
-        return value.isoformat().removesuffix("T00:00:00")  # date() fails beyond the year 9999
-    return str(value)
-
-
-def with_real_levels(values: pd.Series, real: Sequence[str]) -> pd.Series:
-    """Put the real levels first and the others, sorted, behind them."""
-    known = set(real)
-    # truth values written by a generator are the levels of a column of 0 and 1
-    codes = {"False": "0", "True": "1"} if {"0", "1"} <= known - {*_BOOLEAN_LEVELS} == known else {}
-    labels = [codes.get(label, label) for label in values.cat.categories]
-    for i, label in enumerate(labels):
-        # "1.0" written by a generator is the level 1 of a column of integer codes
-        whole = _WHOLE_NUMBER.fullmatch(label)
-        if label not in known and whole and whole[1] in known:
-            labels[i] = whole[1]
-    other = respelled(labels, known)
-    labels = [other.get(label, label) for label in labels]
-    unseen = sorted_labels(set(labels) - known)
-    read = _recoded(values.cat.codes.to_numpy(), labels, [*real, *unseen])
-    read.attrs[RESPELLED] = bool(other)
-    return read
-
-
-def _recoded(
-    codes: np.ndarray,
-    labels: Iterable[str | None],
-    levels: Sequence[str],
-    real: Sequence[str] | None = None,
-) -> pd.Series:
-    """Return the categorical whose row i is `labels[codes[i]]`, missing where that is no level.
-
-    The `real` levels are put first, where they are known.
-    """
-    position: dict[str | None, int] = {level: i for i, level in enumerate(levels)}
-    smallest = np.min_scalar_type(-max(1, len(levels)))  # as categoricals keep them
-    lookup = np.array([*(position.get(label, -1) for label in labels), -1], dtype=smallest)
-    dtype = pd.CategoricalDtype(pd.Index(levels, dtype=object))
-    read = pd.Series(
-        pd.Categorical.from_codes(lookup[codes], dtype=dtype, validate=False), copy=False
-    )
-    if real is None or list(levels[: len(real)]) == list(real):
-        return read
-    return with_real_levels(read, real)
-
-
-def sorted_labels(labels: Iterable[str]) -> list[str]:
-    """Sort numbers by size, then the rest by name."""
-    places = {}
-    for label in labels:
-        try:
-            number = float(label)
-        except ValueError:
-            number = np.inf
-        finite = bool(np.isfinite(number))
-        places[label] = not finite, number if finite else 0.0, label
-    return sorted(places, key=places.__getitem__)

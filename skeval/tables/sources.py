@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval.exceptions import TableError
-from skeval.tables.places import PARQUET
+from skeval.exceptions import TableError, needed_pyarrow
+from skeval.tables.file_endings import PARQUET
 from skeval.tables.schema import name_of
 from skeval.utils.dependencies import needed_pyarrow
 
@@ -275,7 +275,7 @@ def source_of(table: Any, role: str) -> TableSource | None:
     library, kind = type(table).__module__.split(".")[0], type(table).__name__
     if isinstance(table, str | Path):
         path = Path(table)
-        in_parts = path.is_dir() or path.suffix.lower() in PARQUET
+        in_parts = path.is_dir() or is_parquet(path)
         source = ArrowSource(_parquet(path, role), role) if in_parts else None
     elif library == "pyarrow" and hasattr(table, "to_batches") and hasattr(table, "count_rows"):
         source = ArrowSource(table, role) if hasattr(table, "get_fragments") else None
@@ -293,17 +293,22 @@ def source_of(table: Any, role: str) -> TableSource | None:
     return source
 
 
+def is_parquet(path: Path) -> bool:
+    """Return whether the name of a file is one of Parquet."""
+    return path.suffix.lower() in PARQUET
+
+
 def is_large(path: Path) -> bool:
     """Return whether a path is a table in parts, or a Parquet file too large to read at once."""
     # A file is too large from half a gigabyte, or beyond 262,144 rows. A folder holds parts
     # if all its files are Parquet with the same columns, two at least or one whose name
     # begins with "part".
     if path.is_file():
-        if path.suffix.lower() not in PARQUET:
+        if not is_parquet(path):
             return False
         return path.stat().st_size > _LARGE_FILE or _has_many_rows(path)
     files = sorted(file for file in path.rglob("*") if file.is_file() and file.name[0] not in "._")
-    if not files or any(file.suffix.lower() not in PARQUET for file in files):
+    if not files or not all(map(is_parquet, files)):
         return False
     if len(files) == 1:
         return files[0].name.startswith("part")
@@ -333,9 +338,7 @@ def _parquet(path: Path, role: str) -> Any:
     files = [path] if path.is_file() else sorted(path.rglob("*"), key=_natural)
     # names with an underscore or a dot are notes that writers leave
     files = [
-        file
-        for file in files
-        if file.is_file() and file.suffix.lower() in PARQUET and file.name[0] not in "._"
+        file for file in files if file.is_file() and is_parquet(file) and file.name[0] not in "._"
     ]
     if not files:
         what = "holds no Parquet file" if path.is_dir() else "is no Parquet file or folder of them"

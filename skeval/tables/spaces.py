@@ -1,7 +1,6 @@
-"""Spaces in which rows lie: a table as the matrix of its scaled numbers and coded categories.
+"""Spaces in which rows lie: a table as the matrix of its scaled numbers and coded categories."""
 
-A file of its own, since scikit-learn's column transformer takes long to import.
-"""
+# a file of its own, since scikit-learn's column transformer takes long to import
 
 from __future__ import annotations
 
@@ -18,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.embedding import Embedder, TextEmbedder
-from skeval.tables.frames import Levels, as_frame, canonical, learned_frame
+from skeval.tables.frames import Levels, canonical, learned_frame
+from skeval.tables.one_table import as_frame
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, category_codes, numbers
 from skeval.tables.schema import TableSchema
 from skeval.tables.transformers import with_fitted

@@ -8,7 +8,7 @@ import pytest
 from skeval import SuiteResult
 from skeval.tables import sources
 from skeval.tables.sources import is_large
-from tests.tables.test_places import URL, engine_of, in_lines, in_sqlite
+from tests.tables.test_files_with_many_tables import URL, engine_of, in_lines, in_sqlite
 from tests.tables.test_sources import write_parts
 
 ROLES = ("train", "holdout", "synthetic")
@@ -64,7 +64,7 @@ def test_folders_of_parts_give_what_files_give(folder, run):
 
 @pytest.mark.slow
 def test_long_files_give_what_short_ones_give(folder, run, monkeypatch):
-    from skeval.scale import long_csv
+    from skeval.tables import long_csv
 
     for role in ROLES:
         pd.read_csv(f"{role}.csv").to_parquet(f"{role}.parquet")

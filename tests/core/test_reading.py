@@ -16,10 +16,10 @@ from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import TableError
 from skeval.fidelity import KSComplement
 from skeval.relational import ReferentialIntegrity
-from skeval.scale import long_csv
 from skeval.scale.context import LargeContext
+from skeval.tables import door
 from skeval.tables.reading import read_table
-from tests.tables.test_places import in_lines
+from tests.tables.test_files_with_many_tables import in_lines
 
 USERS = pd.DataFrame({"age": [20, 30, 40]})
 
@@ -114,7 +114,7 @@ def test_a_long_csv_is_read_in_parts_by_fit(tmp_path, monkeypatch):
     for name, rows in (("train", train), ("synthetic", synthetic)):
         rows.to_csv(tmp_path / f"{name}.csv", index=False)
     expected = KSComplement().fit(tmp_path / "train.csv").score(tmp_path / "synthetic.csv")
-    monkeypatch.setattr(long_csv, "is_long", lambda path: True)
+    monkeypatch.setattr(door, "is_long", lambda path: True)
     fitted = KSComplement().fit(tmp_path / "train.csv")
     assert type(fitted.context_).__name__ == "LargeContext"
     assert fitted.score(tmp_path / "synthetic.csv") == expected

@@ -486,13 +486,13 @@ def test_a_report_of_candidates_has_the_answer_on_its_first_page(tables, tmp_pat
     candidates = {"<b>fresh</b>": tables[3], "copies": tables[0]}
     train = tmp_path / "train.csv"
     tables[0].to_csv(train, index=False)
-    arguments = {"suite": suite, "date": DATE, "progress": False, "files": {"train": train}}
-    result = report(*tables[:2], candidates, tmp_path / "a.pdf", **arguments)
+    arguments = {"suite": suite, "release": {"date": DATE}, "progress": False}
+    result = report(train, tables[1], candidates, tmp_path / "a.pdf", **arguments)
     first = pypdf.PdfReader(tmp_path / "a.pdf").pages[0].extract_text()
     assert "Not copies: a leak was found there." in " ".join(first.split())
     assert result["copies"].provenance.inputs[0].file == "train.csv"
     for name in ("a.html", "b.html"):
-        report(*tables[:2], candidates, tmp_path / name, **arguments)
+        report(train, tables[1], candidates, tmp_path / name, **arguments)
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert page == (tmp_path / "b.html").read_text(encoding="utf-8")
     assert "&lt;b&gt;fresh&lt;/b&gt;" in page

@@ -183,7 +183,7 @@ def test_verify_knows_files_and_tables_again(tables, suite, tmp_path):
     for path, table in zip(paths.values(), tables, strict=True):
         table.to_csv(path, index=False)
     result = report(
-        *tables, tmp_path / "a.html", suite=suite, date=DATE, files=paths, progress=False
+        *paths.values(), tmp_path / "a.html", suite=suite, release={"date": DATE}, progress=False
     )
     assert [one.file for one in result.provenance.inputs] == [
         *("train.csv", "holdout.csv", "synthetic.csv")
@@ -204,7 +204,12 @@ def test_verify_knows_files_and_tables_again(tables, suite, tmp_path):
 @pytest.mark.slow
 def test_of_a_sample_the_whole_table_is_known_again(tables, suite, tmp_path):
     result = report(
-        *tables, tmp_path / "a.html", suite=suite, n_max_train=50, date=DATE, progress=False
+        *tables,
+        tmp_path / "a.html",
+        suite=suite,
+        n_max_train=50,
+        release={"date": DATE},
+        progress=False,
     )
     train = result.provenance.inputs[0]
     assert (train.n_rows, train.n_measured, result.provenance.seeds["rows"]) == (120, 50, 0)
@@ -245,11 +250,11 @@ def test_equal_dates_and_tables_give_the_same_page_and_paper(tables, tmp_path):
     for ending in ("html", "pdf"):
         paths = [tmp_path / f"{i}.{ending}" for i in range(2)]
         for path in paths:
-            report(*tables, path, suite=suite, date=DATE, progress=False)
+            report(*tables, path, suite=suite, release={"date": DATE}, progress=False)
         first, second = (path.read_bytes() for path in paths)
         assert first == second
         other = tmp_path / f"other.{ending}"
-        report(*tables, other, suite=suite, date="2026-11-23", progress=False)
+        report(*tables, other, suite=suite, release={"date": "2026-11-23"}, progress=False)
         assert other.read_bytes() != first
 
 

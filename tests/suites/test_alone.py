@@ -10,7 +10,7 @@ import pytest
 
 from skeval import SuiteResult, TableSchema, evaluate_alone
 from skeval.exceptions import InvalidParameterError
-from skeval.tables.stated import StatedTable
+from skeval.tables.declared_schema import StatedTable
 
 STATED = {
     "id": {"kind": "id", "unique": True},

@@ -84,7 +84,7 @@ def test_samples_are_as_before():
     stated = Release(population="sample", indirect_identifiers=("age",))
     plain, with_release = make_suite("privacy"), make_suite("privacy", release=stated)
     assert [n for n, _ in plain.metrics] == [n for n, _ in with_release.metrics]
-    named = dict(make_suite("privacy", known=["age", "city"]).metrics)
+    named = dict(make_suite("privacy", quasi_identifiers=["age", "city"]).metrics)
     assert named["identity_disclosure"].quasi_identifiers == ["age", "city"]
     assert named["singling_out_univariate"].reference == "holdout"
 

@@ -10,12 +10,12 @@ from skeval import MetricSuite, ReportColumns, SuiteResult, make_suite, report
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
 from skeval.fidelity import KSComplement
-from skeval.results.summary import summary
-from skeval.suites.report import report_suite
+from skeval.results.verdict import summary
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*with fewer than 50 of either"
 )  # few rows are quick
+DATED = {"date": "2026-01-02"}
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
 
 
@@ -69,8 +69,8 @@ def test_everything_is_reported_and_no_value_of_a_single_person(tmp_path):
 @pytest.mark.slow
 def test_same_bytes_on_each_run_and_from_saved_scores(tmp_path):
     first, second = tmp_path / "a.pdf", tmp_path / "b.pdf"
-    result = report(TRAIN, HOLDOUT, SYNTHETIC, first, columns=2, date="2026-01-02")
-    report(pl.DataFrame(TRAIN), HOLDOUT, SYNTHETIC, second, columns=2, date="2026-01-02")
+    result = report(TRAIN, HOLDOUT, SYNTHETIC, first, columns=2, release=DATED)
+    report(pl.DataFrame(TRAIN), HOLDOUT, SYNTHETIC, second, columns=2, release=DATED)
     assert first.read_bytes() == second.read_bytes()
     result.to_json(tmp_path / "scores.json")
     SuiteResult.from_json(tmp_path / "scores.json").to_pdf(second, columns=ReportColumns.of(2))
@@ -128,9 +128,10 @@ def test_choices_of_columns():
     assert ReportColumns.of(7) == ReportColumns(7, 7, 7, 7)
     names = ReportColumns.of(("a", "b"))
     assert names.univ == names.phik == ["a", "b"]
-    params = report_suite(ReportColumns(univ=["a"], biv=["b"])).get_params()
+    params = make_suite(columns=ReportColumns(univ=["a"], biv=["b"])).get_params()
     assert params["similarity__columns"] == ["a", "b"]
-    assert report_suite(ReportColumns(univ=["a"])).get_params()["similarity__columns"] is None
+    params = make_suite(columns=ReportColumns(univ=["a"])).get_params()
+    assert params["similarity__columns"] is None
 
 
 @pytest.mark.slow
@@ -213,7 +214,7 @@ def test_summary_of_a_leak(tmp_path):
 
 
 def test_columns_of_sections_go_by_the_class_of_a_metric_not_by_its_name():
-    metrics = dict(report_suite(ReportColumns(["a"], ["b"], ["c"], ["d"])).metrics)
+    metrics = dict(make_suite(columns=ReportColumns(["a"], ["b"], ["c"], ["d"])).metrics)
     looking_at = {n: metric.columns for n, metric in metrics.items() if metric.report_columns}
     assert looking_at == {
         "similarity": ["a", "b"],
@@ -241,3 +242,57 @@ def test_a_preset_is_given_by_its_name(tmp_path):
     named = report(TRAIN, HOLDOUT, SYNTHETIC, tmp_path / "report.pdf", suite="quality")
     made = make_suite("quality").fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
     assert {name: r.value for name, r in named.items()} == {n: r.value for n, r in made.items()}
+
+
+KS = MetricSuite([("ks", KSComplement())])
+PAIR = {"a": SYNTHETIC, "b": HOLDOUT}
+SEVERAL = {"rows": TRAIN.assign(id=range(len(TRAIN)))}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"suite": KS, "target": "income"}, "target would change nothing"),
+        ({"suite": KS, "sensitive": "city"}, "sensitive would change nothing"),
+        ({"suite": KS, "n_jobs": 2}, "n_jobs would change nothing"),
+        ({"suite": KS, "random_state": 2}, "random_state would change nothing"),
+        ({"suite": [KSComplement()]}, "suite must be a MetricSuite or the name of a preset"),
+        ({"suite": "fidelity", "target": "income"}, "'fidelity' takes target, got 'income'. Leave"),
+        ({"sensitive": "city"}, "takes sensitive, got 'city'. Give target as well"),
+        ({"columns": {"rows": 2}}, "columns maps names of tables, and train is one table"),
+        ({"n_max_train": {"rows": 2}}, "n_max_train maps names of tables"),
+        ({"suite": KS, "columns": 2, "synthetic": PAIR}, "Give columns to the metrics"),
+        ({"suite": "quality", "n_max_test": 9, "train": SEVERAL}, "only the preset 'report' takes"),
+        ({"target": "income", "train": SEVERAL}, "takes target, got 'income'. Report on one table"),
+    ],
+)
+def test_an_argument_that_would_change_nothing_is_refused(tmp_path, change, message):
+    tables = {"train": TRAIN, "holdout": None, "synthetic": SYNTHETIC}
+    with pytest.raises(InvalidParameterError, match=message):
+        report(**{**tables, "path": tmp_path / "r.html", **change})
+    assert not list(tmp_path.iterdir())
+
+
+def test_title_and_date_are_those_of_the_release(tmp_path):
+    stated = {"title": "Adult for the Ministry", "date": "2026-01-02"}
+    path = tmp_path / "r.html"
+    result = report(TRAIN, None, SYNTHETIC, path, suite=KS, release=stated, progress=False)
+    assert result.provenance.date == "2026-01-02"
+    assert "<h1>Adult for the Ministry</h1>" in path.read_text(encoding="utf-8")
+    candidates = {"a": SYNTHETIC, "b": HOLDOUT}
+    report(TRAIN, None, candidates, path, suite=KS, release=stated, progress=False)
+    assert "<h1>Adult for the Ministry</h1>" in path.read_text(encoding="utf-8")
+
+
+def test_files_are_named_and_a_page_can_leave_their_hashes_out(tmp_path):
+    paths = [tmp_path / name for name in ("train.csv", "holdout.csv", "synthetic.csv")]
+    for path, table in zip(paths, (TRAIN, HOLDOUT, SYNTHETIC), strict=True):
+        table.to_csv(path, index=False)
+    result = report(*paths, tmp_path / "r.html", suite=KS, progress=False)
+    inputs = result.provenance.inputs
+    assert [one.file for one in inputs] == [path.name for path in paths]
+    page = result.to_html(tmp_path / "bare.html", hashes=False).read_text(encoding="utf-8")
+    whole = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert [one.file_bytes in whole for one in inputs] == [True, True, True]
+    assert [one.file_bytes in page for one in inputs] == [False, False, True]
+    assert result.provenance.inputs == inputs

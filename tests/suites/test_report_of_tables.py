@@ -11,7 +11,7 @@ from skeval.datasets import make_relational
 from skeval.exceptions import InvalidParameterError
 from skeval.relational import OfTable, RelationalContext
 from skeval.reporting import HTMLRenderer, PDFRenderer
-from skeval.suites.report import relational_report_suite
+from skeval.suites.report import Limits, suite_of_report
 
 # warnings of tables this small stand in the report, which is what it is for
 pytestmark = pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
@@ -30,9 +30,7 @@ def tables():
 @pytest.fixture(scope="module")
 def suite(tables):
     relations = RelationalContext.of(tables[0]).relations
-    columns = {name: ReportColumns() for name in relations.tables} | {"people": PEOPLE}
-    limits = dict.fromkeys(relations.tables, 40), dict.fromkeys(relations.tables, 30)
-    whole = relational_report_suite(relations, columns, *limits)
+    whole = suite_of_report("report", relations, {"people": PEOPLE}, Limits(40, 30))
     return whole.set_params(metrics=[pair for pair in whole.metrics if pair[0] in KEPT])
 
 

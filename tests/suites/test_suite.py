@@ -259,7 +259,7 @@ def test_a_suite_still_leaves_out_what_the_table_does_not_suit():
     ("suite", "blamed", "meant"),
     [
         (make_suite("utility", target="incme"), "target", "income"),
-        (make_suite("report", known=["citi"]), "known", "city"),
+        (make_suite("report", quasi_identifiers=["citi"]), "known", "city"),
     ],
 )
 def test_a_misspelt_column_is_not_a_column_and_the_near_one_is_offered(suite, blamed, meant):

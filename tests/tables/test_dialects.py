@@ -11,7 +11,8 @@ import pytest
 
 from skeval import TableSchema
 from skeval.exceptions import InvalidParameterError, MetricWarning, TableError
-from skeval.tables.reading import Dialect, read_table
+from skeval.tables.csv_dialect import Dialect
+from skeval.tables.reading import read_table
 
 TABLE = pd.DataFrame({"n": [1.5, 2.25, -3.0], "name": ["Zo\u00eb", "a, b", "c; d"], "k": [1, 2, 3]})
 
@@ -122,7 +123,7 @@ def test_a_zero_alone_and_decimals_are_numbers(tmp_path):
 
 
 def test_leading_zeros_far_down_a_packed_file(tmp_path, monkeypatch):
-    monkeypatch.setattr("skeval.tables.reading._CHUNK", 10)
+    monkeypatch.setattr("skeval.tables.csv_files._CHUNK", 10)
     with gzip.open(tmp_path / "t.csv.gz", "wt") as file:
         file.write("a;b\n" + "\n".join(f"{i + 10};{i}" for i in range(50)) + "\n007;1\n")
     with pytest.warns(MetricWarning, match="semicolons"):

@@ -23,7 +23,7 @@ from skeval.exceptions import (
     UnreadCellsWarning,
 )
 from skeval.fidelity import KSComplement, TVComplement
-from skeval.tables.frames import as_frame
+from skeval.tables.one_table import as_frame
 
 TRAIN = pd.DataFrame({"x": [1.0, 2.0, 3.0], "c": ["a", "b", "a"]})
 

@@ -15,8 +15,8 @@ import pytest
 
 from skeval.datasets import make_mixed
 from skeval.exceptions import MetricWarning, TableError
-from skeval.scale.long_csv import streamed
-from skeval.tables import reading
+from skeval.tables import json_lines, packed_files, reading
+from skeval.tables.long_csv import streamed
 from skeval.tables.reading import read_table
 
 
@@ -149,8 +149,10 @@ def test_wide_encodings_are_found(tmp_path, encoding):
     ],
 )
 def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path, monkeypatch, line, n_lines, said):
-    monkeypatch.setattr(reading, "_MAX_LINE_LENGTH", 2**19)
-    monkeypatch.setattr(reading, "_MAX_PACKED", 2**20)
+    for module in (packed_files, json_lines):
+        monkeypatch.setattr(module, "MAX_LINE_LENGTH", 2**19)
+    for module in (packed_files, json_lines, reading):
+        monkeypatch.setattr(module, "MAX_PACKED", 2**20)
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + line * n_lines))
     with pytest.raises(TableError, match=said):
@@ -158,7 +160,7 @@ def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path, monkeypatch, lin
 
 
 def test_a_line_without_end_is_not_streamed(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "_MAX_LINE_LENGTH", 2**19)
+    monkeypatch.setattr(packed_files, "MAX_LINE_LENGTH", 2**19)
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 10 + b"," * 2**20))
     assert streamed(path, "train") is None

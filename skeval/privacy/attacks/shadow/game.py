@@ -23,7 +23,9 @@ from skeval.generators.adapter import GeneratorAdapter, reseeded
 from skeval.privacy.attacks.shadow.row_features import Reader
 from skeval.privacy.attacks.shadow.targets import canaries, stacked, target_positions
 from skeval.steps.member_rows import drawing_order
-from skeval.tables.frames import as_frame, check_columns, with_columns
+from skeval.tables.oddities import check_columns
+from skeval.tables.one_table import as_frame
+from skeval.tables.set_columns import with_columns
 from skeval.utils.engines import current_engine
 from skeval.utils.parameters import Count, JobCount, Legal, Seed
 

@@ -17,7 +17,9 @@ import pandas as pd
 
 from skeval.core.context import Context
 from skeval.exceptions import SchemaMismatchError
-from skeval.tables.frames import Oddities, as_frame, column_values, read_as
+from skeval.tables.frames import column_values, read_as
+from skeval.tables.oddities import Oddities
+from skeval.tables.one_table import as_frame
 from skeval.tables.schema import TableSchema
 
 _MADE = "a table that the generator made"

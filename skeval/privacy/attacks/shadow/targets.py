@@ -13,9 +13,9 @@ from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.steps.member_rows import drawing_order, nominal_features, plain_rows
 from skeval.steps.neighbors import nearest
-from skeval.tables.frames import with_columns
 from skeval.tables.preprocessing import Discretizer, OneHot
 from skeval.tables.schema import Kind, TableSchema
+from skeval.tables.set_columns import with_columns
 from skeval.utils.parameters import Count, Legal, Seed, check_parameters, legal_sets, one_of
 
 METHODS = ("achilles", "gower-knn", "isolation-forest", "rare-value", "random", "canary")

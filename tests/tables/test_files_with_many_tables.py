@@ -20,8 +20,9 @@ import sqlalchemy as sa
 
 from skeval.datasets import make_mixed
 from skeval.exceptions import MetricWarning, MissingDependencyError, TableError
-from skeval.tables import places
-from skeval.tables.places import MAX_CELLS, Place
+from skeval.tables import files_with_many_tables, gathered_cells
+from skeval.tables.gathered_cells import MAX_CELLS
+from skeval.tables.place import Place
 from skeval.tables.reading import read_table
 
 TABLE = make_mixed(60, random_state=0)[["age", "income", "city"]]
@@ -187,7 +188,7 @@ def test_what_is_not_installed_is_named(tmp_path, monkeypatch, package, name, ex
     def lacking(owner, wanted, command):
         raise MissingDependencyError(f"{owner} needs the package {wanted}. Run: {command}")
 
-    monkeypatch.setattr(places, "needed", lacking)
+    monkeypatch.setattr(files_with_many_tables, "needed", lacking)
     with pytest.raises(
         MissingDependencyError, match=rf'{package}. Run: pip install "skeval\[{extra}\]"'
     ):
@@ -241,7 +242,7 @@ def test_formulas_are_not_run_and_those_without_a_value_are_named(tmp_path):
 
 def test_workbooks_that_unpack_to_too_much_are_refused(tmp_path, monkeypatch):
     path = in_workbook(tmp_path / "t.xlsx", people=TABLE)
-    monkeypatch.setattr(places, "MAX_UNPACKED", 2**10)
+    monkeypatch.setattr(files_with_many_tables, "MAX_UNPACKED", 2**10)
     with pytest.raises(TableError, match=r"MiB; write the table as Parquet."):
         read_table(path)
 
@@ -263,7 +264,8 @@ def test_a_workbook_that_states_a_wrong_size_fills_no_memory(tmp_path):
 
 
 def test_a_cell_far_away_fills_no_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(places, "MAX_CELLS", 2**14)
+    for module in (files_with_many_tables, gathered_cells):
+        monkeypatch.setattr(module, "MAX_CELLS", 2**14)
     book = openpyxl.Workbook()
     book.active["A1"], book.active["B2"], book.active["XFD1000"] = "a", 1, 2
     book.save(tmp_path / "t.xlsx")
@@ -315,7 +317,7 @@ def test_lines_need_not_have_all_names(tmp_path):
 
 
 def test_new_names_on_each_line_fill_no_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(places, "MAX_CELLS", 2**10)
+    monkeypatch.setattr(gathered_cells, "MAX_CELLS", 2**10)
     (tmp_path / "t.jsonl").write_text("".join(f'{{"a{i}": 1}}\n' for i in range(99)))
     with pytest.raises(TableError, match=r"it has more than 1,024 cells"):
         read_table(tmp_path / "t.jsonl")
@@ -382,13 +384,13 @@ def test_a_view_of_a_stranger_ends_and_has_no_cell_without_bound(tmp_path, monke
     with contextlib.closing(sqlite3.connect(path)) as base:
         base.execute(f"CREATE VIEW people AS {view}")
         base.commit()
-    monkeypatch.setattr("skeval.tables.places._MAX_STEPS", 2**22)
+    monkeypatch.setattr("skeval.tables.files_with_many_tables._MAX_STEPS", 2**22)
     with pytest.raises(TableError, match=said):
         read_table(f"{path}#people")
 
 
 def test_the_bytes_of_all_texts_of_a_database_are_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(places, "MAX_BYTES", 2**20)
+    monkeypatch.setattr(files_with_many_tables, "MAX_BYTES", 2**20)
     path = tmp_path / "base.sqlite"
     with contextlib.closing(sqlite3.connect(path)) as base:
         base.execute(

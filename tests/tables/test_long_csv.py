@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from skeval.exceptions import MetricWarning
-from skeval.scale import long_csv
-from skeval.scale.long_csv import is_long, streamed
-from skeval.tables.reading import Dialect, read_table
+from skeval.tables import long_csv
+from skeval.tables.csv_dialect import Dialect
+from skeval.tables.long_csv import is_long, streamed
+from skeval.tables.reading import read_table
 
 N_ROWS = 40
 

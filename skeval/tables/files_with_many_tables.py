@@ -1,4 +1,4 @@
-"""Tables in files that hold several, and in databases: which one is meant, and its cells.
+"""Workbooks and databases, which hold several tables: which one is meant, and its cells.
 
 Such a file may come from a stranger. Formulas and macros of workbooks are not run, database files
 are opened for reading only, and what unpacks to more than memory holds is refused.
@@ -11,23 +11,20 @@ import shutil
 import tempfile
 import warnings
 import zipfile
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skeval.exceptions import MetricWarning, TableError
-from skeval.utils.dependencies import needed
+from skeval.exceptions import MetricWarning, TableError, needed
+from skeval.tables.file_endings import WORKBOOKS
+from skeval.tables.gathered_cells import MAX_CELLS, check_size, gathered
+from skeval.tables.place import Place
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PARQUET = (".parquet", ".pq")
-WORKBOOKS = (".xlsx", ".xlsm")
-DATABASES = (".sqlite", ".sqlite3", ".db", ".duckdb")
-MAX_CELLS = 2**25  # that are read as objects of Python
 MAX_UNPACKED = 2**29  # bytes of a workbook
 _MAX_ROWS = 2**20  # of a sheet of Excel
 _MAX_EMPTY = 100  # rows above a table
@@ -36,11 +33,6 @@ _FETCHED = 8  # rows at a time: a cell may have 16 MiB
 _MAX_CELL_LENGTH = 2**24  # bytes of a cell of a database file
 _MAX_STEPS, _AT_ONCE = 2**32, 2**20  # of SQLite, for a table or a view: a hundred for each cell
 _MAX_NAMED = 10  # tables or sheets of a message
-_URL = re.compile(r"([A-Za-z][\w+.-]*)://")
-_OF_FILES = ("sqlite", "duckdb")  # databases that are files
-_ENDINGS = "|".join(ending[1:] for ending in (*WORKBOOKS, *DATABASES))
-_PART = re.compile(rf"(.+?\.(?:{_ENDINGS}))#(.*)", re.IGNORECASE | re.DOTALL)
-_QUERY = re.compile(r"\s*(select|with)\b", re.IGNORECASE)
 _NO_VALUES = frozenset(
     ("", "#N/A", "#DIV/0!", "#REF!", "#NAME?", "#NULL!", "#NUM!", "#VALUE!", "#SPILL!", "#CALC!")
 )
@@ -52,83 +44,6 @@ _CLOSED = {
     "autoload_known_extensions": "false",
     "lock_configuration": "true",
 }
-
-
-@dataclass(frozen=True)
-class Place:
-    """The place of a table: a file, a part of one, or a database."""
-
-    path: Path | None
-    part: str = ""
-    url: str = field(default="", repr=False)
-
-    @classmethod
-    def of(cls, given: str | Path | Place) -> Place:
-        """Return the place that a path or a URL names, with what stands behind its ``#``."""
-        if isinstance(given, Place):
-            return given
-        text = str(given)
-        if scheme := _URL.match(text):
-            url, _, part = text.partition("#")
-            if scheme[1].lower().partition("+")[0] not in _OF_FILES:
-                return cls(None, part, url)
-            return cls(Path(url[scheme.end() :].removeprefix("/").partition("?")[0]), part)
-        found = _PART.fullmatch(text)
-        if found is None or Path(text).exists():
-            return cls(Path(text))
-        return cls(Path(found[1]), found[2])
-
-    @property
-    def is_query(self) -> bool:
-        """Whether the part is a query, not the name of a sheet or table."""
-        return _QUERY.match(self.part) is not None
-
-    @property
-    def is_folder(self) -> bool:
-        """Whether it is a folder."""
-        return self.path is not None and self.path.is_dir()
-
-    @property
-    def name(self) -> str:
-        """The name of the file, with that of the sheet or table; no query is in it."""
-        named = f"#{self.part}" if self.part and not self.is_query else ""
-        return f"{self.path.name}{named}" if self.path is not None else str(self)
-
-    @property
-    def stem(self) -> str:
-        """The name of the sheet or table; else that of the file without its endings."""
-        if self.part and not self.is_query:
-            return self.part
-        return self.path.name.split(".")[0] if self.path is not None else str(self)
-
-    def __str__(self) -> str:
-        if self.path is None:  # any part of a URL may be one of its password
-            return f"the {self.url.partition('+')[0].partition(':')[0]} database"
-        return f"{self.path}#{self.part}" if self.part and not self.is_query else str(self.path)
-
-
-def gathered(rows: Iterable[Iterable[tuple[Hashable, Any]]]) -> dict[Hashable, list[Any]]:
-    """Return the cells of each column; a cell that a row does not have is None."""
-    cells: dict[Hashable, list[Any]] = {}
-    for n_rows, row in enumerate(rows, start=1):
-        for key, cell in row:
-            if key not in cells:
-                _check_size(n_rows, len(cells) + 1)
-                cells[key] = [None] * (n_rows - 1)
-            cells[key].append(cell)
-        _check_size(n_rows, len(cells))
-        for column in cells.values():
-            if len(column) < n_rows:
-                column.append(None)
-    return cells
-
-
-def _check_size(n_rows: int, n_columns: int) -> None:
-    if n_rows * n_columns > MAX_CELLS or n_rows > MAX_CELLS:
-        raise ValueError(
-            f"it has more than {MAX_CELLS:,} cells; write the table as Parquet, which is read in "
-            "parts."
-        )
 
 
 def chosen_part(part: str, names: Sequence[str], kind: str) -> str:
@@ -236,7 +151,7 @@ def _rows_of(sheet: Any) -> Iterator[tuple[Any, ...]]:
     for n_rows, row in enumerate(sheet.iter_rows(values_only=True)):
         n_cells += len(row)
         if n_rows >= _MAX_ROWS or n_cells > MAX_CELLS:
-            _check_size(MAX_CELLS, 2)
+            check_size(MAX_CELLS, 2)
         yield row
 
 

@@ -19,21 +19,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval.scale.tables import LargeTable
-from skeval.tables.reading import (
-    ENDINGS,
-    PACKINGS,
-    PLAIN,
-    UNREADABLE,
-    Dialect,
-    check_unpacked,
-    has_leading_zero,
-    is_whole,
-    names_of,
-    note,
-    opened,
-)
-from skeval.tables.sources import MANY_ROWS, ArrowSource, TableSource, source_of
+from skeval.tables.csv_dialect import PLAIN, Dialect
+from skeval.tables.csv_files import has_leading_zero, is_whole, names_of, note
+from skeval.tables.file_endings import ENDINGS, PACKINGS
+from skeval.tables.packed_files import check_unpacked, opened
+from skeval.tables.reading import UNREADABLE
+from skeval.tables.sources import MANY_ROWS, ArrowSource, TableSource
 
 _MIN_BYTES = 2**22  # a smaller file is not looked at
 _CHUNK = 100_000  # rows that are held at a time
@@ -100,20 +91,6 @@ def _streamed(path: Path, role: str, read: Dialect, *, header: bool) -> TableSou
     for text in notes:
         note(text)
     return source
-
-
-def large_source(table: Any, role: str) -> TableSource | None:
-    """Get a table that need not fit in memory as a source, a long CSV file too; None for others."""
-    source = source_of(table, role)
-    if source is None and isinstance(table, str | Path) and is_long(Path(table)):
-        return streamed(Path(table), role)
-    return source
-
-
-def large_table(table: Any, role: str) -> LargeTable | None:
-    """Return a table that need not fit in memory as it was given, None for others."""
-    source = large_source(table, role)
-    return None if source is None else LargeTable(source)
 
 
 @dataclass

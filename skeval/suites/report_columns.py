@@ -1,0 +1,132 @@
+"""The columns that a report looks at: a choice for each section, and the parameters it sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+
+from skeval.exceptions import InvalidParameterError
+
+if TYPE_CHECKING:
+    from skeval.core.base import Metric
+    from skeval.suites.suite import MetricSuite
+    from skeval.tables.relational_schema import RelationalSchema
+
+Chosen = int | Sequence[str]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ReportColumns:
+    """Which columns each section of a report looks at: the first *n*, or a list of names.
+
+    Parameters
+    ----------
+    univ : int or list of str, default=100
+        Univariate distributions.
+    biv : int or list of str, default=20
+        Bivariate distributions: the pairs of these columns.
+    knn : int or list of str, default=100
+        Distances.
+    phik : int or list of str, default=20
+        Phik matrices.
+    pairs : int or "all", default=24
+        How many pairs are kept: half those that agree least, half those that are most strongly
+        associated in train. Some that agree as well as two samples of real rows would are not
+        drawn, unless it is "all" or `biv` is a list.
+
+    See Also
+    --------
+    report : It takes them.
+
+    Examples
+    --------
+    >>> from skeval import ReportColumns
+    >>> ReportColumns(biv=["age", "income"])
+    ReportColumns(univ=100, biv=['age', 'income'], knn=100, phik=20, pairs=24)
+    """
+
+    univ: Chosen = 100
+    biv: Chosen = 20
+    knn: Chosen = 100
+    phik: Chosen = 20
+    pairs: int | str = 24
+
+    @classmethod
+    def of(cls, columns: ReportColumns | int | Sequence[str] | None) -> ReportColumns:
+        """Return the choice that an int or a list of names stands for: the same everywhere."""
+        if columns is None or isinstance(columns, ReportColumns):
+            return columns or cls()
+        chosen: Chosen
+        if isinstance(columns, int | np.integer):
+            chosen = int(columns)
+        else:
+            chosen = [columns] if isinstance(columns, str) else list(columns)
+        return cls(chosen, chosen, chosen, chosen)
+
+
+Wanted = ReportColumns | int | Sequence[str] | None
+Choices = Wanted | Mapping[str, Wanted]
+
+
+def with_columns_of_report(
+    suite: MetricSuite, columns: Choices, relations: RelationalSchema | None
+) -> MetricSuite:
+    """Let the metrics of a suite look at these columns, of several tables by the table's name."""
+    if relations is None:
+        chosen = ReportColumns.of(cast("Wanted", columns))
+        own = [(name, metric, chosen) for name, metric in suite.all_metrics]
+    else:
+        by_table = of_each_table(columns, relations, ReportColumns.of)
+        own = [
+            (f"{name}__metric", metric.metric, by_table[table])
+            for name, metric in suite.all_metrics
+            if (table := name.rpartition("/")[0])
+        ]
+    settings = {
+        f"{name}__{parameter}": value
+        for name, metric, chosen in own
+        for parameter, value in _parameters(metric, chosen)
+    }
+    return suite.set_params(**settings)
+
+
+def of_each_table(
+    given: Any, relations: RelationalSchema, read: Callable[[Any], T]
+) -> dict[str, T]:
+    """Return a choice for each table: the same for all, or by name."""
+    if isinstance(given, Mapping):
+        if unknown := [name for name in given if name not in relations.tables]:
+            raise InvalidParameterError(
+                f"report: there is no table {', '.join(map(str, unknown))}; there are "
+                f"{', '.join(relations.tables)}."
+            )
+        return {name: read(given.get(name)) for name in relations.tables}
+    return {name: read(given) for name in relations.tables}
+
+
+def _parameters(metric: Metric, columns: ReportColumns) -> Iterator[tuple[str, Any]]:
+    """Yield the parameters of a metric that say which columns it looks at."""
+    settings: dict[str, Any] = {}
+    if metric.report_columns == "pairs":
+        settings = {
+            "columns": _joined(columns.univ, columns.biv),
+            "n_pairs": None if columns.pairs == "all" else columns.pairs,
+            "pair_columns": columns.biv,
+        }
+    elif metric.report_columns:
+        settings = {"columns": getattr(columns, metric.report_columns)}
+    own = metric.get_params()
+    yield from ((name, value) for name, value in settings.items() if name in own)
+
+
+def _joined(first: Chosen, second: Chosen) -> Chosen | None:
+    """Return a choice that holds both; all columns where that is not known before the table is."""
+    if isinstance(first, int) and isinstance(second, int):
+        return max(first, second)
+    if isinstance(first, int) or isinstance(second, int):
+        return None
+    return list(dict.fromkeys([*first, *second]))

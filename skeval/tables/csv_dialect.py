@@ -1,0 +1,173 @@
+"""How a CSV file is written: separator, encoding and decimal sign, as stated or as it looks."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from skeval.exceptions import InvalidParameterError
+from skeval.tables.packed_files import opened
+from skeval.utils.formatting import counted
+
+_HEAD = 1 << 16  # bytes that are looked at
+_MAX_LINES = 50
+_SEPARATORS = (",", ";", "\t", "|")
+_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_REGULAR = 0.9  # share of lines that have as many cells as the header
+_MARKS = {  # the first that fits: that of UTF-16 begins one of UTF-32
+    **dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32"),
+    **dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16"),
+    codecs.BOM_UTF8: "utf-8",
+}
+_HALF_EMPTY = 0.25  # share of the high bytes of UTF-16 that are 0, in a table of any script
+_WITH_COMMA, _WITH_POINT = (re.compile(rf"\s*[-+]?\d+{sign}\d+\s*") for sign in (",", r"\."))
+_NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d+)?\s*")
+_INSTRUCTION = re.compile(r"\s*\"?sep=.?\"?[\s,;|]*", re.IGNORECASE)  # of Excel
+FALLBACK = "cp1252"  # of the spreadsheets of Western Europe, where a file is not in UTF-8
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How CSV files are written; what is None is found out, file by file."""
+
+    sep: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.sep is not None and (len(self.sep) != 1 or self.sep in '"\r\n'):
+            raise InvalidParameterError(f"sep must be one character, got {self.sep!r}.")
+        if self.decimal not in (None, ".", ","):
+            raise InvalidParameterError(f"decimal must be '.' or ',', got {self.decimal!r}.")
+        if self.decimal is not None and self.decimal == self.sep:
+            both = f"cannot both be {self.sep!r}."
+            said = f"sep and decimal {both}"
+            raise InvalidParameterError(said)
+        if self.encoding is not None:
+            try:
+                "".encode(self.encoding)  # an encoding of texts: others are known as well
+            except (LookupError, ValueError) as error:
+                none = f"there is no encoding {self.encoding}."
+                raise InvalidParameterError(none) from error
+
+    def of(self, path: Path) -> Dialect:
+        """Return the dialect of one file: what is not given, as its first lines look."""
+        plain = "\t" if ".tsv" in path.suffixes else ","
+        with opened(path) as file:
+            head = file.read(_HEAD)
+        encoding = self.encoding or _encoding_of(head)
+        lines = head.decode(encoding, errors="replace").splitlines()
+        # the last line may be cut
+        lines = lines[: -1 if len(head) == _HEAD and len(lines) > 1 else None]
+        _check_first_line(lines, (self.sep,) if self.sep else _SEPARATORS)
+        sep = self.sep or _separator(lines, plain)
+        return Dialect(sep, encoding, self.decimal or _decimal(lines, sep))
+
+    def guessed(self, read: Dialect, path: Path) -> str:
+        """Say what was found out of a file, other than what is plain; nothing if all was given."""
+        plain = "\t" if ".tsv" in path.suffixes else ","
+        parts = [
+            f"its cells as separated by {_NAMES[read.sep]}"
+            if self.sep is None and read.sep in _NAMES and read.sep != plain
+            else "",
+            "the comma as decimal sign" if self.decimal is None and read.decimal == "," else "",
+            f"its text as {read.encoding}"
+            if self.encoding is None and read.encoding != "utf-8"
+            else "",
+        ]
+        return ", ".join(filter(None, parts))
+
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments of :func:`pandas.read_csv`."""
+        return {"sep": self.sep, "encoding": self.encoding, "decimal": self.decimal}
+
+    def in_fallback(self) -> Dialect:
+        """Return the same of a file that is not in UTF-8."""
+        return replace(self, encoding=FALLBACK)
+
+
+def _encoding_of(head: bytes) -> str:
+    """Return the encoding that the first bytes show."""
+    for mark, name in _MARKS.items():
+        if head.startswith(mark):
+            return name
+    for name, high, low in (
+        ("utf-16-le", head[1::2], head[::2]),
+        ("utf-16-be", head[::2], head[1::2]),
+    ):
+        if high.count(0) > _HALF_EMPTY * len(high) and not low.count(0):
+            return name
+    if b"\0" in head:
+        raise ValueError("it holds bytes of 0, as no text does; write the table as CSV or Parquet.")
+    return "utf-8"
+
+
+def _rows(lines: list[str], sep: str) -> list[list[str]]:
+    try:
+        return [row for row in islice(csv.reader(lines, delimiter=sep), _MAX_LINES) if row]
+    except csv.Error:
+        return []
+
+
+def _separator(lines: list[str], plain: str) -> str:
+    """Return what splits the lines into as many cells as the header has; else the plain one."""
+    regular = {}
+    for sep in (plain, *_SEPARATORS):
+        rows = _rows(lines, sep)
+        if rows and (n_names := len(rows[0])) > 1:
+            regular[sep] = sum(len(row) == n_names for row in rows) / len(rows)
+    if not regular or regular.get(plain, 0.0) >= max(regular.values()):
+        return plain
+    best = max(regular, key=lambda sep: regular[sep])
+    return best if regular[best] >= _REGULAR else plain
+
+
+def _check_first_line(lines: list[str], separators: Sequence[str]) -> None:
+    """Raise if the first line is an instruction for a spreadsheet, or a title above the header."""
+    first = lines[0] if lines else ""
+    if _INSTRUCTION.fullmatch(first):
+        raise ValueError(
+            f"its first line is {first.strip()}, an instruction for spreadsheets; remove this "
+            "line, so that the first line contains the names of the columns."
+        )
+    for sep in separators:
+        # with one separator, the other cell may be an unnamed column, such as an index
+        if sep in first.strip(sep) or first.count(sep) == 1:
+            continue
+        rows = [[cell for cell in row if cell.strip()] for row in _rows(lines, sep)]
+        n_titles = next((i for i, row in enumerate(rows) if len(row) > 1), 0)
+        if n_titles and _has_header_of_numbers(rows[n_titles:]):
+            raise ValueError(
+                f"it seems to have a title of {counted(n_titles, 'line')} above the names of its "
+                "columns; remove the title, or name the separator of the cells with --sep."
+            )
+
+
+def _has_header_of_numbers(rows: list[list[str]]) -> bool:
+    """Return whether the rows are as long as the first one, and numbers are below a name."""
+    names, *others = rows
+    regular = [row for row in others if len(row) == len(names)]
+    if not regular or len(regular) < _REGULAR * len(others):
+        return False
+    return any(
+        not _NUMBER.fullmatch(name) and all(_NUMBER.fullmatch(row[j]) for row in regular)
+        for j, name in enumerate(names)
+    )
+
+
+def _decimal(lines: list[str], sep: str) -> str:
+    """Return the comma where numbers have it, and none has a point."""
+    if sep == ",":
+        return "."
+    cells = [cell for row in _rows(lines, sep)[1:] for cell in row]
+    with_comma = any(_WITH_COMMA.fullmatch(cell) for cell in cells)
+    return "," if with_comma and not any(_WITH_POINT.fullmatch(cell) for cell in cells) else "."
+
+
+PLAIN = Dialect()

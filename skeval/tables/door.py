@@ -1,0 +1,72 @@
+"""The one way in for tables: any table that a user gives is read here, and only once."""
+
+# Behind the door, a table is a frame, a large source that is read a column at a time, or several
+# tables by name.
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from skeval.tables.csv_dialect import PLAIN, Dialect
+from skeval.tables.long_csv import is_long, streamed
+from skeval.tables.one_table import read_whole
+from skeval.tables.place import Place
+from skeval.tables.reading import read_table
+from skeval.tables.relational_data import RelationalData, table_files
+from skeval.tables.relational_schema import RelationalSchema
+from skeval.tables.sources import TableSource, is_large, is_parquet, source_of
+
+
+@dataclass(frozen=True)
+class ReadTable:
+    """A table that was read: a frame, a large source or several tables; and its file, if any."""
+
+    rows: Any
+    place: Place | None = None
+
+
+def read(given: Any, role: str, relations: Any = None) -> ReadTable:
+    """Read any table that a user gives: a frame, a path, a folder, a URL or a lazy frame."""
+    if isinstance(given, ReadTable):
+        return given
+    if isinstance(given, pd.DataFrame | Mapping | TableSource):
+        return ReadTable(given)
+    if not isinstance(given, str | Path | Place):
+        source = source_of(given, role)
+        return ReadTable(read_whole(given, role) if source is None else source)
+    place = Place.of(given)
+    if place.is_folder:
+        return ReadTable(_read_folder(place, role, relations))
+    path = place.path
+    if path is not None and not place.part and is_parquet(path):
+        return ReadTable(source_of(path, role), place)
+    return ReadTable(read_file(place, role), None if path is None else place)
+
+
+def read_file(
+    place: Place, role: str, *, header: bool = False, dialect: Dialect = PLAIN
+) -> pd.DataFrame | TableSource:
+    """Read a file or a database at once, if it is not large."""
+    path, source = place.path, None
+    if path is not None and is_large(path):
+        source = source_of(path, role)
+    elif path is not None and is_long(path):
+        source = streamed(path, role, header=header, dialect=dialect)
+    return read_table(place, header=header, dialect=dialect) if source is None else source
+
+
+def _read_folder(place: Place, role: str, relations: Any) -> RelationalData | TableSource | None:
+    """Read a folder: of Parquet files that are parts of one table, or of a file per table."""
+    folder = place.path
+    assert folder is not None
+    files = [] if is_large(folder) else list(table_files(folder).values())
+    # a single Parquet file in a folder is one table
+    if not files or (len(files) == 1 and is_parquet(files[0])):
+        return source_of(folder, role)
+    known = relations if isinstance(relations, RelationalSchema) else None
+    return RelationalData.from_folder(folder, known)

@@ -1,0 +1,49 @@
+"""Tables in files of JSON lines: one object of names and plain values per line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pandas as pd
+
+from skeval.tables.file_endings import PACKINGS
+from skeval.tables.gathered_cells import gathered
+from skeval.tables.packed_files import MAX_LINE_LENGTH, MAX_PACKED, opened
+
+
+def read_json_lines(path: Path) -> pd.DataFrame:
+    """Read JSON lines: an object of names and plain values each."""
+    with opened(path) as file:
+        cells = gathered(_objects(file, is_packed=path.suffix.lower() in PACKINGS))
+    nested = [
+        name for name, column in cells.items() if any(isinstance(c, dict | list) for c in column)
+    ]
+    if nested:
+        raise ValueError(
+            f"{', '.join(map(str, nested))}: the cells are lists or objects; write plain values."
+        )
+    return pd.DataFrame(cells)
+
+
+def _objects(file: BinaryIO, *, is_packed: bool) -> Iterator[Any]:
+    """Yield the names and values of each line."""
+    n_bytes = number = 0
+    while line := file.readline(MAX_LINE_LENGTH):
+        number += 1
+        n_bytes += len(line)
+        if len(line) == MAX_LINE_LENGTH or (is_packed and n_bytes > MAX_PACKED):
+            raise ValueError(
+                f"its line {number} is too long, or all of them; write the table as CSV or Parquet."
+            )
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):  # no JSON, no UTF-8, or nested without end
+            row = None
+        if not isinstance(row, dict):
+            raise ValueError(f"its line {number} is no JSON object of names and values.")
+        yield row.items()
