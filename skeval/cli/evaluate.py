@@ -11,7 +11,7 @@ from skeval.cli.application import app, debugging
 from skeval.cli.options import OUTPUT, PRESETS, SCORES, Given, Tables, with_given
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.place import Place
-from skeval.utils.execution import shown
+from skeval.utils.progress import shown
 
 if TYPE_CHECKING:
     from skeval.results.policy import Policy

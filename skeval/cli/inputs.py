@@ -23,7 +23,6 @@ from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.relational_sources import read_json
 from skeval.tables.schema import Kind, TableSchema, is_column_entry
 from skeval.tables.sources import TableSource, is_large
-from skeval.utils.execution import shown
 from skeval.utils.files import check_output
 from skeval.utils.progress import shown
 

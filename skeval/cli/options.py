@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from skeval.tables.places import Place
+from skeval.tables.place import Place
 from skeval.utils.memory import SHARE, free_memory
 
 Tables = Annotated[

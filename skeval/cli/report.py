@@ -13,7 +13,6 @@ from skeval.cli.options import OUTPUT, PRESETS, Given, Seed, Tables, with_given
 from skeval.cli.terminal import say
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.place import Place
-from skeval.utils.execution import shown
 from skeval.utils.files import check_output
 from skeval.utils.progress import shown
 
@@ -188,7 +187,7 @@ def _conclude(
     from skeval.cli.gate import enforce, write_junit
     from skeval.cli.inputs import say_kinds
     from skeval.results.comparison import Comparison
-    from skeval.results.verdict import summary
+    from skeval.results.summary import summary
 
     results = dict(result) if isinstance(result, Comparison) else {"": result}
     write_junit(policy, results, junit)

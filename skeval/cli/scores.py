@@ -27,7 +27,8 @@ from skeval.results.comparison import Comparison
 from skeval.results.policy import Policy
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import is_shifted, summary
+from skeval.results.summary import summary
+from skeval.results.verdict import is_shifted
 from skeval.tables.place import Place
 from skeval.tables.reading import check_exists
 from skeval.utils.files import replacing

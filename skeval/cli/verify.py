@@ -11,7 +11,7 @@ from skeval.cli.application import app
 from skeval.cli.options import Scores
 from skeval.cli.terminal import plain_table, say, show
 from skeval.exceptions import InvalidParameterError
-from skeval.tables.places import Place
+from skeval.tables.place import Place
 
 
 @app.command()

@@ -23,13 +23,7 @@ import joblib
 import numpy as np
 import pandas as pd
 
-from skeval.exceptions import (
-    MetricWarning,
-    MostlySharedRowsWarning,
-    NotRememberedError,
-    SharedRowsWarning,
-)
-from skeval.tables.door import read
+from skeval.exceptions import MetricWarning, NotRememberedError
 from skeval.tables.frames import (
     conform,
     learn_levels,
@@ -49,7 +43,7 @@ from skeval.tables.precision import (
     forms_of,
     stored_precision,
 )
-from skeval.tables.row_hashes import hashed_share, order_of_content, row_hashes, rows_at
+from skeval.tables.row_hashes import order_of_content, rows_at
 from skeval.tables.schema import Accept, Kind, TableSchema
 from skeval.utils.cores import waiting
 from skeval.utils.limits import Stopped

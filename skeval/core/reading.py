@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import pandas as pd
-
 from skeval.core.context import Context
-from skeval.tables.frames import as_frame
+from skeval.tables.door import read
+from skeval.tables.one_table import as_frame
+from skeval.tables.sources import TableSource
 
-# of users, before those of the package; each returns None for tables of another kind
+# of users, before what the package reads; each returns None for tables of another kind
 READERS: list[Callable[..., Context | None]] = []
-TABLE_READERS: list[Callable[[Any, str], Any | None]] = []
 
 
 def read_context(
@@ -21,26 +20,31 @@ def read_context(
     """Read one real table, or, where train maps names to tables, several of them."""
     # A table that need not fit in memory, such as a folder of Parquet files, stays where it
     # is; what cannot be counted up is then measured on `max_rows` rows of each role.
-    are_frames = isinstance(train, pd.DataFrame) and isinstance(holdout, pd.DataFrame | None)
-    if not are_frames:
+    for reader in READERS:
+        context = reader(train, holdout, schema=schema, max_rows=max_rows)
+        if context is not None:
+            return context
+    train = read(train, "train", schema).rows
+    if isinstance(train, Mapping):
         # these contexts derive from Context, so their modules import this one
-        from skeval.core.relational_context import read_several
-        from skeval.scale.context import read_large
+        from skeval.core.relational_context import RelationalContext
 
-        for reader in (*READERS, read_several, read_large):
-            context = reader(train, holdout, schema=schema, max_rows=max_rows)
-            if context is not None:
-                return context
+        return RelationalContext.of(train, holdout, schema=schema, ordered=True)
+    holdout = None if holdout is None else read(holdout, "holdout").rows
+    if isinstance(train, TableSource) or isinstance(holdout, TableSource):
+        from skeval.scale.context import LargeContext
+
+        return LargeContext.of(train, holdout, schema=schema, max_rows=max_rows)
     return Context.of(train, holdout, schema=schema, ordered=True)
 
 
 def read_rows(table: Any, role: str) -> Any:
-    """Return a table as a frame, or as what a reader of tables of its kind makes of it."""
-    # skeval.scale imports this module; its contexts register how such tables are sampled
-    import skeval.scale.context  # noqa: F401
-    from skeval.scale.long_csv import large_table
+    """Return a table as a frame, or a large one as the columns of its source."""
+    rows = read(table, role).rows
+    if isinstance(rows, TableSource):
+        # skeval.scale imports this module; its contexts register how such tables are sampled
+        import skeval.scale.context  # noqa: F401
+        from skeval.scale.tables import LargeTable
 
-    for reader in (*TABLE_READERS, large_table):
-        if (read := reader(table, role)) is not None:
-            return read
-    return as_frame(table, role)
+        return LargeTable(rows)
+    return as_frame(rows, role)

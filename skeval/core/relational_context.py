@@ -23,12 +23,10 @@ from skeval.exceptions import (
     TableError,
 )
 from skeval.tables.door import read
-from skeval.tables.keys import key_codes
-from skeval.tables.relational_data import NULL, RelationalData, positions_along
+from skeval.tables.relational_data import NULL, RelationalData
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.row_hashes import order_of_content, row_hashes
 from skeval.tables.schema import TableSchema, is_metadata
-from skeval.tables.set_columns import with_columns
 
 _DETECTED = (
     "The keys were detected from names and values: {keys}. Say otherwise, or confirm it, by "

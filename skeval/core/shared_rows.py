@@ -6,7 +6,7 @@ import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.exceptions import MetricWarning, MostlySharedRowsWarning, SharedRowsWarning
-from skeval.tables.frames import hashed_share, row_hashes
+from skeval.tables.row_hashes import hashed_share, row_hashes
 
 SHARED_ROWS = (
     "{share:.2%} of the holdout rows also stand in train, so that whatever contrasts the two looks "

@@ -9,9 +9,9 @@ import pandas as pd
 
 from skeval.core.shared_rows import MAX_SHARED
 from skeval.exceptions import MostlySharedRowsWarning, SharedRowsWarning
-from skeval.tables.frames import with_columns
 from skeval.tables.keys import key_codes
 from skeval.tables.relational_data import positions_along
+from skeval.tables.set_columns import with_columns
 
 if TYPE_CHECKING:
     from skeval.core.relational_context import RelationalContext

@@ -25,7 +25,8 @@ from skeval.generators.clients import (
     without_cells,
 )
 from skeval.tables.one_table import as_frame
-from skeval.utils.parameters import Count, Seed, check_parameters, legal_sets, with_known_names
+from skeval.utils.parameters import Count, Seed, check_parameters, legal_sets
+from skeval.utils.signatures import with_known_names
 
 _SEED_LIMIT = 2**32
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 from skeval.exceptions import InvalidParameterError
 from skeval.generators.adapter import GeneratorAdapter, reseeded
-from skeval.tables.frames import as_frame
+from skeval.tables.one_table import as_frame
 from skeval.utils.parameters import Positive, Seed, check_parameters, legal_sets
 
 _EVERY = 0.005  # seconds

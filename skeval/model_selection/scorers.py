@@ -24,7 +24,7 @@ from skeval.model_selection.cross_validation import fitted_on
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.suites.suite import MetricSuite
-from skeval.tables.frames import as_frame
+from skeval.tables.one_table import as_frame
 from skeval.tables.schema import TableSchema
 from skeval.utils.parameters import Count, Seed, check_parameters, legal_sets
 

@@ -8,25 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from skeval.core.base import Metric
-from skeval.core.tags import Aspect
-from skeval.exceptions import (
-    InvalidParameterError,
-    MetricWarning,
-    SharedRowsWarning,
-    SkevalError,
-    TableError,
-)
-from skeval.model_selection.cross_validation import CrossValidated, fitted_on
-from skeval.results.overall import OverallScore, weighted_mean, with_verdict
-from skeval.results.result import Result
-from skeval.results.suite_result import SuiteResult
-from skeval.stats import pareto
-from skeval.stats.folds import fold_mean
-from skeval.suites.suite import MetricSuite
-from skeval.tables.one_table import as_frame
-from skeval.tables.schema import TableSchema
-from skeval.utils.parameters import Count, Interval, Seed, check_parameters, legal_sets
+from skeval.exceptions import InvalidParameterError, MetricWarning
+from skeval.model_selection.scorers import GeneratorScorer
+from skeval.utils.parameters import Interval
 
 _BOUND = Interval(float("-inf"), float("inf"), "neither")
 

@@ -30,7 +30,6 @@ from skeval.steps.sequences import (
     units,
 )
 from skeval.tables.set_columns import with_columns
-from skeval.utility import TSTR
 from skeval.utils.formatting import number, scoring_in_words
 from skeval.utils.parameters import ColumnName, Columns, Count, Interval, Seed
 

@@ -11,8 +11,9 @@ import pandas as pd
 
 from skeval.core.context import Context, shared
 from skeval.core.counts import of_given
+from skeval.tables.columns_by_kind import read_column
 from skeval.tables.frames import read_alone
-from skeval.tables.schema import TableSchema, read_column
+from skeval.tables.schema import TableSchema
 
 
 def hash_of_cells(frame: Any, schema: TableSchema) -> str:

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from skeval.core.context import Context, of_given, read_rows, shared
-from skeval.exceptions import InvalidParameterError, TableError
-from skeval.tables.columns_by_kind import read_column
-from skeval.tables.frames import read_alone
+from skeval.core.context import Context, shared
+from skeval.core.reading import read_rows
+from skeval.exceptions import InvalidParameterError
+from skeval.results.calls import call_of, described
+from skeval.results.hashes import hash_of_cells, hash_of_role
 from skeval.tables.place import Place
-from skeval.tables.reading import read_table
 from skeval.tables.reasons import column_reasons
 from skeval.tables.schema import TableSchema
-from skeval.utils.files import hash_of_file
+from skeval.utils.foreign_files import hash_of_file
+from skeval.utils.versions import installed_versions
 
 if TYPE_CHECKING:
     from skeval.results.release import Release

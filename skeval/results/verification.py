@@ -12,7 +12,7 @@ from skeval.core.reading import read_rows
 from skeval.exceptions import TableError
 from skeval.results.hashes import hash_of_cells
 from skeval.results.provenance import Provenance, schema_of
-from skeval.tables.places import Place
+from skeval.tables.place import Place
 from skeval.tables.reading import read_table
 from skeval.utils.foreign_files import hash_of_file
 

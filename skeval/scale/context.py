@@ -11,7 +11,7 @@ import pandas as pd
 from skeval.core.context import NOT_REMEMBERED, Context, shared
 from skeval.core.shared_rows import shared_rows
 from skeval.exceptions import NotRememberedError
-from skeval.scale import steps
+from skeval.scale import column_steps, distinct_row_steps, pair_steps, row_steps
 from skeval.scale.tables import CanonicalTable, LargeTable, Learned, Spill, Spilled, look_at
 from skeval.steps.encoded_rows import room
 from skeval.steps.samples import (

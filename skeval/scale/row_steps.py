@@ -15,7 +15,7 @@ from skeval.core.shared_rows import content_hashes
 from skeval.scale.overrides import Overrides
 from skeval.scale.tables import counted_by_workers
 from skeval.steps import column_choice, encoded_rows, neighbors
-from skeval.tables.frames import row_hashes
+from skeval.tables.row_hashes import row_hashes
 from skeval.utils.engines import current_engine
 
 T = TypeVar("T")

@@ -14,19 +14,16 @@ from sklearn.base import clone
 
 from skeval.core.context import Context, shared
 from skeval.stats.roc import auc
-from skeval.steps.neighbors import encoded
-from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, named_seed, sample_positions
-from skeval.steps.texts import (
-    Features,
-    TextSource,
-    WithTexts,
-    beside,
-    reads_sparse,
-    text_numbers,
-    text_source,
-)
+from skeval.steps.column_choice import ColumnChoice, chosen_columns
+from skeval.steps.columns import ROLES
+from skeval.steps.encoded_rows import encoded
+from skeval.steps.estimators import is_estimator, named, seeded
+from skeval.steps.samples import named_seed, sample_positions
+from skeval.steps.text_features import Features, TextSource, WithTexts, beside, reads_sparse
+from skeval.steps.texts import text_numbers, text_source
 from skeval.tables.columns_by_kind import sorted_labels
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, OneHot, Ranks
+from skeval.utils.dependencies import needed_xgboost
 from skeval.utils.parameters import Legal
 
 TREE, LINEAR, CART = "xgboost", "logistic", "cart"

@@ -14,8 +14,9 @@ from skeval.core.context import Context, by_context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.given_categories import AsGiven, cells_as_given
-from skeval.tables.frames import column_values, row_hashes
+from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.tables.row_hashes import row_hashes
 from skeval.tables.schema import TableSchema
 
 MAX_BYTES = 2**32  # of a sparse matrix made dense

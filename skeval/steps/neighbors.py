@@ -8,20 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from skeval.core.context import Context, by_context, shared
-from skeval.exceptions import InvalidParameterError
-from skeval.stats.intervals import clopper_pearson
-from skeval.steps.samples import (
-    ColumnChoice,
-    chosen_columns,
-    column_key,
-    drawn_positions,
-    named_seed,
-    pooled_order,
-)
-from skeval.tables.frames import column_values
-from skeval.tables.preprocessing import NOMINAL, NUMERIC
-from skeval.tables.row_hashes import row_hashes
-from skeval.tables.schema import TableSchema
+from skeval.steps.column_choice import ColumnChoice, column_key
+from skeval.steps.encoded_rows import encoded, gower_scale, is_gower, room
+from skeval.steps.samples import drawn_positions, named_seed, pooled_order
 from skeval.utils.engines import LocalEngine, current_engine
 
 if TYPE_CHECKING:

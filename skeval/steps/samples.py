@@ -12,23 +12,10 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from skeval.core.context import Context, by_context, content_hashes, shared
-from skeval.exceptions import (
-    ConstantColumnWarning,
-    DegenerateInputWarning,
-    InvalidParameterError,
-    InvalidValueWarning,
-    MetricWarning,
-    RepeatedRowsWarning,
-    UnequalSizesWarning,
-)
-from skeval.stats.distributions import exact_mean, quantiles_of_sorted
-from skeval.tables.frames import column_values
-from skeval.tables.preprocessing import NUMERIC, Discretizer
+from skeval.core.context import Context, by_context, shared
+from skeval.core.shared_rows import content_hashes
 from skeval.tables.row_hashes import order_of_content, row_hashes
-from skeval.tables.schema import Kind, TableSchema
-from skeval.utils.formatting import did_you_mean, percent
-from skeval.utils.parameters import Scaling, Strategy
+from skeval.utils.parameters import Scaling
 
 T = TypeVar("T")
 

@@ -32,7 +32,6 @@ from skeval.suites.suite import MetricSuite
 from skeval.tables.declared_schema import MAX_VALUE, StatedTable
 from skeval.tables.one_table import as_frame
 from skeval.tables.schema import TableSchema
-from skeval.utils.execution import Progress
 from skeval.utils.patterns import bounded
 from skeval.utils.progress import Progress
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sklearn.base import clone
 
-from skeval.core.context import read_rows
+from skeval.core.reading import read_rows
 from skeval.core.relational_context import RelationalContext
 from skeval.exceptions import InvalidParameterError
 from skeval.results.comparison import Comparison

@@ -17,10 +17,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skeval.exceptions import MetricWarning, TableError, needed
+from skeval.exceptions import MetricWarning, TableError
 from skeval.tables.file_endings import WORKBOOKS
 from skeval.tables.gathered_cells import MAX_CELLS, check_size, gathered
 from skeval.tables.place import Place
+from skeval.utils.dependencies import needed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from skeval.exceptions import MissingDependencyError, TableError, needed_pyarrow
+from skeval.exceptions import MissingDependencyError, TableError
 from skeval.tables.csv_dialect import FALLBACK, PLAIN, Dialect
 from skeval.tables.csv_files import read_csv_file, without_index
 from skeval.tables.file_endings import (
@@ -26,6 +26,7 @@ from skeval.tables.files_with_many_tables import read_part
 from skeval.tables.json_lines import read_json_lines
 from skeval.tables.packed_files import MAX_PACKED, check_unpacked
 from skeval.tables.place import Place
+from skeval.utils.dependencies import needed_pyarrow
 
 # what reading a file raises that is none: broken text, and broken packing of it
 UNREADABLE = (

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from skeval.exceptions import InvalidParameterError, TableError, needed
+from skeval.exceptions import InvalidParameterError, TableError
 from skeval.tables.schema import Kind, TableSchema
 from skeval.utils.dependencies import needed
 from skeval.utils.foreign_files import foreign_json

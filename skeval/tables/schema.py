@@ -26,7 +26,7 @@ from skeval.tables.cells import (
     plain_values,
     read_numbers,
 )
-from skeval.utils.files import foreign_json
+from skeval.utils.foreign_files import foreign_json
 
 Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
 _HEAD = 100  # cells that show whether objects are periods

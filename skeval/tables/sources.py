@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval.exceptions import TableError, needed_pyarrow
+from skeval.exceptions import TableError
 from skeval.tables.file_endings import PARQUET
 from skeval.tables.schema import name_of
 from skeval.utils.dependencies import needed_pyarrow

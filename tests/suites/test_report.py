@@ -10,7 +10,7 @@ from skeval import MetricSuite, ReportColumns, SuiteResult, make_suite, report
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
 from skeval.fidelity import KSComplement
-from skeval.results.verdict import summary
+from skeval.results.summary import summary
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*with fewer than 50 of either"

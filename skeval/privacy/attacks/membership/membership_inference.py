@@ -43,9 +43,7 @@ from skeval.steps.members import (
     pooled_scores,
     scores_by_attack,
 )
-from skeval.steps.neighbors import is_gower
-from skeval.steps.relabelled import actual_labels, relabellings_within
-from skeval.steps.samples import column_key, nothing_to_measure
+from skeval.steps.relabellings import actual_labels, relabellings_within
 from skeval.tables.frames import conform
 from skeval.tables.oddities import check_columns
 from skeval.tables.one_table import as_frame
