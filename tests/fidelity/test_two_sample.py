@@ -321,7 +321,7 @@ def test_p_values_hold_their_size(with_holdout):
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "d", "mu"), [(50, 20, 0.0), (200, 5, 0.0), (200, 5, 0.5)])
 def test_intervals_allow_for_dependent_folds(n, d, mu):
-    from skeval.fidelity.two_sample import _interval, _statistic
+    from skeval.fidelity.two_sample import score_interval, score_statistic
     from skeval.steps.classifiers import out_of_fold
 
     for scoring in ("accuracy", "auc"):
@@ -331,7 +331,7 @@ def test_intervals_allow_for_dependent_folds(n, d, mu):
             rows, others = rng.normal(size=(2, n, d))
             others[:, 0] += mu
             scores = out_of_fold("logistic", rows, others, [False] * d, seed=seed)
-            values.append(_statistic(scores, scoring))
-            intervals.append(_interval(scores, values[-1], scoring))
+            values.append(score_statistic(scores, scoring))
+            intervals.append(score_interval(scores, values[-1], scoring))
         low, high = np.array(intervals).T
         assert np.mean((low <= np.mean(values)) & (np.mean(values) <= high)) >= 0.93

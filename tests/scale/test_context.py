@@ -451,7 +451,7 @@ def test_counts_go_out_to_a_cluster_and_come_back_the_same(tmp_path, monkeypatch
     assert len(sent) > 3 * 7  # each pass over a table in seven parts
     counting = [given[2] for _, called, *given in sent if called.__name__ == "_counted"]
     counts = {getattr(of, "func", of).__name__ for of in counting}
-    assert {"row_hashes", "_groups_of", "extents_of", "missing_of"} <= counts
+    assert {"row_hashes", "count_groups", "extents_of", "missing_of"} <= counts
     assert {called.__name__ for _, called, *_ in sent} >= TASKS
     for name, one in expected.items():
         assert result[name].to_dict() | {"seconds": 0} == one.to_dict() | {"seconds": 0}

@@ -56,24 +56,21 @@ def test_contrast_against_all_labellings():
     assert found.spread == pytest.approx(exact.std(), rel=0.05)
 
 
-def test_lists_of_one_row_are_drawn_as_one_class(monkeypatch):
-    """Whether lists of one row are pooled or not, the law is the same."""
+def test_lists_of_one_row_are_drawn_as_one_class():
+    """They are pooled, which does not change the law."""
     lists, weights = [[0], [0], [1], [2], [3], [4, 5]], np.array([1, 1, 1, 2, 1, 1])
     train, holdout = np.array([1, 0, 1, 1, 0, 1]), np.array([0, 1, 0, 1, 1, 0])
-    settings = {"n_permutations": 5000, "seed": 0}
-    pooled = list_contrast(as_lists(lists, weights), train, holdout, **settings)
-    lonely = module._lonely(as_lists(lists, weights), train + holdout)
-    # value 3 stands twice
-    assert lonely.tolist() == [True, True, True, True, False, False]
-    monkeypatch.setattr(module, "_lonely", lambda lists, copies: np.zeros(6, dtype=bool))
-    single = list_contrast(as_lists(lists, weights), train, holdout, **settings)
-    assert (
-        pooled.observed
-        == single.observed
-        == pytest.approx(statistic(lists, weights, train, holdout))
+    found = list_contrast(as_lists(lists, weights), train, holdout, n_permutations=5000, seed=0)
+    values = np.repeat(np.arange(6), train + holdout)
+    exact = []
+    for chosen in combinations(range(values.size), int(train.sum())):
+        mine = np.bincount(values[list(chosen)], minlength=6)
+        exact.append(statistic(lists, weights, mine, train + holdout - mine))
+    assert found.observed == pytest.approx(statistic(lists, weights, train, holdout))
+    assert found.p_value == pytest.approx(
+        np.mean(np.array(exact) >= found.observed - 1e-12), abs=0.03
     )
-    assert pooled.p_value == pytest.approx(single.p_value, abs=0.03)
-    assert (pooled.mean, pooled.spread) == pytest.approx((single.mean, single.spread), abs=0.02)
+    assert (found.mean, found.spread) == pytest.approx((np.mean(exact), np.std(exact)), abs=0.02)
 
 
 def test_blocks_of_lists(monkeypatch):

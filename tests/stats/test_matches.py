@@ -129,12 +129,6 @@ def test_order_and_doubling_do_not_matter(count):
     assert (again.mean, again.spread) == pytest.approx((found.mean, found.spread))
 
 
-def test_values_of_one_copy_are_one_class():
-    ones = np.ones(500, dtype=int)
-    classes = module._classes(ones, ones, np.repeat([0.1, 0.2], 250))
-    assert [part.tolist() for part in classes] == [[250, 250], [250, 250], [0.1, 0.2]]
-
-
 def test_nothing_matches():
     none = match_contrast(
         np.array([0, 0, 2]), np.array([1, 0, 0]), np.array([0, 1, 0]), n_permutations=9, seed=0

@@ -274,7 +274,8 @@ def test_only_samples_are_drawn_by_number():
     whole = DisclosureProtection(["key"], "secret")
     assert not hasattr(whole, "num_rows")
     assert not hasattr(whole, "num_iterations")
-    added = set(DisclosureProtectionEstimate._get_param_names()) - set(whole._get_param_names())
+    estimated = DisclosureProtectionEstimate(["key"], "secret")
+    added = set(estimated.get_params()) - set(whole.get_params())
     assert added == {"num_rows", "num_iterations"}
 
 

@@ -172,7 +172,7 @@ def test_more_conditions_than_columns():
 def test_sets_of_columns_are_equally_likely(listed, monkeypatch):
     if not listed:
         monkeypatch.setattr(made, "_MAX_SETS", 0)
-    drawn = made._drawn_columns(5, 2, 20_000, np.random.default_rng(0))
+    drawn = made.draw_columns(5, 2, 20_000, np.random.default_rng(0))
     sets, counts = np.unique(drawn, axis=0, return_counts=True)
     assert len(sets) == 10
     assert (np.diff(sets, axis=1) > 0).all()
