@@ -10,6 +10,7 @@ from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.stats.relabelling import relabelling_test
 from skeval.steps.neighbors import MAX_LENGTH, encoded, nearest, pool_index, pooled_masses
+from tests.counting import CountingContext
 
 
 @pytest.fixture(scope="module")
@@ -67,15 +68,14 @@ def test_the_nearest_are_kept(context, space):
     np.testing.assert_array_equal(distances, nearest_five)
 
 
-def test_one_pass_serves_first_and_second_neighbours(context, monkeypatch):
-    fresh = Context.of(context.train, context.holdout).with_synthetic(context.synthetic)
+def test_one_pass_serves_first_and_second_neighbours(context):
+    fresh = CountingContext.of(context.train, context.holdout).with_synthetic(context.synthetic)
     first = nearest(fresh, "synthetic", "train")
     assert first[0].shape == (30, 1)
-    from skeval.neighbors.mixed import MixedNearestNeighbors
-
-    monkeypatch.setattr(MixedNearestNeighbors, "kneighbors", None)
+    CountingContext.runs.clear()
     second = nearest(fresh, "synthetic", "train", k=2)
     np.testing.assert_array_equal(second[0][:, :1], first[0])
+    assert not CountingContext.runs
 
 
 def test_one_reference_row_has_one_neighbour():

@@ -144,7 +144,6 @@ def test_memory_of_a_context_holds_no_word():
             known.append(super().recall(key, compute))
             return known[-1]
 
-    context = Noted.of(TRAIN, schema=SCHEMA).with_synthetic(SYNTHETIC)
-    VocabularySimilarity().fit_context(context.real).evaluate_context(context)
+    VocabularySimilarity().fit_context(Noted.of(TRAIN, schema=SCHEMA)).score(SYNTHETIC)
     assert known
     assert "word1" not in repr(known)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from inspect import signature
 
 import numpy as np
@@ -150,33 +149,6 @@ def test_the_test_keeps_its_level():
     p_values = np.array([result.p_value for result in fresh(200, 200, n_attacks=100)])
     assert np.mean(p_values <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
     assert np.mean(p_values <= 0.2) <= 0.2 + 3 * np.sqrt(0.2 * 0.8 / 200)
-
-
-@pytest.mark.parametrize(
-    "metric",
-    [
-        AnonymeterRisk(),
-        InferenceRiskAll(),
-        InferenceRisk("plan"),
-        LinkabilityRisk(),
-        SinglingOutRisk("univariate"),
-    ],
-    ids=lambda metric: type(metric).__name__,
-)
-def test_score_does_without_tests_and_baseline(monkeypatch, metric):
-    metric.fit(TRAIN, HOLDOUT)
-    expected = metric.evaluate(COPIED).value
-    for kind, name in (
-        (ResidualRiskMetric, "relabelled_sums"),
-        (ResidualRiskMetric, "largest_excess_test"),
-        (LinkabilityRisk, "scores_p_value"),
-        (InferenceRisk, "abstaining_test"),
-        (SinglingOutRisk, "isolation_test"),
-    ):
-        monkeypatch.setattr(sys.modules[kind.__module__], name, None)
-    with pytest.raises(TypeError, match="not callable"):
-        metric.evaluate(COPIED)
-    assert metric.score(COPIED) == expected
 
 
 @pytest.mark.parametrize(
