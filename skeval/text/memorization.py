@@ -101,20 +101,26 @@ class MinHashJoin:
     # decide: which texts are of train and which of the holdout is not known here.
 
     def __init__(
-        self, sets: csr_array, left: np.ndarray, right: np.ndarray, similarity: float, seed: int
+        self,
+        sets: csr_array,
+        left: np.ndarray,
+        right: np.ndarray,
+        similarity: float,
+        seed: int,
+        max_candidates: int = MAX_CANDIDATES,
     ) -> None:
         lowest, banding = minima(sets, seed), Banding.of(similarity)
         while True:
             keys = band_keys(lowest, banding)
             self._bands = [_Band.of(of_sets[left], of_sets[right]) for of_sets in keys]
             n_found = int(sum(band.counts.sum() for band in self._bands))
-            if n_found <= MAX_CANDIDATES or banding.stricter.n_rows > _MAX_ROWS:
+            if n_found <= max_candidates or banding.stricter.n_rows > _MAX_ROWS:
                 break
             banding = banding.stricter
         self.left, self.right, self._keys = left, right, keys
         self._most = right.size
-        if n_found > MAX_CANDIDATES:
-            self._most = max(1, MAX_CANDIDATES // (len(self._bands) * left.size))
+        if n_found > max_candidates:
+            self._most = max(1, max_candidates // (len(self._bands) * left.size))
         looked_at = sum(np.minimum(band.counts, self._most).sum() for band in self._bands)
         self.about = {
             "by": "minhash",

@@ -11,7 +11,6 @@ from sklearn.preprocessing import FunctionTransformer
 from skeval import Context, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.privacy import near_texts as join_module
 from skeval.privacy import near_texts as texts_module
 from skeval.privacy.near_duplicates import NearDuplicateShare, near_in_words
 from skeval.results.verdict import Contrast
@@ -429,9 +428,8 @@ def test_texts_too_long_for_letters_are_compared_by_words():
     assert evaluate(NearDuplicateShare(edit_length=0), train, None, copied, NOTE).value == 0.0
 
 
-def test_row_order_of_texts(monkeypatch):
-    monkeypatch.setattr(texts_module, "_CROWD", 2)
-    monkeypatch.setattr(join_module, "_ROUND", 2)
+@pytest.mark.usefixtures("crowd")
+def test_row_order_of_texts():
     there = evaluate(NearDuplicateShare(0.3, text=0.5), *TEXTS, NOTE)
     shuffled = [t.sample(frac=1.0, random_state=i) for i, t in enumerate(TEXTS)]
     back = evaluate(NearDuplicateShare(0.3, text=0.5), *shuffled, NOTE)
