@@ -14,7 +14,7 @@ def code(frame):
     return [frame["a"].to_numpy(), frame["b"].to_numpy()]
 
 
-def test_batches_merge_to_what_the_whole_has(monkeypatch):
+def test_batches_merge_to_what_the_whole_has():
     rng = np.random.default_rng(0)
     numbers = np.where(rng.random(200) < 0.2, np.nan, rng.integers(0, 3, 200))
     frame = pd.DataFrame({"a": rng.integers(-1, 300, 200) // 60, "b": numbers})
@@ -29,7 +29,7 @@ def test_batches_merge_to_what_the_whole_has(monkeypatch):
     n_distinct = len(frame.value_counts(dropna=False))
     assert whole[1].sum() == 200
     assert whole[1].size == n_distinct
-    monkeypatch.setattr(steps, "_MAX_GROUPS", n_distinct - 1)
-    assert steps.merge_groups([whole]) is None
     assert steps.merge_groups([None, whole]) is None
+    every = np.arange(2**22 + 1)
+    assert steps.merge_groups([([every], np.ones(every.size))]) is None  # too many are distinct
     assert grouped(Context.of(frame), "train", ["a", "b"], code) is None  # no worker counts it

