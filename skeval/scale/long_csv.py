@@ -38,7 +38,7 @@ from skeval.tables.sources import MANY_ROWS, ArrowSource, TableSource, source_of
 _MIN_BYTES = 2**22  # a smaller file is not looked at
 _CHUNK = 100_000  # rows that are held at a time
 _BLOCK = 2**20
-_OPEN_FILES = Path("/proc/self/fd")
+OPEN_FILES = Path("/proc/self/fd")
 
 
 def is_long(path: Path) -> bool:
@@ -233,9 +233,9 @@ def _copied(
                 writer.write_table(pa.Table.from_arrays(columns, schema=schema))
         file.flush()
         place = copy
-        if _OPEN_FILES.exists():  # the open file can be read without its name
+        if OPEN_FILES.exists():  # the open file can be read without its name
             os.unlink(copy)
-            place = str(_OPEN_FILES / str(file.fileno()))
+            place = str(OPEN_FILES / str(file.fileno()))
         source = ArrowSource(ds.dataset([place], format="parquet", schema=schema), role)
     except BaseException:
         file.close()

@@ -185,8 +185,8 @@ def test_beta_recall_looks_at_all_rows_in_a_ball(space, k, monkeypatch):
     listed = metric.score(synthetic)
     module = "skeval.fidelity.alpha_precision."
     for first, second in ((1, 1), (2, 7), (90, 90)):
-        monkeypatch.setattr(module + "_LISTED", first)
-        monkeypatch.setattr(module + "_MAX_LENGTH", second)
+        monkeypatch.setattr(module + "LISTED", first)
+        monkeypatch.setattr(module + "MAX_LENGTH", second)
         assert metric.score(synthetic) == listed
 
 

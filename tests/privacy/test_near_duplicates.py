@@ -289,7 +289,7 @@ TEXTS = notes(0, 90), notes(1, 60), pd.concat([notes(2, 70), notes(0, 90)[:10]])
 @pytest.fixture(params=[64, 2])
 def crowd(request, monkeypatch):
     """Go from near rows to their texts, or where there are more than two the other way round."""
-    monkeypatch.setattr(texts_module, "_CROWD", request.param)
+    monkeypatch.setattr(texts_module, "CROWD", request.param)
     return request.param
 
 

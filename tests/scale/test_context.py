@@ -191,7 +191,7 @@ def expected():
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_the_same_bits_however_a_table_is_stored(form, expected, tmp_path, monkeypatch, no_cluster):
-    monkeypatch.setattr(skeval.scale.context, "_SPILLED", 100)  # what steps keep goes to files
+    monkeypatch.setattr(skeval.scale.context, "SPILLED", 100)  # what steps keep goes to files
     monkeypatch.setattr(skeval.tables.sources, "CELLS", 700)
     with skeval.engine(no_cluster if form == "workers" else "local"):
         result = evaluated(*stored(form, tmp_path))
@@ -289,8 +289,8 @@ def test_neighbours_that_do_not_fit_are_not_read_at_once(tmp_path):
 @pytest.fixture
 def nothing_fits(monkeypatch):
     """No rows are read at once, and what steps keep goes to files."""
-    monkeypatch.setattr(skeval.scale.context, "_MAX_BYTES", 0)
-    monkeypatch.setattr(skeval.scale.context, "_SPILLED", 100)
+    monkeypatch.setattr(skeval.scale.context, "MAX_BYTES", 0)
+    monkeypatch.setattr(skeval.scale.context, "SPILLED", 100)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -150,7 +150,7 @@ def test_which_files_are_long(tmp_path, monkeypatch):
 @pytest.mark.parametrize("nameless", [True, False])
 def test_nothing_is_left_of_the_copy(tmp_path, monkeypatch, nameless):
     if not nameless:
-        monkeypatch.setattr(long_csv, "_OPEN_FILES", tmp_path / "none")
+        monkeypatch.setattr(long_csv, "OPEN_FILES", tmp_path / "none")
     path = tmp_path / "train.csv"
     path.write_text(text_of(COLUMNS))
     source = streamed(path, "train")

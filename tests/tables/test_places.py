@@ -383,7 +383,7 @@ def test_a_view_of_a_stranger_ends_and_has_no_cell_without_bound(tmp_path, monke
     with contextlib.closing(sqlite3.connect(path)) as base:
         base.execute(f"CREATE VIEW people AS {view}")
         base.commit()
-    monkeypatch.setattr("skeval.tables.places._MAX_STEPS", 2**22)
+    monkeypatch.setattr(places, "MAX_STEPS", 2**22)
     with pytest.raises(TableError, match=said):
         read_table(f"{path}#people")
 
