@@ -107,7 +107,7 @@ class MinHashJoin:
         right: np.ndarray,
         similarity: float,
         seed: int,
-        max_candidates: int = MAX_CANDIDATES,
+        max_candidates: int,
     ) -> None:
         lowest, banding = minima(sets, seed), Banding.of(similarity)
         while True:
@@ -212,7 +212,7 @@ def joined(
     hashed_sides = _hashed_sides(sets, left, right, threshold, join)
     by_word = similar_by_words(sets, left, right, threshold, done)
     if "words" in hashed_sides:
-        words = MinHashJoin(sets.columns[0], left, right, threshold, seed)
+        words = MinHashJoin(sets.columns[0], left, right, threshold, seed, MAX_CANDIDATES)
         how["words"] = words.about
         by_word = words.pairs(
             done, lambda i, j: by_words(sets.columns, left[i], right[j], threshold)
@@ -222,7 +222,7 @@ def joined(
         codes, texts, _ = sets.letters[0]
         mine, theirs = (np.unique(codes[rows][codes[rows] >= 0]) for rows in (left, right))
         runs = letter_runs(np.array([_EDGE + text + _EDGE for text in texts], dtype=object), 2)
-        letters = MinHashJoin(runs, mine, theirs, runs_in_common(threshold), seed)
+        letters = MinHashJoin(runs, mine, theirs, runs_in_common(threshold), seed, MAX_CANDIDATES)
         how["letters"] = letters.about
         edited = partial(_edited, letters)
     by_letter = similar_by_letters(sets, 0, left, right, threshold, done, edited)

@@ -217,7 +217,7 @@ def test_features_on_which_no_tree_splits_are_not_predicted_from_again():
         result = evaluated(*tables, estimator=model, n_bootstrap=5)
         counts.append(Counted.n_rows)
         shares = list(result.details["importances"]["train"].values())
-        assert (np.count_nonzero(shares) == 1) is (n_trees == 1)
+        assert (np.count_nonzero(shares) == 1) == (n_trees == 1)
     assert counts[0] < 0.7 * counts[1]
 
 

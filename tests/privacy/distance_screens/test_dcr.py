@@ -284,12 +284,12 @@ def test_p_value_is_calibrated_on_discrete_tables():
 
 
 def test_baseline_protection_by_hand():
-    """Random rows lie between 0 and 10, a quarter of that from the nearer end in the median."""
+    """Random rows are whole numbers from 0 to 10, 2 from the nearer end in the median."""
     metric = DCRBaselineProtection().fit(column(0, 10))
     result = metric.evaluate(column(*[1, 1.5] * 2000))
-    assert result.value == pytest.approx(0.5, abs=0.03)
-    assert result.details["median_synthetic"] == 0.125
-    assert result.details["median_random"] == pytest.approx(0.25, abs=0.02)
+    assert result.value == pytest.approx(0.125 / 0.2)
+    assert result.details["median_synthetic"] == pytest.approx(0.125)
+    assert result.details["median_random"] == pytest.approx(0.2)
 
 
 def test_baseline_protection_of_noise_and_copies():

@@ -60,7 +60,7 @@ def test_relabelled_excess_is_brute_force():
     train, holdout, synthetic = (column(*np.random.default_rng(n).random(n)) for n in (6, 5, 7))
     metric = EpsilonIdentifiability()
     context = Context.of(train, holdout).with_synthetic(synthetic)
-    shares = relabelled_shares(context, metric.space, metric.columns)
+    by_labels = relabelled_shares(context, metric.space, metric.columns)
     pool = pd.concat([train, holdout]).to_numpy()
     within, across = cdist(pool, pool), cdist(pool, synthetic.to_numpy()).min(axis=1)
     np.fill_diagonal(within, np.inf)
@@ -74,7 +74,7 @@ def test_relabelled_excess_is_brute_force():
             np.mean(across[rows] < within[np.ix_(rows, rows)].min(axis=1)) for rows in (mine, ~mine)
         ]
         expected.append(shares[0] - shares[1])
-    excesses = -np.diff(shares(np.packbits(labels, axis=1)), axis=0)[0, : len(every)]
+    excesses = -np.diff(by_labels(np.packbits(labels, axis=1)), axis=0)[0, : len(every)]
     np.testing.assert_allclose(excesses, expected, atol=1e-12)
 
 
