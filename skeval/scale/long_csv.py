@@ -36,7 +36,7 @@ from skeval.tables.reading import (
 from skeval.tables.sources import MANY_ROWS, ArrowSource, TableSource, source_of
 
 _MIN_BYTES = 2**22  # a smaller file is not looked at
-_CHUNK = 100_000  # rows that are held at a time
+CHUNK = 100_000  # rows that are held at a time
 _BLOCK = 2**20
 OPEN_FILES = Path("/proc/self/fd")
 
@@ -160,7 +160,7 @@ def _is_boolean(values: pd.Series) -> bool:
 
 def _chunks(path: Path, settings: dict[str, Any], **how: Any) -> Iterator[pd.DataFrame]:
     """Yield the rows, some at a time, as frames with places for names."""
-    given = {"low_memory": False, "index_col": False, "chunksize": _CHUNK, **settings, **how}
+    given = {"low_memory": False, "index_col": False, "chunksize": CHUNK, **settings, **how}
     with pd.read_csv(path, **given) as chunks:
         yield from chunks
 

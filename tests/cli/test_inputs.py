@@ -67,23 +67,21 @@ def test_folders_of_parts_give_what_files_give(folder, run):
 @pytest.mark.slow
 def test_long_files_give_what_tables_in_memory_give(tmp_path, run, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    metrics = ("KSComplement", "TVComplement", "MissingValueSimilarity")
-    tables = [make_mixed(MANY_ROWS + 1, i)[["age", "city", "income"]] for i in range(3)]
+    metrics = ("KSComplement", "TVComplement")
+    tables = [make_mixed(MANY_ROWS + 1, i)[["age", "city"]] for i in range(3)]
     for role, table in zip(ROLES, tables, strict=True):
         table.to_csv(f"{role}.csv", index=False)
-        table.to_parquet(f"{role}.parquet")
         table.to_feather(f"{role}.feather")
     found = []
-    for ending in ("feather", "csv", "parquet"):
+    for ending in ("feather", "csv"):
         files = [f"{role}.{ending}" for role in ROLES]
         code, out, err = run("evaluate", *files, "--metrics", ",".join(metrics), "-o", "s.json")
         assert code == 0, err
         assert ("read a column at a time" in out + err) is (ending != "feather")
         found.append(SuiteResult.from_json("s.json"))
-    for long in found[1:]:
-        assert_alike(long, found[0])
-        cells = [[record.cells for record in one.provenance.inputs] for one in (long, found[0])]
-        assert cells[0] == cells[1]
+    assert_alike(*found)
+    cells = [[record.cells for record in one.provenance.inputs] for one in found]
+    assert cells[0] == cells[1]
 
 
 @pytest.mark.slow

@@ -78,7 +78,7 @@ def test_searches_are_in_parts_where_rows_are_in_a_file_or_sent_out(contexts, tm
     assert type(gower_engine(there, None, many)) is MixedNearestNeighbors
     with running_on(DaskEngine(None)):
         assert type(gower_engine(there, None, many)) is PartitionedNearestNeighbors
-        assert type(gower_engine(there, None, many[:-1])) is MixedNearestNeighbors
+        assert type(gower_engine(there, None, many[:-2])) is MixedNearestNeighbors
 
 
 @pytest.mark.slow

@@ -168,14 +168,14 @@ def test_more_conditions_than_columns():
     assert found.columns.shape == (5, 3)
 
 
-@pytest.mark.parametrize("n_columns", [5, 200])  # the sets of five are listed
+@pytest.mark.parametrize("n_columns", [5, 25])  # the sets of five are listed
 def test_sets_of_columns_are_equally_likely(n_columns):
     n_sets = comb(n_columns, 2)
-    drawn = draw_columns(n_columns, 2, 100 * n_sets, np.random.default_rng(0))
+    drawn = draw_columns(n_columns, 2, 1000 * n_sets, np.random.default_rng(0))
     sets, counts = np.unique(drawn, axis=0, return_counts=True)
     assert len(sets) == n_sets
     assert (np.diff(sets, axis=1) > 0).all()
-    assert np.abs(counts / 100 - 1).max() < 0.6
+    assert np.abs(counts / 1000 - 1).max() < 0.2
 
 
 def test_random_predicates():
