@@ -68,7 +68,7 @@ def test_folders_of_parts_give_what_files_give(folder, run):
 def test_long_files_give_what_tables_in_memory_give(tmp_path, run, monkeypatch):
     monkeypatch.chdir(tmp_path)
     metrics = ("KSComplement", "TVComplement")
-    tables = [make_mixed(MANY_ROWS + 1, i)[["age", "city"]] for i in range(3)]
+    tables = [make_mixed(MANY_ROWS + 1, i)[["age", "city", "income"]] for i in range(3)]
     for role, table in zip(ROLES, tables, strict=True):
         table.to_csv(f"{role}.csv", index=False)
         table.to_feather(f"{role}.feather")
