@@ -13,6 +13,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # Workers share the cores: threads of each would spend their time waiting for one another.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -126,3 +128,22 @@ def iris_halves() -> tuple[pd.DataFrame, pd.DataFrame]:
     frame = bunch.data.set_axis(["sl", "sw", "pl", "pw"], axis=1)
     frame["target"] = pd.Series(bunch.target_names[bunch.target], dtype="category")
     return frame.iloc[::2].reset_index(drop=True), frame.iloc[1::2].reset_index(drop=True)
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Call the command line; return the exit code and what it printed."""
+
+    def call(*arguments):
+        from skeval.cli import main
+
+        monkeypatch.setattr(sys, "argv", ["skeval", *map(str, arguments)])
+        code = 0
+        try:
+            main()
+        except SystemExit as ended:
+            code = ended.code or 0
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return call

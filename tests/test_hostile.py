@@ -27,6 +27,7 @@ from skeval.tables.one_table import as_frame
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.schema import TableSchema
 from tests.hostile import PANDAS, TABLES
+from tests.notebook import cell_of
 from tests.test_common import METRICS
 
 EVERY = os.environ.get("SKEVAL_HOSTILE") == "all"
@@ -109,7 +110,7 @@ def check_suite(suite, tables, path, **given):
     saved, frame = (one.frame().drop(columns=["seconds", "error"]) for one in (again, results))
     pd.testing.assert_frame_equal(saved, frame)
     repr(results)
-    results._repr_html_()
+    cell_of(results)
     return len(results)
 
 

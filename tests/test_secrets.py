@@ -26,7 +26,8 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import SkevalError
 from skeval.generators import Bootstrap
 from skeval.model_selection import cross_validate_generator
-from skeval.utils.parameters import _fields
+from skeval.utils.parameters import hints_of
+from tests.notebook import cell_of
 from tests.test_common import METRICS
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -195,10 +196,10 @@ def outputs(tmp_path_factory):
             for one in caught:
                 keep("warning", str(one.message))
             keep("suite", repr(suite))
-            keep("suite html", suite._repr_html_() if hasattr(suite, "_repr_html_") else "")
+            keep("suite html", cell_of(suite))
             keep("json", result.to_json())
             keep("repr", repr(result))
-            keep("html", result._repr_html_())
+            keep("html", cell_of(result))
             keep("csv", result.frame().to_csv())
             keep("verdict", repr(result.verdict()))
             keep("pickled results", pickle.dumps(result))
@@ -206,7 +207,7 @@ def outputs(tmp_path_factory):
             for name, each in result.items():
                 keep(f"{name} json", each.to_json())
                 keep(f"{name} repr", repr(each))
-                keep(f"{name} html", each._repr_html_())
+                keep(f"{name} html", cell_of(each))
                 keep(f"{name} pickle", pickle.dumps(each))
                 keep(f"{name} warnings", "\n".join(map(str, each.warnings)))
                 keep(f"{name} details", repr(each.details))
@@ -248,7 +249,7 @@ def test_no_cell_stands_in_an_output(outputs):
 
 def at_other_settings(metric):
     """Return clones with another choice of one parameter each."""
-    hints, clones = _fields(type(metric)), []
+    hints, clones = hints_of(type(metric)), []
     for name, given in metric.get_params(deep=False).items():
         choices = get_args(hints[name]) if get_origin(hints.get(name)) is Literal else ()
         for other in [choice for choice in choices if choice != given][:1]:

@@ -22,7 +22,7 @@ from skeval.steps.vectors import vectors
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Count
 
-_LISTED, _MAX_LENGTH = 5, 64  # nearest synthetic rows that are looked through before all are
+LISTED, MAX_LENGTH = 5, 64  # nearest synthetic rows that are looked through before all are
 _CENTRES: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "median": np.median}
 
 
@@ -155,7 +155,7 @@ def lowest_levels(
         context,
         "train",
         "synthetic",
-        k=min(_LISTED, n_drawn(context, "synthetic", max_rows)),
+        k=min(LISTED, n_drawn(context, "synthetic", max_rows)),
         space=space,
         columns=columns,
         n_query=max_rows,
@@ -168,7 +168,7 @@ def lowest_levels(
         size = drawn(context, "synthetic", max_rows)
         index = reference_index(context, "synthetic", space, columns, size, seed if size else 0)
         queries = rows_of(context, "train", space, columns, drawn(context, "train", max_rows), seed)
-        listed = index.kneighbors(queries[more], min(_MAX_LENGTH, levels.size))
+        listed = index.kneighbors(queries[more], min(MAX_LENGTH, levels.size))
         lowest[more], is_full = _lowest_listed(*listed, radius[more], levels, strict)
         more = more[is_full]
     if more.size:

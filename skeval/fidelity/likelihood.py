@@ -224,7 +224,7 @@ def mixture(context: Context, names: tuple[str, ...], settings: Settings) -> Mix
     rows = rows[np.lexsort(rows.T)]  # neither draws nor starts must depend on the order of rows
     at = sample_positions(len(rows), settings.max_rows, settings.random_state)
     drawn = (rows[at] - mean) / scale
-    candidates = _candidates(settings.n_components, n_most=len(np.unique(drawn, axis=0)))
+    candidates = candidate_sizes(settings.n_components, n_most=len(np.unique(drawn, axis=0)))
     criteria: dict[int, float] = {}
     if len(candidates) > 1:
         for k in candidates:
@@ -249,7 +249,8 @@ def _gaussians(k: int, n_init: int, settings: Settings) -> GaussianMixture:
     )
 
 
-def _candidates(n_components: int | Sequence[int], n_most: int) -> list[int]:
+def candidate_sizes(n_components: int | Sequence[int], n_most: int) -> list[int]:
+    """Return the numbers of components that are tried."""
     ends = n_components if isinstance(n_components, Sequence) else (n_components, n_components)
     low, high = (min(k, n_most) for k in ends)
     return sorted({int(k) for k in np.rint(np.geomspace(low, high, _N_CANDIDATES))})

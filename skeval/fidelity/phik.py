@@ -166,7 +166,7 @@ def _phik_of(pairs: SideBySide, *, noise_correction: bool) -> np.ndarray:
     roots = np.sqrt((observed - pedestal)[between] / (greatest - pedestal)[between])
     alike, shape = np.unique(np.sort(shapes[:, between], axis=0), axis=1, return_inverse=True)
     for k, sides in enumerate(alike.T.tolist()):
-        values[between[shape == k]] = np.sin(_angle_curve(*sides)(roots[shape == k]))
+        values[between[shape == k]] = np.sin(angle_curve(*sides)(roots[shape == k]))
     return values
 
 
@@ -202,7 +202,7 @@ def normal_cells(correlation: float, n_rows: int, n_columns: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=4096)
-def _angle_curve(n_rows: int, n_columns: int) -> PchipInterpolator:
+def angle_curve(n_rows: int, n_columns: int) -> PchipInterpolator:
     """Map sqrt(g / g(1)), nearly linear in the angle, to the angle t of the correlation sin(t)."""
     angles = np.linspace(0.0, np.pi / 2.0, _N_ANGLES)
     correlations = np.sin(angles)

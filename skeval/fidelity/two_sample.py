@@ -96,9 +96,9 @@ class TwoSampleTest(ClassifierMetric):
             return undefined(reason)
         name, estimator = next(iter(self._models().items()))
         scores = fold_scores(context, estimator, columns, *self._rows)
-        value, area = _statistic(scores, self.scoring), auc(scores.synthetic, scores.real)
+        value, area = score_statistic(scores, self.scoring), auc(scores.synthetic, scores.real)
         similarity = 2.0 - 2.0 * max(area, 0.5)
-        low, high = _interval(scores, value, self.scoring)
+        low, high = score_interval(scores, value, self.scoring)
         return Result(
             value,
             interval=(low, high),
@@ -267,7 +267,8 @@ class ClassifierTwoSampleTest(TwoSampleTest):
         return with_defaults(self.estimator)
 
 
-def _statistic(scores: Scores, scoring: str) -> float:
+def score_statistic(scores: Scores, scoring: str) -> float:
+    """Return the accuracy or the area under the ROC curve."""
     if scoring == "auc":
         return auc(scores.synthetic, scores.real)
     return Confusion.of(scores.real, scores.synthetic).accuracy
@@ -279,7 +280,7 @@ def _tested(
     """Return what a classifier reaches out of fold, with its p-value, and the test of one split."""
     scores = fold_scores(context, estimator, *rows)
     test = _split_test(split(context, estimator, *halves), scoring)
-    rates = {each: _statistic(scores, each) for each in ("accuracy", "auc")}
+    rates = {each: score_statistic(scores, each) for each in ("accuracy", "auc")}
     return {**rates, "p_value": test["p_value"]}, test
 
 
@@ -299,7 +300,7 @@ def _nearness(area: float) -> float:
     return 1.0 - 2.0 * abs(area - 0.5)
 
 
-def _interval(scores: Scores, value: float, scoring: str) -> tuple[float, float]:
+def score_interval(scores: Scores, value: float, scoring: str) -> tuple[float, float]:
     """Return the interval of half as many rows: out-of-fold scores depend on each other."""
     if scoring == "accuracy":
         return wilson(value * scores.real.size, scores.real.size)
@@ -352,7 +353,7 @@ def permutation_p_value(
 
     def score(first: np.ndarray, second: np.ndarray) -> float:
         scores = out_of_folds(estimator, first, second, nominal)
-        return _statistic(scores, scoring)
+        return score_statistic(scores, scoring)
 
     least = score(*tables) - _NOISE
     n_reached = sum(score(*dealt) >= least for dealt in relabelled(tables, n_permutations, seed))

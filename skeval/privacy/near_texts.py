@@ -18,7 +18,7 @@ from skeval.steps.encoded_rows import encoded, encoded_columns, is_gower, prepro
 from skeval.steps.neighbors import gower_engine, index_of
 
 ROLES = ("train", "holdout", "synthetic")
-_CROWD = 64  # rows near in what can be measured; texts of more are joined first
+CROWD = 64  # rows near in what can be measured; texts of more are joined first
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,8 @@ def near_texts(
     if rule.measures and len(queries.texts):
         index = index_of(context, real.measured, rule.space, rule.columns)
         radius = np.full(len(queries.texts), rule.tau)
-        _, near = index.kneighbors(queries.measured, _CROWD + 1, radius)
-        crowded = (near >= 0).sum(axis=1) > _CROWD
+        _, near = index.kneighbors(queries.measured, CROWD + 1, radius)
+        crowded = (near >= 0).sum(axis=1) > CROWD
         i, place = np.nonzero((near >= 0) & ~crowded[:, None])
         j = near[i, place]
         alike = similar(sets, queries.texts[i], real.texts[j], rule.text)

@@ -64,11 +64,11 @@ def definition_of(metric: str) -> list[str]:
     if limits := sections.get("Warnings"):
         texts.append(f"Limits: {limits}")
     if references := sections.get("References"):
-        texts.append(f"References: {_cited(references)}")
+        texts.append(f"References: {shorten_references(references)}")
     return texts
 
 
-def _cited(references: str) -> str:
+def shorten_references(references: str) -> str:
     """Return references in short: those that can be looked up need no title, nor all authors."""
     return _SEVERAL.sub(r"\1 et al.", _TITLE.sub("", references))
 

@@ -439,7 +439,7 @@ class Figures:
     def drawn(self, item: Item, table: str = "") -> str:
         """Return a figure, drawn as lines and letters."""
         label, buffer = escape(item.heading), io.BytesIO()
-        save(figure := _figure(item.display), buffer, "svg")
+        save(figure := figure_of(item.display), buffer, "svg")
         picture = embedded(buffer.getvalue().decode("utf-8"), label)
         picture = picture.removesuffix("</svg>") + tips_in_svg(item.display, figure) + "</svg>"
         if (key := _key(item, table)) not in self._known:
@@ -474,7 +474,7 @@ def _key(item: Item, table: str) -> tuple[Any, ...]:
     return type(item.display), table, item.heading, item.caption
 
 
-def _figure(display: Display) -> Figure:
+def figure_of(display: Display) -> Figure:
     """Return a figure in boxes of fixed size, where the display knows them."""
     from matplotlib.figure import Figure
 

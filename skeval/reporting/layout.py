@@ -398,14 +398,14 @@ def _draw_row(
 ) -> None:
     for i, item in enumerate(row):
         x = MARGIN + i * (wide + _GAP)
-        _head(page, x, y, item, wide, n)
+        draw_heading(page, x, y, item, wide, n)
         page.boxed(item.display, x, y + above, wide, height - above - 3.0, item.alt)
 
 
 def _draw_beside(item: Item, page: Page, y: float, height: float) -> None:
     """Draw one figure at the left of its words."""
     wide, x = 0.5 * page.inner, MARGIN + (1.0 - _WORDS_BESIDE) * page.inner
-    _head(page, x + 4.0, y, item, _WORDS_BESIDE * page.inner, 2)
+    draw_heading(page, x + 4.0, y, item, _WORDS_BESIDE * page.inner, 2)
     page.boxed(item.display, MARGIN, y + 1.0, wide, height - 5.0, item.alt)
 
 
@@ -415,7 +415,7 @@ def _draw_words_left(
     """Draw figures of a row, each with its words at the left."""
     for i, item in enumerate(row):
         x, words = MARGIN + i * (wide + _GAP), _WORDS_LEFT * wide
-        _head(page, x, y, item, words - 2.0, n + 1)
+        draw_heading(page, x, y, item, words - 2.0, n + 1)
         page.boxed(item.display, x + words, y + 1.0, wide - words, height - 5.0, item.alt)
         page.rule(y + height - 2.5, x, x + wide)
 
@@ -426,7 +426,7 @@ _MIN_LETTER_SIZE = 6.5  # size of letters
 _WORDS_LEFT, _WORDS_BESIDE = 0.5, 0.46  # share of the width that words at a side of a figure take
 
 
-def _head(page: Page, x: float, y: float, item: Item, wide: float, n: int) -> None:
+def draw_heading(page: Page, x: float, y: float, item: Item, wide: float, n: int) -> None:
     """Write a figure's heading and caption, each of its lines wrapped."""
     size, small = _SIZES[n]
     y += 2.0 if n == 1 else 0.0

@@ -33,9 +33,9 @@ from skeval.utils.parameters import Scaling
 
 T = TypeVar("T")
 MAX_ROWS = 50_000  # of a role, for what can do with a sample only
-_MAX_BYTES = 2**31  # up to which rows are read at once to look for neighbours among them
+MAX_BYTES = 2**31  # up to which rows are read at once to look for neighbours among them
 _COPIES = 4  # of each number meanwhile: as given, as read, encoded, in the index
-_SPILLED = 2**20  # bytes from which what a step returns is kept in a file
+SPILLED = 2**20  # bytes from which what a step returns is kept in a file
 
 
 class LargeContext(Context):
@@ -142,7 +142,7 @@ for _steps in (row_steps, column_steps, distinct_row_steps, pair_steps):
 @room.register(LargeContext)
 def _(context: LargeContext, shape: tuple[int, int]) -> np.ndarray:
     """Return an array to be filled by a step: in a file, where it would be large."""
-    if 8 * np.prod(shape) > _SPILLED:
+    if 8 * np.prod(shape) > SPILLED:
         return context._spill.room(shape)
     return np.asarray(room.ordinary(context, shape))
 
@@ -190,7 +190,7 @@ def _fits(context: Context) -> bool:
     """Return whether the rows of all roles fit in memory, with what a search makes of them."""
     roles = [role for role in ("train", "holdout", "synthetic") if role in context]
     n_rows = sum(context.n_rows(role) for role in roles)
-    return n_rows * len(context.schema.kinds) * 8 * _COPIES <= _MAX_BYTES
+    return n_rows * len(context.schema.kinds) * 8 * _COPIES <= MAX_BYTES
 
 
 @shared
@@ -242,7 +242,7 @@ def _spilled(value: Any, spill: Spill) -> Any:
     if isinstance(value, np.memmap):
         return value
     if isinstance(value, np.ndarray):
-        return spill.keep(value) if value.nbytes > _SPILLED and value.dtype != object else value
+        return spill.keep(value) if value.nbytes > SPILLED and value.dtype != object else value
     if type(value) in {tuple, list}:
         return type(value)(_spilled(part, spill) for part in value)
     if type(value) is dict:

@@ -32,14 +32,16 @@ def _(
     rows = context.given(role) if given else context[role]
     if not names or not counted_by_workers(rows):
         return None
-    return rows.added_up(names, partial(_groups_of, code=code), _merged)
+    return rows.added_up(names, partial(count_groups, code=code), merge_groups)
 
 
-def _groups_of(frame: pd.DataFrame, code: distinct_rows.Code) -> Groups | None:
+def count_groups(frame: pd.DataFrame, code: distinct_rows.Code) -> Groups | None:
+    """Count the distinct rows of a batch."""
     return _few(*distinct_codes([_narrow(column) for column in code(frame)]))
 
 
-def _merged(parts: list[Groups | None]) -> Groups | None:
+def merge_groups(parts: list[Groups | None]) -> Groups | None:
+    """Add up the counts of batches; None if one of them has too many distinct rows."""
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
         return None

@@ -125,7 +125,7 @@ def _matches_test(matched: Matched, delta: float, adjacency: Adjacency) -> Calla
     """Return the p-value as a function of epsilon, the ways to choose train being counted once."""
     n, n_holdout = matched.n_train, matched.n_holdout
     m = matched.k_train + matched.k_holdout
-    counts, log_ways = _log_ways(m, n, n_holdout)
+    counts, log_ways = log_match_ways(m, n, n_holdout)
     is_reached = counts >= matched.k_train
 
     def p_value(epsilon: float) -> float:
@@ -139,24 +139,24 @@ def _matches_test(matched: Matched, delta: float, adjacency: Adjacency) -> Calla
             return reached
         if 2 * m > n + n_holdout:
             return 1.0
-        fewest = _fewest_matches(reached, matched, odds)
+        fewest = min_matches(reached, matched, odds)
         return min(1.0, reached + 2.0 * n * exceptions / fewest)
 
     return p_value
 
 
-def _log_ways(m: int, n_train: int, n_holdout: int) -> tuple[np.ndarray, np.ndarray]:
+def log_match_ways(m: int, n_train: int, n_holdout: int) -> tuple[np.ndarray, np.ndarray]:
     """Return how many of m records may be train, and the log of the ways, but for a constant."""
     counts = np.arange(max(0, m - n_holdout), min(m, n_train) + 1.0)
     others = (m - counts, n_train - counts, n_holdout - m + counts)
     return counts, -sum(gammaln(part + 1.0) for part in (counts, *others))
 
 
-def _fewest_matches(level: float, matched: Matched, odds: float) -> int:
+def min_matches(level: float, matched: Matched, odds: float) -> int:
     """Return the least number of matches that, all of train, have no more than this chance."""
 
     def none_of_holdout(m: int) -> bool:
-        counts, log_ways = _log_ways(m, matched.n_train, matched.n_holdout)
+        counts, log_ways = log_match_ways(m, matched.n_train, matched.n_holdout)
         logs = log_ways + odds * counts
         return bool(logs[-1] - logsumexp(logs) <= np.log(level) + NOISE)
 

@@ -49,11 +49,11 @@ class RowsAtRisk:
         return rows_at_risk(real.with_synthetic(release, lenient=True)).head(n)
 
 
-def rows_at_risk(context: Context) -> pd.DataFrame:
+def rows_at_risk(context: Context, max_scored: int = _MAX_SCORED) -> pd.DataFrame:
     """Return all train rows, most exposed first, each with the attack that is surest of it."""
     if nothing_to_measure(context, "gower"):
         raise TableError("rows at risk: no column of this table can be measured.")
-    scored, _ = scores_by_attack(context, STRONGEST, _MAX_SCORED)
+    scored, _ = scores_by_attack(context, STRONGEST, max_scored)
     if not scored:
         raise TableError("rows at risk: train and holdout have too few rows for any attack.")
     if len(scored) > 1:

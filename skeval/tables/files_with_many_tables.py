@@ -32,7 +32,7 @@ _MAX_EMPTY = 100  # rows above a table
 MAX_BYTES = 2**29  # of the texts and blobs of a table that is read as objects of Python
 _FETCHED = 8  # rows at a time: a cell may have 16 MiB
 _MAX_CELL_LENGTH = 2**24  # bytes of a cell of a database file
-_MAX_STEPS, _AT_ONCE = 2**32, 2**20  # of SQLite, for a table or a view: a hundred for each cell
+MAX_STEPS, _AT_ONCE = 2**32, 2**20  # of SQLite, for a table or a view: a hundred for each cell
 _MAX_NAMED = 10  # tables or sheets of a message
 _NO_VALUES = frozenset(
     ("", "#N/A", "#DIV/0!", "#REF!", "#NAME?", "#NULL!", "#NUM!", "#VALUE!", "#SPILL!", "#CALC!")
@@ -211,7 +211,7 @@ def _of_sqlite(path: Path, place: Place) -> pd.DataFrame:
             base.execute("PRAGMA trusted_schema=OFF")  # views run no functions of this process
             base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_CELL_LENGTH)
             if not place.is_query:  # a view of the file may never end
-                steps = iter(range(_MAX_STEPS // _AT_ONCE))
+                steps = iter(range(MAX_STEPS // _AT_ONCE))
                 base.set_progress_handler(lambda: next(steps, None) is None, _AT_ONCE)
             known = (
                 "SELECT name, type FROM sqlite_master WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'"

@@ -27,9 +27,9 @@ from skeval.tables.reading import UNREADABLE
 from skeval.tables.sources import MANY_ROWS, ArrowSource, TableSource
 
 _MIN_BYTES = 2**22  # a smaller file is not looked at
-_CHUNK = 100_000  # rows that are held at a time
+CHUNK = 100_000  # rows that are held at a time
 _BLOCK = 2**20
-_OPEN_FILES = Path("/proc/self/fd")
+OPEN_FILES = Path("/proc/self/fd")
 
 
 def is_long(path: Path) -> bool:
@@ -137,7 +137,7 @@ def _is_boolean(values: pd.Series) -> bool:
 
 def _chunks(path: Path, settings: dict[str, Any], **how: Any) -> Iterator[pd.DataFrame]:
     """Yield the rows, some at a time, as frames with places for names."""
-    given = {"low_memory": False, "index_col": False, "chunksize": _CHUNK, **settings, **how}
+    given = {"low_memory": False, "index_col": False, "chunksize": CHUNK, **settings, **how}
     with pd.read_csv(path, **given) as chunks:
         yield from chunks
 
@@ -210,9 +210,9 @@ def _copied(
                 writer.write_table(pa.Table.from_arrays(columns, schema=schema))
         file.flush()
         place = copy
-        if _OPEN_FILES.exists():  # the open file can be read without its name
+        if OPEN_FILES.exists():  # the open file can be read without its name
             os.unlink(copy)
-            place = str(_OPEN_FILES / str(file.fileno()))
+            place = str(OPEN_FILES / str(file.fileno()))
         source = ArrowSource(ds.dataset([place], format="parquet", schema=schema), role)
     except BaseException:
         file.close()

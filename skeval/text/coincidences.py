@@ -73,7 +73,7 @@ def coincidence(
     rows = np.concatenate([start + one.rows for start, one in zip(starts, found, strict=False)])
     keys = np.concatenate([one.hashes[:, 0] for one in found])
     words = np.concatenate([one.words for one in found])
-    texts = _Texts.of(context, reading.columns)
+    texts = TextSets.of(context, reading.columns)
     own = texts.places(words[_first(keys, hashes)])
     pairs = _pairs(hashes, (rows[rows < n_real], keys[rows < n_real]), found[2])
     held, named = texts.counts(), _named(rows, texts.places(words), texts.held.shape)
@@ -101,14 +101,15 @@ def coincidence(
 
 
 @dataclass(frozen=True)
-class _Texts:
+class TextSets:
     """Which words the rows of all tables have, train first, and vectors of length 1 of these."""
 
     keys: np.ndarray
     held: csr_array
 
     @classmethod
-    def of(cls, context: Context, columns: Sequence[str]) -> _Texts:
+    def of(cls, context: Context, columns: Sequence[str]) -> TextSets:
+        """Read the words of all tables."""
         rows, words = _words(context, columns, (*_REAL, "synthetic"))
         keys, cells = np.unique(words, return_inverse=True)
         n_rows = sum(context.n_rows(role) for role in (*_REAL, "synthetic"))
@@ -188,7 +189,7 @@ def _named(rows: np.ndarray, places: np.ndarray, shape: tuple[int, int]) -> np.n
 
 
 def _nearness(
-    texts: _Texts,
+    texts: TextSets,
     pairs: tuple[np.ndarray, np.ndarray, np.ndarray],
     own: np.ndarray,
     n_real: int,

@@ -69,20 +69,26 @@ class MinHashJoin:
     # decide: which texts are of train and which of the holdout is not known here.
 
     def __init__(
-        self, sets: csr_array, left: np.ndarray, right: np.ndarray, similarity: float, seed: int
+        self,
+        sets: csr_array,
+        left: np.ndarray,
+        right: np.ndarray,
+        similarity: float,
+        seed: int,
+        max_candidates: int,
     ) -> None:
         lowest, banding = minima(sets, seed), Banding.of(similarity)
         while True:
             keys = band_keys(lowest, banding)
             self._bands = [_Band.of(of_sets[left], of_sets[right]) for of_sets in keys]
             n_found = int(sum(band.counts.sum() for band in self._bands))
-            if n_found <= MAX_CANDIDATES or banding.stricter.n_rows > _MAX_ROWS:
+            if n_found <= max_candidates or banding.stricter.n_rows > _MAX_ROWS:
                 break
             banding = banding.stricter
         self.left, self.right, self._keys = left, right, keys
         self._most = right.size
-        if n_found > MAX_CANDIDATES:
-            self._most = max(1, MAX_CANDIDATES // (len(self._bands) * left.size))
+        if n_found > max_candidates:
+            self._most = max(1, max_candidates // (len(self._bands) * left.size))
         looked_at = sum(np.minimum(band.counts, self._most).sum() for band in self._bands)
         self.about = {
             "by": "minhash",
@@ -174,7 +180,7 @@ def joined(
     hashed_sides = _hashed_sides(sets, left, right, threshold, join)
     by_word = similar_by_words(sets, left, right, threshold, done)
     if "words" in hashed_sides:
-        words = MinHashJoin(sets.columns[0], left, right, threshold, seed)
+        words = MinHashJoin(sets.columns[0], left, right, threshold, seed, MAX_CANDIDATES)
         how["words"] = words.about
         by_word = words.pairs(
             done, lambda i, j: by_words(sets.columns, left[i], right[j], threshold)
@@ -184,7 +190,7 @@ def joined(
         codes, texts, _ = sets.letters[0]
         mine, theirs = (np.unique(codes[rows][codes[rows] >= 0]) for rows in (left, right))
         runs = letter_runs(np.array([_EDGE + text + _EDGE for text in texts], dtype=object), 2)
-        letters = MinHashJoin(runs, mine, theirs, runs_in_common(threshold), seed)
+        letters = MinHashJoin(runs, mine, theirs, runs_in_common(threshold), seed, MAX_CANDIDATES)
         how["letters"] = letters.about
         edited = partial(_edited, letters)
     by_letter = similar_by_letters(sets, 0, left, right, threshold, done, edited)

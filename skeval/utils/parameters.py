@@ -201,7 +201,7 @@ def legal_sets(declared: Callable[..., Any]) -> Mapping[str, Constraint]:
     {'n': 'an int in [1, inf)', 'replace': 'True or False'}
     """
     if declared not in _READ:
-        hints = _fields(declared) if isinstance(declared, type) else _hints(declared)
+        hints = hints_of(declared) if isinstance(declared, type) else _hints(declared)
         sets = {name: _legal_set(hint) for name, hint in hints.items()}
         sets.pop("return", None)
         _READ[declared] = {name: legal for name, legal in sets.items() if legal is not None}
@@ -214,7 +214,7 @@ def _hints(function: Any) -> dict[str, Any]:
     return _looked_up(getattr(function, "__annotations__", {}), names)
 
 
-def _fields(kind: type) -> dict[str, Any]:
+def hints_of(kind: type) -> dict[str, Any]:
     """Return the annotations of the parameters of a class: of its `__init__`, or of its fields."""
     owner = next(base for base in kind.__mro__ if "__init__" in vars(base))
     if "__dataclass_fields__" not in vars(owner):

@@ -75,19 +75,27 @@ class _Lines:
         self._state = verb, 0, ends
 
         def advance(name: str, done: int, total: int) -> None:
-            _note(ends, done, time.perf_counter() - self._start)
+            note_ends(ends, done, time.perf_counter() - self._start)
             self._state = verb, total, ends
 
         return advance
 
     def _run(self) -> None:
-        wait = _FIRST
-        while not self.over.wait(wait):
+        for wait in waits():
+            if self.over.wait(wait):
+                return
             verb, total, ends = self._state
             seconds = time.perf_counter() - self._start
             if total or seconds >= _SHORTEST:  # a piece of work that has just begun says nothing
                 self._write(said(verb, total, seconds, list(ends)))
-            wait = min(2 * wait, _MAX_WAIT)
+
+
+def waits() -> Iterator[float]:
+    """Yield the seconds from line to line."""
+    wait = _FIRST
+    while True:
+        yield wait
+        wait = min(2 * wait, _MAX_WAIT)
 
 
 def said(verb: str, total: int, seconds: float, ends: Sequence[float] = ()) -> str:
@@ -104,7 +112,7 @@ def said(verb: str, total: int, seconds: float, ends: Sequence[float] = ()) -> s
     )
 
 
-def _note(ends: list[float], done: int, now: float) -> None:
+def note_ends(ends: list[float], done: int, now: float) -> None:
     """Note when pieces were done, of which several may be at once."""
     ends[done:] = []
     ends += [now] * (done - len(ends))

@@ -490,10 +490,10 @@ def test_without_memory_for_a_sentence_there_is_one(folder, run, monkeypatch):
 
 
 def test_failed_metrics_show_in_the_exit_code(folder, run, monkeypatch):
-    def fail(metric, context):
+    def fail(metric, context, **settings):
         raise ArithmeticError("cell 8675309")
 
-    monkeypatch.setattr("skeval.fidelity.KSComplement._compute", fail)
+    monkeypatch.setattr("skeval.fidelity.KSComplement.evaluate_context", fail)
     code, out, err = run("evaluate", *THREE, "--suite", "quality", "-o", "s.json")
     assert code == 1
     assert "1 of 4 metrics failed: column_shapes/ks_complement." in err

@@ -11,9 +11,9 @@ from tests.releases import SINGLE, parts_of
 def test_the_command_line_stops_them(kind, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     release = SINGLE[kind].build(parts_of("mixed"))
-    for role, table in release._asdict().items():
-        table.to_csv(f"{role}.csv", index=False)
-    tables = [f"{role}.csv" for role in release._fields]
+    tables = ["train.csv", "holdout.csv", "synthetic.csv"]
+    for path, table in zip(tables, release, strict=True):
+        table.to_csv(path, index=False)
     code, _, err = run("evaluate", *tables, "--metrics", "exact_matches", "--fail-on", "leak")
     assert code == 1, err
     assert "policy violated: no leak found" in err

@@ -14,7 +14,7 @@ import pytest
 
 import skeval.compat
 from skeval.compat import ComputedMetric, DiagnosticReport, QualityReport, computed
-from skeval.compat.sdmetrics import _METRICS
+from skeval.compat.sdmetrics import NAMES
 from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import InvalidParameterError, MetricWarning, TableError
 from skeval.privacy import DCRBaselineProtection
@@ -158,12 +158,12 @@ def test_a_number_that_is_not_that_of_sdmetrics_is_said():
 
 def test_names_that_can_be_imported_are_listed():
     listed = dir(skeval.compat)
-    assert {*_METRICS, "QualityReport", "PrivacyEvaluator"} <= set(listed)
+    assert {*NAMES, "QualityReport", "PrivacyEvaluator"} <= set(listed)
     assert all(getattr(skeval.compat, name) is not None for name in listed)
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", _METRICS)
+@pytest.mark.parametrize("name", NAMES)
 def test_each_name_computes(name):
     metric = computed(name)
     assert metric.kind.__name__ == proper_name(name) or metric.kind.__name__ == name

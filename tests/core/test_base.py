@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import pytest
 
 from skeval import Metric, MetricSuite, MetricTags, Result
@@ -35,21 +34,3 @@ def test_suites_say_where_a_leak_lies_and_metrics_if_they_are_asked(p_value, own
     assert metric.evaluate(synthetic).advice == own
     assert metric.evaluate(synthetic, advise=True).advice == advice
     assert MetricSuite([("told", metric)]).fit(train).evaluate(synthetic)["told"].advice == advice
-
-
-def test_one_path_leads_from_tables_to_a_value():
-    """A score is the value of the result, also where a metric says how its result is finished."""
-
-    class Doubled(Metric):
-        tags = MetricTags("fidelity", greater_is_better=False)
-
-        def _compute(self, context):
-            return float(context.synthetic["x"].mean() - context.train["x"].mean())
-
-        def _finished(self, computed):
-            result = super()._finished(computed)
-            return Result(2.0 * result.value, metric=result.metric, tags=result.tags)
-
-    train, synthetic = pd.DataFrame({"x": [0.0, 1.0]}), pd.DataFrame({"x": [2.0, 3.0]})
-    metric = Doubled().fit(train)
-    assert metric.evaluate(synthetic).value == metric.score(synthetic) == 4.0

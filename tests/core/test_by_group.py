@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import ByGroup, MetricSuite, MetricTags, SuiteResult, check_metric
+from skeval import ByGroup, Metric, MetricSuite, MetricTags, Result, SuiteResult, check_metric
 from skeval.core.by_group import goodness
 from skeval.datasets import make_mixed
 from skeval.diagnostic import RangeCoverage
@@ -73,12 +71,20 @@ def test_leak_of_one_group_is_found_after_holm():
     assert result.summary.startswith("Of 3 groups by plan, premium is the worst. ")
 
 
-class Told(DCRShare):
-    """Says which two numbers its test compared."""
+class Told(Metric):
+    """Share of synthetic rows that are train rows; says which two numbers its test compared."""
 
-    def _in_relation(self, context, result):
-        result = super()._in_relation(context, result)
-        return replace(result, contrast=Contrast("rows closer to train", result.value, 0.5))
+    tags = MetricTags("privacy", greater_is_better=False, needs={"holdout"}, evidence="screen")
+
+    def _compute(self, context):
+        share, other = (
+            context.synthetic.merge(context[role].drop_duplicates()).shape[0]
+            / context.n_rows("synthetic")
+            for role in ("train", "holdout")
+        )
+        p_value = 0.001 if share > other + 0.5 else 1.0
+        contrast = Contrast("rows closer to train", share, other)
+        return Result(share, p_value=p_value, contrast=contrast)
 
 
 def test_verdict_names_the_group():

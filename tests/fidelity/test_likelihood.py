@@ -11,7 +11,7 @@ from sklearn.metrics import mutual_info_score
 from skeval.datasets import make_mixed
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning
 from skeval.fidelity import BNLikelihood, BNLogLikelihood, GMLikelihood
-from skeval.fidelity.likelihood import DependenceTree, _candidates, mean_interval
+from skeval.fidelity.likelihood import DependenceTree, candidate_sizes, mean_interval
 
 
 def test_published_values(iris_halves):
@@ -57,10 +57,10 @@ def test_the_number_of_components_is_found():
 
 
 def test_candidates():
-    assert _candidates((1, 30), 10**6) == [1, 2, 3, 4, 7, 11, 18, 30]
-    assert _candidates((2, 4), 10**6) == [2, 3, 4]
-    assert _candidates(7, 10**6) == [7]
-    assert _candidates((1, 30), 2) == [1, 2]
+    assert candidate_sizes((1, 30), 10**6) == [1, 2, 3, 4, 7, 11, 18, 30]
+    assert candidate_sizes((2, 4), 10**6) == [2, 3, 4]
+    assert candidate_sizes(7, 10**6) == [7]
+    assert candidate_sizes((1, 30), 2) == [1, 2]
 
 
 def test_the_baseline_is_the_density_of_the_holdout():

@@ -198,17 +198,6 @@ def test_without_a_holdout_only_a_known_ceiling_calibrates():
     assert "calibrated" not in details
 
 
-def test_score_does_not_pay_for_the_floor(monkeypatch):
-    def never(*_):
-        raise AssertionError
-
-    monkeypatch.setattr("skeval.fidelity.pair_metric.permuted_in_place", never)
-    metric = CramersVDifference().fit(TRAIN, FRESH)
-    assert metric.score(TRAIN) == 0.0
-    with pytest.raises(AssertionError):
-        metric.evaluate(FRESH)
-
-
 def test_phi_k_measures_its_floor_on_request_only():
     assert "floor" not in PhikMatrixDifference().fit_context(BESIDE).evaluate(FRESH).details
     result = PhikMatrixDifference(floor=True).fit_context(BESIDE).evaluate(FRESH)

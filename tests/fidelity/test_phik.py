@@ -120,7 +120,7 @@ def test_interpolation_between_the_tabulated_angles(shape: tuple[int, int]) -> N
     def g(rho: float) -> float:
         return float(((normal_cells(rho, *shape) - independent) ** 2 / independent).sum())
 
-    curve = phik_module._angle_curve(*shape)
+    curve = phik_module.angle_curve(*shape)
     for share in (0.001, 0.05, 0.3, 0.77, 0.99, 0.9999):
         root = brentq(lambda rho, share=share: g(rho) / g(1.0) - share, 0.0, 1.0, xtol=1e-12)
         assert float(np.sin(curve(np.sqrt(share)))) == pytest.approx(root, abs=2e-6)
@@ -213,7 +213,7 @@ def test_thousands_of_levels_are_affordable() -> None:
     rng = np.random.default_rng(0)
     table = rng.multinomial(100_000, np.full(25_000, 1 / 25_000)).reshape(5, 5000)
     table[0, ::2] += 5
-    phik_module._angle_curve.cache_clear()
+    phik_module.angle_curve.cache_clear()
     tracemalloc.start()
     begin = time.process_time()
     value = phik(table)
@@ -226,11 +226,11 @@ def test_thousands_of_levels_are_affordable() -> None:
 
 
 def test_curves_are_kept_and_shared_by_the_transposed() -> None:
-    phik_module._angle_curve.cache_clear()
+    phik_module.angle_curve.cache_clear()
     table = np.array([[20, 5, 5], [5, 5, 20]])
     for same in (table, table.T, 2 * table):
         phik(same)
-    info = phik_module._angle_curve.cache_info()
+    info = phik_module.angle_curve.cache_info()
     assert (info.misses, info.hits) == (1, 2)
 
 

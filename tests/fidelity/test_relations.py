@@ -12,7 +12,8 @@ from skeval.fidelity import RelationScore, SimilarityScore
 from skeval.generators import GaussianCopula, SequentialCART
 from skeval.reporting import DecisionPage
 from skeval.results.summary import summary
-from skeval.steps.relations import areas_of_halves, learned_relations
+from skeval.steps.relations import areas_of_halves
+from tests.counting import CountingContext
 
 N_ROWS = 400
 
@@ -77,15 +78,12 @@ def test_the_parts_of_the_value(metric):
     assert details["n_rows"] == N_ROWS
 
 
-def test_what_is_learned_of_train_is_learned_once(monkeypatch):
-    learned = []
-    steps = "skeval.steps.relations.learn"
-    original = learned_relations.__wrapped__.__globals__["learn"]
-    monkeypatch.setattr(steps, lambda *given: learned.append(1) or original(*given))
-    suite = MetricSuite([("relations", RelationScore())]).fit(TRAIN, HOLDOUT)
+def test_what_is_learned_of_train_is_learned_once():
+    metric = RelationScore().fit_context(CountingContext.of(TRAIN, HOLDOUT))
+    CountingContext.runs.clear()
     for table in (FRESH, apart(FRESH), FRESH.iloc[:100]):
-        suite.evaluate(table)
-    assert len(learned) == 2
+        metric.evaluate(table)
+    assert CountingContext.names().count("learned_relations") == 1
 
 
 def test_unrelated_columns_have_no_relation_to_keep():

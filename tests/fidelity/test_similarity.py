@@ -16,6 +16,7 @@ from skeval.stats.association import cramers_v
 from skeval.stats.distributions import expected_total_variation, total_variation
 from skeval.steps.columns import cells
 from skeval.steps.pairs import Binning, cramers_v_matrix, matrices
+from tests.counting import CountingContext
 
 # even rows of iris as train, odd ones as synthetic, 10 bins of equal width, all values cut alike
 IRIS = {
@@ -254,27 +255,16 @@ def test_values_by_hand_of_every_cell():
             assert strength[i, j] == strength[j, i] == pytest.approx(cramers_v(tables[0]))
 
 
-def test_joint_counts_are_not_remembered(monkeypatch):
-    keys = []
-    recall = Context.recall
-
-    def counting(self, key, compute):
-        def counted_once(view):
-            keys.append(key)
-            return compute(view)
-
-        return recall(self, key, counted_once)
-
-    monkeypatch.setattr(Context, "recall", counting)
+def test_joint_counts_are_not_remembered():
     n_keys = []
     for names in ("abcdef", "abcdefghijkl"):
         x = pd.DataFrame(
             np.random.default_rng(0).normal(size=(50, len(names))), columns=list(names)
         )
-        keys.clear()
+        CountingContext.runs.clear()
         for metric in (SimilarityScore(n_pairs=2), PhikMatrixDifference()):
-            metric.evaluate_context(Context.of(x).with_synthetic(x[::-1]))
-        n_keys.append(len(keys))
+            metric.evaluate_context(CountingContext.of(x).with_synthetic(x[::-1]))
+        n_keys.append(CountingContext.runs.total())
     # twice as many columns have four times as many pairs, of which none is remembered
     assert n_keys[1] <= 2 * n_keys[0]
 

@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-import skeval.steps.classifiers
-from skeval import Context, MetricSuite, Result, check_metric
+from skeval import Context, Result, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
 from skeval.fidelity import (
@@ -25,6 +24,7 @@ from skeval.privacy.distance_screens.dcr_baseline import random_rows
 from skeval.stats.roc import auc
 from skeval.steps.classifiers import out_of_fold, split
 from tests.calibrations import LEVEL, Claim, all_hold, rates_of
+from tests.counting import CountingContext
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(120, random_state=seed) for seed in range(3))
 
@@ -243,29 +243,21 @@ def test_few_rows():
 
 
 @pytest.mark.slow
-def test_scores_are_computed_once(monkeypatch):
-    fits = []
-    learn = skeval.steps.classifiers.learn
-
-    def counting(*args):
-        fits.append(args[0])
-        return learn(*args)
-
-    monkeypatch.setattr(skeval.steps.classifiers, "learn", counting)
-    monkeypatch.setattr(skeval.steps.classifiers, "learn", counting)
-    suite = MetricSuite(
-        [
-            ("accuracy", ClassifierTwoSampleTest()),
-            ("auc", ClassifierTwoSampleTest("auc")),
-            ("tv", TotalVariationLowerBound()),
-            ("ks", TotalVariationLowerBound(method="ks")),
-            ("js", JensenShannonLowerBound()),
-            ("prd", ClassifierPRD(n_angles=11)),
-        ],
-        check_holdout=False,
-    )
-    suite.fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
-    assert sorted(fits) == ["logistic"] * 6 + ["xgboost"] * 6
+def test_scores_are_computed_once():
+    context = CountingContext.of(TRAIN, HOLDOUT).with_synthetic(SYNTHETIC)
+    CountingContext.runs.clear()
+    for metric in (
+        ClassifierTwoSampleTest(),
+        ClassifierTwoSampleTest("auc"),
+        TotalVariationLowerBound(),
+        TotalVariationLowerBound(method="ks"),
+        JensenShannonLowerBound(),
+        ClassifierPRD(n_angles=11),
+    ):
+        metric.fit_context(context.real).evaluate_context(context)
+    # by a logistic regression, and by trees
+    names = CountingContext.names()
+    assert (names.count("fold_scores"), names.count("split")) == (2, 2)
 
 
 @pytest.mark.slow
@@ -321,7 +313,7 @@ def test_p_values_hold_their_size(with_holdout):
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "d", "mu"), [(50, 20, 0.0), (200, 5, 0.0), (200, 5, 0.5)])
 def test_intervals_allow_for_dependent_folds(n, d, mu):
-    from skeval.fidelity.two_sample import _interval, _statistic
+    from skeval.fidelity.two_sample import score_interval, score_statistic
     from skeval.steps.classifiers import out_of_fold
 
     for scoring in ("accuracy", "auc"):
@@ -331,7 +323,7 @@ def test_intervals_allow_for_dependent_folds(n, d, mu):
             rows, others = rng.normal(size=(2, n, d))
             others[:, 0] += mu
             scores = out_of_fold("logistic", rows, others, [False] * d, seed=seed)
-            values.append(_statistic(scores, scoring))
-            intervals.append(_interval(scores, values[-1], scoring))
+            values.append(score_statistic(scores, scoring))
+            intervals.append(score_interval(scores, values[-1], scoring))
         low, high = np.array(intervals).T
         assert np.mean((low <= np.mean(values)) & (np.mean(values) <= high)) >= 0.93

@@ -6,7 +6,6 @@ import pickle
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -17,8 +16,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skeval.exceptions import InvalidParameterError
-from skeval.neighbors.encoding import CodeBook, column_lines, run_chunks
-from skeval.neighbors.kernels import nearest_rows
+from skeval.neighbors.encoding import CodeBook, run_chunks
 from skeval.neighbors.mixed import MixedNearestNeighbors
 
 NAN, INF = np.nan, np.inf
@@ -353,13 +351,6 @@ def test_bits_do_not_depend_on_how_they_are_found(fitted, queries, answer, other
     np.testing.assert_array_equal(
         again.count_within(queries, radii, limit=2), np.minimum(expected, 2)
     )
-
-
-@pytest.mark.parametrize("bounded", [True, False])
-def test_bits_do_not_depend_on_bounds(fitted, queries, answer, bounded):
-    again = pickle.loads(pickle.dumps(fitted))
-    again._index = replace(again._index, bounded=bounded)
-    assert_same(again.kneighbors(queries, 4), answer)
     np.testing.assert_array_equal(again.nearest_mass(queries), fitted.nearest_mass(queries))
     rows, own = mixed_table(3000, 0), np.arange(3000)
     np.testing.assert_array_equal(
@@ -377,16 +368,13 @@ def test_distances_do_not_depend_on_the_other_rows(queries):
                             - half.start))  # fmt: skip
 
 
-def test_bounds_are_dropped_where_they_do_not_pay():
+def test_bits_do_not_depend_on_whether_bounds_pay():
+    """Of many queries at once it is tried whether they do, of few not; here they do not."""
     rng = np.random.default_rng(0)
     near = MixedNearestNeighbors(leaf_size=32).fit(rng.random((2000, 40)))
     Y = rng.random((600, 40))
-    numbers, codes, order = near._index._sorted(near._columns.encode(column_lines(Y)))
-    own, limits = np.full(len(Y), -1), np.full(len(Y), 1e300)
-    assert not near._index._leaves_for(order, numbers, codes, own, limits, 1)[1]
-    unbounded = near.kneighbors(Y, 2)
-    near._index = replace(near._index, bounded=True)
-    assert_same(near.kneighbors(Y, 2), unbounded)
+    halves = near.kneighbors(Y[:300], 2), near.kneighbors(Y[300:], 2)
+    assert_same(near.kneighbors(Y, 2), [np.concatenate(both) for both in zip(*halves, strict=True)])
 
 
 @pytest.mark.parametrize("n_codes", [0, 3, 260])
@@ -416,16 +404,6 @@ def test_many_threads_may_ask_at_once(fitted, queries, answer):
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(lambda _: fitted.kneighbors(queries, 4), range(8)):
             assert_same(found, answer)
-
-
-def test_chunks_can_travel_to_another_process(fitted, queries):
-    index = fitted._index
-    numbers, codes, order = index._sorted(fitted._columns.encode(column_lines(queries)))
-    own = np.full(len(queries), -1)
-    limits = np.full(len(queries), 1e300)
-    call = (nearest_rows, (index.forest, numbers, codes, own, limits, 2, True, 4, order[:64]))
-    function, arguments = pickle.loads(pickle.dumps(call))
-    assert_same(function(*arguments), call[0](*call[1]))
 
 
 # -- shapes at the edge ----------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from skeval import Context, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import near_texts as texts_module
-from skeval.privacy import similar_texts
 from skeval.privacy.near_duplicates import NearDuplicateShare, near_in_words
 from skeval.results.verdict import Contrast
 from skeval.steps.encoded_rows import encoded, ranges
@@ -291,7 +290,7 @@ TEXTS = notes(0, 90), notes(1, 60), pd.concat([notes(2, 70), notes(0, 90)[:10]])
 @pytest.fixture(params=[64, 2])
 def crowd(request, monkeypatch):
     """Go from near rows to their texts, or where there are more than two the other way round."""
-    monkeypatch.setattr(texts_module, "_CROWD", request.param)
+    monkeypatch.setattr(texts_module, "CROWD", request.param)
     return request.param
 
 
@@ -430,9 +429,8 @@ def test_texts_too_long_for_letters_are_compared_by_words():
     assert evaluate(NearDuplicateShare(edit_length=0), train, None, copied, NOTE).value == 0.0
 
 
-def test_row_order_of_texts(monkeypatch):
-    monkeypatch.setattr(texts_module, "_CROWD", 2)
-    monkeypatch.setattr(similar_texts, "_ROUND", 2)
+@pytest.mark.usefixtures("crowd")
+def test_row_order_of_texts():
     there = evaluate(NearDuplicateShare(0.3, text=0.5), *TEXTS, NOTE)
     shuffled = [t.sample(frac=1.0, random_state=i) for i, t in enumerate(TEXTS)]
     back = evaluate(NearDuplicateShare(0.3, text=0.5), *shuffled, NOTE)

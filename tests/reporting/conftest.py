@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,8 @@ from skeval import MetricSuite, MetricTags, Result, SuiteResult, make_suite
 from skeval.core.tags import Aspect
 from skeval.datasets import make_mixed
 from skeval.fidelity import KSComplement, SimilarityScore, TVComplement
+from skeval.reporting import ValueDisplay, register_display
+from skeval.reporting.displays.base import DISPLAYS
 
 
 def evaluated(suite: MetricSuite, tables: list[pd.DataFrame], schema: object = None) -> SuiteResult:
@@ -131,3 +135,19 @@ def _odd(seed: int) -> pd.DataFrame:
             + pd.to_timedelta(rng.integers(0, 600, n), unit="s"),
         }
     )
+
+
+class Unprintable(ValueDisplay):
+    """A figure that cannot be drawn."""
+
+    def draw(self, axes: Any, room: float = 130.0) -> None:
+        raise RuntimeError("no paper")
+
+
+@pytest.fixture
+def unprintable() -> Iterator[SuiteResult]:
+    """A result that can be read, and a figure of it that cannot be drawn."""
+    register_display(Unprintable)
+    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1), display="Unprintable")
+    yield SuiteResult({"readable": Result(0.5, metric="Own", tags=tags)})
+    DISPLAYS.pop("Unprintable")

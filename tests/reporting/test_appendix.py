@@ -126,9 +126,9 @@ def test_a_reference_that_can_be_looked_up_is_short() -> None:
     )
     book = 'J. W. Tukey, "Exploratory Data Analysis", Addison-Wesley (1977).'
     pair = 'A. Lee, C. Fox, "Other" (2021), doi:10.1/2, on screens.'
-    assert appendix._cited(known) == "A. B. Lee et al., ICML 2020, arXiv:2001.00001."
+    assert appendix.shorten_references(known) == "A. B. Lee et al., ICML 2020, arXiv:2001.00001."
     assert (
-        appendix._cited(f"{book} {pair}")
+        appendix.shorten_references(f"{book} {pair}")
         == f"{book} A. Lee, C. Fox (2021), doi:10.1/2, on screens."
     )
     (references,) = (t for t in definition_of("MembershipInference") if t.startswith("References"))

@@ -11,6 +11,7 @@ import pytest
 from skeval import MetricSuite, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.fidelity import SimilarityScore, TVComplement
+from tests.notebook import cell_of
 from tests.reporting.browser import Browser, axe_core, browser_path
 
 pytestmark = pytest.mark.browser
@@ -96,7 +97,7 @@ def test_a_notebook_of_700_points_breaks_no_word_and_shows_verdicts(
 ) -> None:
     head = '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>a</title></head>'
     page = tmp_path / "notebook.html"
-    page.write_text(f"{head}<main>{suite_result._repr_html_()}</main></html>", encoding="utf-8")
+    page.write_text(f"{head}<main>{cell_of(suite_result)}</main></html>", encoding="utf-8")
     browser.open(page, 700)
     assert browser.value("document.documentElement.scrollWidth") <= 700
     cells = ".skeval th, .skeval td"

@@ -12,6 +12,7 @@ from skeval import MetricSuite, MetricTags, Result, SuiteResult, make_suite
 from skeval.datasets import make_mixed
 from skeval.fidelity import KSComplement
 from skeval.reporting import Display, PropertyDisplay, ScoresDisplay
+from tests.notebook import cell_of
 
 PRIVACY = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="screen")
 
@@ -91,24 +92,24 @@ def test_findings_stand_in_frames(measured):
 
 
 def test_notebooks_show_sentences_and_scales(measured):
-    for page in (measured._repr_html_(), measured["column_shapes/ks_complement"]._repr_html_()):
+    for page in (cell_of(measured), cell_of(measured["column_shapes/ks_complement"])):
         assert page.count("<svg") == page.count("<tr>") - 1
         assert ">high<" in page
         assert "Worst column" in page
         assert "<script" not in page
-    odd = ODD._repr_html_()
+    odd = cell_of(ODD)
     assert "<script>" not in odd
     assert "needs &lt;holdout&gt; rows." in odd
-    assert "left out" in Result(float("nan"), metric="KS", error="why.")._repr_html_()
+    assert "left out" in cell_of(Result(float("nan"), metric="KS", error="why."))
 
 
 def test_suites_show_what_their_metrics_measure():
     suite = make_suite("privacy")
-    page = suite._repr_html_()
+    page = cell_of(suite)
     for name, metric in suite.metrics:
         assert f'<th scope="row">{name}<small>{type(metric).__name__}</small>' in page
     assert "lower is better" in page
-    assert "What it measures" in suite._repr_mimebundle_()["text/html"]
+    assert "What it measures" in cell_of(suite)
 
 
 def test_displays_return_themselves(measured):
@@ -116,10 +117,10 @@ def test_displays_return_themselves(measured):
         display = one.plot()
         assert isinstance(display, Display)
         assert display.figure_ is display.ax_.figure
-        assert display._repr_html_().startswith("<img alt=")
+        assert cell_of(display).startswith("<img alt=")
         assert type(one.display()) is type(display)
     assert isinstance(measured.display(), ScoresDisplay)
-    assert "base64" in measured.display()._repr_html_()  # drawn where it was not
+    assert "base64" in cell_of(measured.display())  # drawn where it was not
 
 
 def test_properties_as_one_frame_and_figure(measured):

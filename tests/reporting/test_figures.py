@@ -8,7 +8,7 @@ import pytest
 
 from skeval import SuiteResult
 from skeval.exceptions import InvalidParameterError
-from skeval.reporting import FigureRenderer, ScoresDisplay
+from skeval.reporting import FigureRenderer
 
 
 @pytest.mark.slow
@@ -44,15 +44,9 @@ def test_files_are_the_same_each_time_and_others_stay(narrow: SuiteResult, tmp_p
     assert first["columns-1-kolmogorov_smirnov_complement.png"].startswith(b"\x89PNG")
 
 
-def test_none_is_written_if_one_fails(
-    narrow: SuiteResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def failing(*_: object) -> None:
-        raise RuntimeError("no canvas")
-
-    monkeypatch.setattr(ScoresDisplay, "draw", failing)
-    with pytest.raises(RuntimeError, match="no canvas"):
-        FigureRenderer().render(narrow, tmp_path / "figures")
+def test_none_is_written_if_one_fails(unprintable: SuiteResult, tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="no paper"):
+        FigureRenderer().render(unprintable, tmp_path / "figures")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -17,7 +17,7 @@ from skeval import Result
 from skeval.reporting import Display
 from skeval.reporting.displays.panels import add_panel
 from skeval.reporting.displays.ticks import label_axis
-from skeval.reporting.layout import TOP, Block, Item, Page, _head
+from skeval.reporting.layout import TOP, Block, Item, Page, draw_heading
 from skeval.reporting.pages import paged
 from skeval.reporting.pdf import draw_pages
 from skeval.reporting.sections import plan
@@ -159,7 +159,7 @@ def test_any_display_of_two_columns_has_each_name_shortened() -> None:
     for kind, n_shortened in ((Crossed, 2), (Plain, 1)):
         page = Page()
         item = Item(kind(Result(0.5)), " \N{MULTIPLICATION SIGN} ".join(names))
-        _head(page, 0.0, 0.0, item, 40.0, 3)
+        draw_heading(page, 0.0, 0.0, item, 40.0, 3)
         (text,) = (text.get_text() for text in page.figure.findobj(Text) if text.get_text())
         assert text.count("\N{HORIZONTAL ELLIPSIS}") == n_shortened
 

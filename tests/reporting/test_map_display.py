@@ -67,8 +67,9 @@ def test_panels_stand_in_rows(n: int, shape: tuple[int, int]) -> None:
     results = {f"table {i}": RESULT for i in range(n)}
     display = DensityMapDisplay.from_results(results)
     assert display.n_panels == n + 1
-    assert display._shape() == shape
     display.plot()
+    grid = display.ax_[0].get_gridspec()
+    assert (grid.nrows, grid.ncols) == shape
     assert isinstance(display.figure_, Figure)
 
 

@@ -15,7 +15,7 @@ from skeval.reporting import AttacksDisplay, MarginalDisplay, PairDisplay, Paret
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.matrices import PhikMatricesDisplay
 from skeval.reporting.figures import save
-from skeval.reporting.html import _figure
+from skeval.reporting.html import figure_of
 from skeval.reporting.tips import tips, tips_in_svg
 
 CITY = {"kind": "categorical", "labels": ["Rome", "<Oslo>"], "edges": None}
@@ -23,7 +23,7 @@ AGE = {"kind": "continuous", "labels": ["40"], "edges": [0.0, 50.0, 100.0]}
 
 
 def boxes(display: Display) -> list[tuple[float, float, float, float, str]]:
-    figure = _figure(display)
+    figure = figure_of(display)
     save(figure, io.BytesIO(), "svg")
     group = ElementTree.fromstring(tips_in_svg(display, figure))
     return [

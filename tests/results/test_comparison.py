@@ -22,6 +22,7 @@ from skeval.results.recommendation import Conclusion, Difference, leads
 from skeval.results.release import Release
 from skeval.tables.schema import TableSchema
 from skeval.utility import TSTR
+from tests.notebook import cell_of
 
 HIGH = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
 LOW = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="screen")
@@ -497,7 +498,7 @@ def test_a_report_of_candidates_has_the_answer_on_its_first_page(tables, tmp_pat
     assert page == (tmp_path / "b.html").read_text(encoding="utf-8")
     assert "&lt;b&gt;fresh&lt;/b&gt;" in page
     assert "<b>fresh" not in page
-    assert result._repr_html_() in page
+    assert cell_of(result) in page
 
 
 def test_its_first_page_can_be_drawn_alone(comparison):

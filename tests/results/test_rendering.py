@@ -7,6 +7,7 @@ import pytest
 from skeval import Result, SuiteResult, reporting
 from skeval.reporting import entry
 from skeval.results import rendering
+from tests.notebook import cell_of
 
 
 class Recorded:
@@ -41,7 +42,7 @@ def test_reporting_fills_the_interface():
 def test_results_are_rendered_by_what_is_in_use(recorded, results):
     assert results.to_markdown(title="T", level=3) == "markdown of results"
     assert results.to_metrics(prefix="p/") == "metrics of results"
-    assert results._repr_html_() == "html of results"
+    assert cell_of(results) == "html of results"
     assert results.display() == "display of results"
     assert [(name, settings) for name, _, _, settings in recorded.asked] == [
         ("markdown", {"title": "T", "level": 3}),

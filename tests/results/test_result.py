@@ -8,6 +8,7 @@ import pytest
 from skeval import MetricTags, Result, SuiteResult
 from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MetricWarning
 from skeval.results.verdict import Contrast
+from tests.notebook import cell_of
 
 HIGH = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
 LOW = MetricTags("fidelity", greater_is_better=False, bounds=(0, float("inf")))
@@ -95,7 +96,7 @@ def test_suite_result_is_a_mapping(two_suites):
     assert first["up"].value == 0.5
     assert first.frame()["metric"].tolist() == ["up", "down", "mid"]
     assert "up" in repr(first)
-    assert "<table" in first._repr_html_()
+    assert "<table" in cell_of(first)
 
 
 def test_compare_goes_by_direction(two_suites):

@@ -191,7 +191,7 @@ def expected():
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_the_same_bits_however_a_table_is_stored(form, expected, tmp_path, monkeypatch, no_cluster):
-    monkeypatch.setattr(skeval.scale.context, "_SPILLED", 100)  # what steps keep goes to files
+    monkeypatch.setattr(skeval.scale.context, "SPILLED", 100)  # what steps keep goes to files
     monkeypatch.setattr(skeval.tables.sources, "CELLS", 700)
     with skeval.engine(no_cluster if form == "workers" else "local"):
         result = evaluated(*stored(form, tmp_path))
@@ -219,16 +219,23 @@ def test_rows_stored_in_another_order_change_no_bit_but_of_sums(expected, tmp_pa
 
 def test_most_of_what_counts_is_counted():
     assert len(COUNTED) > 35
-    assert KMap(mode="cluster")._scaling == "sampled"  # clusters have to be found
-    nearest = privacy.DisclosureProtection(["a"], "b", "generalized_cap")
-    assert nearest._scaling == "sampled"  # as have the nearest keys
     names = {metric.__name__ for metric in COUNTED}
     assert {"RuleAdherence", "DisclosureProtection", "MeanCIOverlap"} <= names
 
 
 @pytest.mark.slow
 def test_what_cannot_be_counted_is_measured_on_a_sample_and_says_so(tmp_path):
-    paths, metrics = stored("7 parts", tmp_path), [("e", EnergyDistance()), ("ks", KSComplement())]
+    paths, metrics = (
+        stored("7 parts", tmp_path),
+        [
+            ("e", EnergyDistance()),
+            ("ks", KSComplement()),
+            ("classes", KMap(["city"])),
+            ("clusters", KMap(["city"], mode="cluster")),  # they have to be found
+            ("keys", privacy.DisclosureProtection(["city"], "plan")),
+            ("nearest keys", privacy.DisclosureProtection(["city"], "plan", "generalized_cap")),
+        ],
+    )
     suite = MetricSuite(metrics, max_rows=100).fit(*paths[:2])
     with pytest.warns(SampledWarning, match="100 of 240 train rows, 100 of 120 holdout rows"):
         measured = suite.evaluate(paths[2])
@@ -238,6 +245,8 @@ def test_what_cannot_be_counted_is_measured_on_a_sample_and_says_so(tmp_path):
         "synthetic": (100, 200),
     }
     assert "sampled" not in measured["ks"].details
+    found = {name for name, one in measured.items() if "sampled" in one.details}
+    assert found == {"e", "clusters", "nearest keys"}
     assert measured.sizes == {"train": 240, "holdout": 120, "synthetic": 200}
 
 
@@ -264,25 +273,35 @@ def test_few_rows_are_no_sample(tmp_path):
     assert EnergyDistance().fit(paths[0]).score(paths[2]) == plain.value
 
 
-def test_neighbours_are_read_at_once_while_they_fit(tmp_path, monkeypatch):
+def test_neighbours_are_read_at_once_where_they_fit(tmp_path):
     paths = stored("1 part", tmp_path)
     context = LargeContext.of(*paths[:2], max_rows=50).with_synthetic(paths[2])
     assert len(measured_on(context, "neighbours").train) == 240
-    monkeypatch.setattr(skeval.scale.context, "_MAX_BYTES", 1000)
+
+
+@pytest.mark.usefixtures("nothing_fits")
+def test_neighbours_that_do_not_fit_are_not_read_at_once(tmp_path):
+    paths = stored("1 part", tmp_path)
+    context = LargeContext.of(*paths[:2], max_rows=50).with_synthetic(paths[2])
     assert measured_on(context, "neighbours") is context
 
 
+@pytest.fixture
+def nothing_fits(monkeypatch):
+    """No rows are read at once, and what steps keep goes to files."""
+    monkeypatch.setattr(skeval.scale.context, "MAX_BYTES", 0)
+    monkeypatch.setattr(skeval.scale.context, "SPILLED", 100)
+
+
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("nothing_fits")
 @pytest.mark.parametrize("share", [0.25, 1.0])
-def test_a_leak_of_tables_that_do_not_fit_is_told_with_the_same_advice(
-    share, tmp_path, monkeypatch
-):
+def test_a_leak_of_tables_that_do_not_fit_is_told_with_the_same_advice(share, tmp_path):
     """Copies of some rows, or of all: what is advised is tried on rows in memory."""
     train, holdout, fresh = TABLES
     n = int(share * len(fresh))
     released = in_order(pd.concat([train[:n], fresh[n:]], ignore_index=True))
     expected = DCROverfittingProtection().fit(train, holdout).evaluate(released, advise=True)
-    monkeypatch.setattr(skeval.scale.context, "_MAX_BYTES", 0)
     tables = (train, holdout, released)
     paths = [write_parts(one, tmp_path / str(i), 3) for i, one in enumerate(tables)]
     result = DCROverfittingProtection().fit(*paths[:2]).evaluate(paths[2], advise=True)
@@ -292,6 +311,7 @@ def test_a_leak_of_tables_that_do_not_fit_is_told_with_the_same_advice(
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("nothing_fits")
 @pytest.mark.parametrize(
     "metric",
     [
@@ -304,8 +324,6 @@ def test_neighbours_that_do_not_fit_are_found_in_parts_with_the_same_bits(
     metric, tmp_path, monkeypatch
 ):
     expected = metric().fit(*TABLES[:2]).evaluate(TABLES[2]).to_dict()
-    monkeypatch.setattr(skeval.scale.context, "_MAX_BYTES", 0)
-    monkeypatch.setattr(skeval.scale.context, "_SPILLED", 100)
     monkeypatch.setattr(skeval.scale.partitioned, "INDEX_BYTES", 10_000)
     indexes = []
     fit = PartitionedNearestNeighbors.fit
@@ -451,7 +469,7 @@ def test_counts_go_out_to_a_cluster_and_come_back_the_same(tmp_path, monkeypatch
     assert len(sent) > 3 * 7  # each pass over a table in seven parts
     counting = [given[2] for _, called, *given in sent if called.__name__ == "_counted"]
     counts = {getattr(of, "func", of).__name__ for of in counting}
-    assert {"row_hashes", "_groups_of", "extents_of", "missing_of"} <= counts
+    assert {"row_hashes", "count_groups", "extents_of", "missing_of"} <= counts
     assert {called.__name__ for _, called, *_ in sent} >= TASKS
     for name, one in expected.items():
         assert result[name].to_dict() | {"seconds": 0} == one.to_dict() | {"seconds": 0}

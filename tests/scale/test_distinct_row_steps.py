@@ -14,22 +14,22 @@ def code(frame):
     return [frame["a"].to_numpy(), frame["b"].to_numpy()]
 
 
-def test_batches_merge_to_what_the_whole_has(monkeypatch):
+def test_batches_merge_to_what_the_whole_has():
     rng = np.random.default_rng(0)
     numbers = np.where(rng.random(200) < 0.2, np.nan, rng.integers(0, 3, 200))
     frame = pd.DataFrame({"a": rng.integers(-1, 300, 200) // 60, "b": numbers})
-    whole = steps._groups_of(frame, code)
+    whole = steps.count_groups(frame, code)
     for ends in ([50], [1, 2, 150]):
         batches = np.split(np.arange(200), ends)
-        parts = [steps._groups_of(frame.iloc[at], code) for at in batches]
-        columns, counts = steps._merged([steps._merged(parts[:2]), *parts[2:]])
+        parts = [steps.count_groups(frame.iloc[at], code) for at in batches]
+        columns, counts = steps.merge_groups([steps.merge_groups(parts[:2]), *parts[2:]])
         assert counts.tolist() == whole[1].tolist()
         for one, other in zip(columns, whole[0], strict=True):
             np.testing.assert_array_equal(one, other)
     n_distinct = len(frame.value_counts(dropna=False))
     assert whole[1].sum() == 200
     assert whole[1].size == n_distinct
-    monkeypatch.setattr(steps, "_MAX_GROUPS", n_distinct - 1)
-    assert steps._merged([whole]) is None
-    assert steps._merged([None, whole]) is None
+    assert steps.merge_groups([None, whole]) is None
+    every = np.arange(2**22 + 1)
+    assert steps.merge_groups([([every], np.ones(every.size))]) is None  # too many are distinct
     assert grouped(Context.of(frame), "train", ["a", "b"], code) is None  # no worker counts it

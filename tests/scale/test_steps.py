@@ -18,7 +18,7 @@ from skeval.scale.context import LargeContext
 from skeval.scale.engines import DaskEngine
 from skeval.steps.columns import codes, extent, histogram, sorted_values
 from skeval.steps.encoded_rows import encoded
-from skeval.steps.neighbors import gower_engine
+from skeval.steps.neighbors import MANY, gower_engine
 from skeval.steps.pairs import Binning, correlations, joint_tables
 from skeval.steps.samples import holdout_in_place
 from skeval.utils.engines import running_on
@@ -72,19 +72,17 @@ def test_a_context_of_large_tables_takes_every_override(contexts):
     assert len(joint_tables(there, "train", ("age", "city"), Binning()).codes) == 0
 
 
-def test_searches_are_in_parts_where_rows_are_in_a_file_or_sent_out(
-    contexts, tmp_path, monkeypatch
-):
+def test_searches_are_in_parts_where_rows_are_in_a_file_or_sent_out(contexts, tmp_path):
     here, there = contexts
     rows = np.memmap(tmp_path / "rows", np.float64, "w+", shape=encoded(here, "train").shape)
     assert type(gower_engine(here, None, rows)) is MixedNearestNeighbors
     assert type(gower_engine(there, None, encoded(there, "train"))) is MixedNearestNeighbors
     assert type(gower_engine(there, None, rows)) is PartitionedNearestNeighbors
-    monkeypatch.setattr("skeval.steps.neighbors.MANY", 1)
-    few = encoded(there, "train")
-    assert type(gower_engine(there, None, few)) is MixedNearestNeighbors
+    many = np.resize(encoded(there, "train"), (MANY + 1, rows.shape[1]))
+    assert type(gower_engine(there, None, many)) is MixedNearestNeighbors
     with running_on(DaskEngine(None)):
-        assert type(gower_engine(there, None, few)) is PartitionedNearestNeighbors
+        assert type(gower_engine(there, None, many)) is PartitionedNearestNeighbors
+        assert type(gower_engine(there, None, many[:-2])) is MixedNearestNeighbors
 
 
 @pytest.mark.slow

@@ -12,10 +12,10 @@ from scipy.stats import binom
 from skeval.exceptions import InvalidParameterError
 from skeval.stats.epsilon_bounds import (
     Matched,
-    _fewest_matches,
-    _log_ways,
+    log_match_ways,
     matches_epsilon,
     matches_p_value,
+    min_matches,
     privacy_of_matches,
 )
 from skeval.stats.permutation_tests import share_p_value
@@ -149,7 +149,7 @@ def test_what_exceptions_of_exchanges_can_add(n, n_holdout, odds):
     take a match out of train count; their number is that of the matches times that of the others.
     """
     for m in range(1, (n + n_holdout) // 2 + 1):
-        t, log_ways = _log_ways(m, n, n_holdout)
+        t, log_ways = log_match_ways(m, n, n_holdout)
         chances = np.exp(log_ways + odds * t - np.logaddexp.reduce(log_ways + odds * t))
         reached, below = chances[::-1].cumsum()[::-1], chances.cumsum() - chances
         n_exchanges = t * (n_holdout - m + t)
@@ -159,7 +159,7 @@ def test_what_exceptions_of_exchanges_can_add(n, n_holdout, odds):
             moved = np.where(t <= t[k], reached[k] * below, reached * below[k])
             added = n * n_holdout * (moved / chances / np.maximum(n_exchanges, 1e-300))[1:]
             matched = Matched(int(t[k]), n, int(m - t[k]), n_holdout)
-            assert added.max() <= 2 * n / _fewest_matches(reached[k], matched, odds)
+            assert added.max() <= 2 * n / min_matches(reached[k], matched, odds)
 
 
 @pytest.mark.parametrize("counts", [(3, 2, 0, 2), (0, 2, 3, 2), (-1, 2, 0, 2)])

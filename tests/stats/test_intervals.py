@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, norm
 
-from skeval.stats import bootstrap
 from skeval.stats.bootstrap import percentile_interval, replicated, row_weights
 from skeval.stats.halves import halves_interval, linearized, sampling_interval
 from skeval.stats.interval_overlap import expected_overlap, interval_overlap
@@ -162,13 +161,13 @@ def test_weights_count_draws_with_replacement():
     assert weights.var() == pytest.approx(1 - 1 / 50, abs=0.05)  # of a binomial of n draws at 1/n
 
 
-def test_chunks_change_nothing(monkeypatch):
-    whole = np.concatenate(list(row_weights(7, 9, seed=3)))
-    monkeypatch.setattr(bootstrap, "_CELLS", 20)
-    monkeypatch.setattr(bootstrap, "_KEPT", 0)
-    parts = list(row_weights(7, 9, seed=3))
-    assert len(parts) > 1
-    assert (np.concatenate(parts) == whole).all()
+def test_chunks_change_nothing():
+    """The first replicates are the same however many follow, more than are kept among them."""
+    (whole,) = row_weights(300_000, 3, seed=3)
+    for n_replicates in (7, 70):
+        parts = row_weights(300_000, n_replicates, seed=3)
+        assert (next(parts) == whole).all()
+        assert (next(parts) != whole).any()
 
 
 def test_the_first_is_the_value_itself_and_the_spread_is_that_of_the_mean():

@@ -9,10 +9,9 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from skeval.stats import pair_sums
 
 
-def test_sums_equal_those_of_the_whole_matrix(monkeypatch):
-    monkeypatch.setattr(pair_sums, "_BLOCK", 100)  # several blocks, the last one not full
-    rows = np.random.default_rng(0).normal(size=(37, 3))
-    labels = pair_sums.actual_and_permuted(15, 22, 6, seed=1)
+def test_sums_equal_those_of_the_whole_matrix():
+    rows = np.random.default_rng(0).normal(size=(1500, 3))  # several blocks, the last one not full
+    labels = pair_sums.actual_and_permuted(700, 800, 6, seed=1)
     found = pair_sums.pair_sums(rows, labels, pair_sums.euclidean)
     whole = euclidean_distances(rows)
     for i in range(labels.shape[1]):

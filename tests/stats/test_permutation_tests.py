@@ -58,15 +58,17 @@ def test_relabelling_counts_equal_statistics_as_reached():
     assert (found.p_value, found.spread) == (1.0, 0.0)
 
 
-def test_relabelling_in_blocks_is_the_same(monkeypatch):
-    def test():
-        return relabelling_test(
-            lambda labels: np.arange(20) @ labels, 8, 12, n_permutations=50, seed=3
-        )
+def test_many_rows_are_relabelled_in_blocks():
+    values, blocks = np.random.default_rng(0).normal(size=90_000), []
 
-    whole = test()
-    monkeypatch.setattr("skeval.stats.permutation_tests._LABELS", 60)
-    assert test() == whole
+    def statistic(labels):
+        blocks.append(values @ labels)
+        return blocks[-1]
+
+    found = relabelling_test(statistic, 40_000, 50_000, n_permutations=50, seed=3)
+    actual, *drawn = blocks
+    assert len(drawn) > 1
+    assert found == relabelled(float(actual[0]), np.concatenate(drawn))
 
 
 def test_every_relabelling_has_as_many_train_rows():

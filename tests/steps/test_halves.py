@@ -5,16 +5,15 @@ import pandas as pd
 import pytest
 
 from skeval import Context
-from skeval.steps import halves as steps
-from skeval.steps.halves import halvings
+from skeval.steps.halves import MAX_HALVED, halvings
 
 
 def rows_of(contexts, role="synthetic"):
     return [context[role]["x"].tolist() for context in contexts]
 
 
-def context_of(n_holdout=61, n_synthetic=80):
-    parts = (np.arange(0.0, 50.0), 1_000.0 + np.arange(n_holdout))
+def context_of(n_holdout=61, n_synthetic=80, n_train=50):
+    parts = (np.arange(float(n_train)), 1_000.0 + np.arange(n_holdout))
     train, holdout = (pd.DataFrame({"x": part}) for part in parts)
     return Context.of(train, holdout).with_synthetic(pd.DataFrame({"x": np.arange(n_synthetic)}))
 
@@ -36,14 +35,13 @@ def test_fewer_rows_than_there_are():
     assert max(first + second) > 40  # of all rows, not of the first
 
 
-@pytest.mark.parametrize("most", [2**13, 30])
-def test_roles_and_tables_have_the_same_halves_of_train(most, monkeypatch):
-    monkeypatch.setattr(steps, "MAX_HALVED", most)
-    context = context_of()
-    other = context.real.with_synthetic(pd.DataFrame({"x": np.arange(50.0)}))
+@pytest.mark.parametrize("n_rows", [50, 5000])
+def test_roles_and_tables_have_the_same_halves_of_train(n_rows):
+    context = context_of(n_rows + 11, n_rows + 30, n_rows)
+    other = context.real.with_synthetic(pd.DataFrame({"x": np.arange(float(n_rows))}))
     drawn = [
-        [rows_of(both, "train") for both in halvings(tables, role, 50, 50)]
+        [rows_of(both, "train") for both in halvings(tables, role, n_rows, n_rows)]
         for tables, role in ((context, "synthetic"), (context, "holdout"), (other, "synthetic"))
     ]
     assert drawn[0] == drawn[1] == drawn[2]
-    assert len(drawn[0][0][0]) == min(50, most) // 2
+    assert len(drawn[0][0][0]) == min(n_rows, MAX_HALVED) // 2

@@ -30,6 +30,7 @@ from skeval.steps.members import (
     pooled_scores,
 )
 from skeval.steps.neighbors import nearest
+from tests.counting import CountingContext
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
 
@@ -278,12 +279,11 @@ def test_what_an_attack_needs():
         member_scores(one, "guess")
 
 
-def test_work_is_shared(context, monkeypatch):
-    from skeval.steps import neighbors
-
-    fresh = Context.of(TRAIN, HOLDOUT).with_synthetic(SYNTHETIC)
+def test_work_is_shared():
+    fresh = CountingContext.of(TRAIN, HOLDOUT).with_synthetic(SYNTHETIC)
     nearest(fresh, "train", "synthetic")
     nearest(fresh, "holdout", "synthetic")
-    monkeypatch.setattr(neighbors, "index_of", None)  # another pass would have to build an index
+    CountingContext.runs.clear()
     found = member_scores(fresh, "distance")
     assert found.members.size == len(TRAIN)
+    assert not {"_nearest", "reference_index"} & set(CountingContext.names())

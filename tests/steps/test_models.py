@@ -17,6 +17,7 @@ from skeval.steps.models import (
     SYNTHETIC,
     TRAIN,
     Native,
+    Training,
     augmented,
     fitted,
     learn,
@@ -110,7 +111,7 @@ def test_added_rows(mixed):
     assert len(training_rows(mixed, augmented(1.0), question, 0)) == 300
     assert len(training_rows(mixed, augmented(0.2), question, 0)) == 180
     assert len(training_rows(mixed, augmented(9.0), question, 0)) == 300
-    assert len(training_rows(mixed, TRAIN._replace(max_rows=40), question, 0)) == 40
+    assert len(training_rows(mixed, Training(TRAIN.rows, max_rows=40), question, 0)) == 40
 
 
 @pytest.mark.slow

@@ -20,34 +20,38 @@ from skeval.fidelity import (
 from skeval.stats.distributions import expected_total_variation, total_variation
 from skeval.steps.pairs import Binning, Drawn, JointTables, joint_tables, matrices
 
-CODES = np.random.default_rng(0).integers(0, [2, 3, 4, 5], size=(500, 4))
+# more rows than are counted at a time
+CODES = np.random.default_rng(0).integers(0, [2, 3, 4, 5], size=(20_000, 4))
 CELLS, MISSING = (2, 3, 4, 5), (1, 1, 1, 1)
 
 
-def crossed(codes, i, j):
-    table = np.zeros((CELLS[i], CELLS[j]), dtype=int)
+def some_codes(kept):
+    """Return codes and their numbers of cells: few, or more than are kept for all pairs."""
+    return (CODES, CELLS) if kept else (np.tile(CODES[:500], 15), (200,) * 60)
+
+
+def crossed(codes, n_cells, i, j):
+    table = np.zeros((n_cells[i], n_cells[j]), dtype=int)
     np.add.at(table, (codes[:, i], codes[:, j]), 1)
     return table
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_tables_by_brute_force(monkeypatch, kept):
-    if not kept:
-        monkeypatch.setattr("skeval.steps.pairs._MAX_CELLS", 10)
-    monkeypatch.setattr("skeval.steps.pairs._CHUNK", 64)
-    tables = JointTables.of(CODES, CELLS, MISSING)
+def test_tables_by_brute_force(kept):
+    codes, n_cells = some_codes(kept)
+    tables = JointTables.of(codes, n_cells, (1,) * len(n_cells))
     assert bool(tables.blocks) is kept
-    found = {(i, j): table for i, j, table in tables.pairs()}
-    assert list(found) == list(combinations(range(4), 2))
-    for (i, j), table in found.items():
-        np.testing.assert_array_equal(table, crossed(CODES, i, j))
-    for i in range(4):
-        np.testing.assert_array_equal(tables.column(i), np.bincount(CODES[:, i]))
+    found = []
+    for i, j, table in tables.pairs():
+        found.append((i, j))
+        np.testing.assert_array_equal(table, crossed(codes, n_cells, i, j))
+    assert found == list(combinations(range(len(n_cells)), 2))
+    for i, n in enumerate(n_cells):
+        np.testing.assert_array_equal(tables.column(i), np.bincount(codes[:, i], minlength=n))
 
 
-def test_columns_beyond_one_call_are_counted_too(monkeypatch):
-    """Three columns a call of ten, and rows that miss a value left out of the numbers of rows."""
-    monkeypatch.setattr("skeval.steps.pairs._COUNTED", 3 * len(CODES))
+def test_columns_beyond_one_call_are_counted_too():
+    """Eight columns a call of ten, and rows that miss a value left out of the numbers of rows."""
     codes = np.hstack([CODES, CODES[::-1], (CODES[:, :2] + CODES[::-1, 2:]) % 2])
     n_cells = (*CELLS, *CELLS, 2, 2)
     tables = JointTables.of(codes, n_cells, (1,) * 10)
@@ -60,13 +64,12 @@ def test_columns_beyond_one_call_are_counted_too(monkeypatch):
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_rows_that_miss_a_value_can_be_dropped(monkeypatch, kept):
-    if not kept:
-        monkeypatch.setattr("skeval.steps.pairs._MAX_CELLS", 10)
-    tables = JointTables.of(CODES, CELLS, MISSING)
+def test_rows_that_miss_a_value_can_be_dropped(kept):
+    codes, n_cells = some_codes(kept)
+    tables = JointTables.of(codes, n_cells, (1,) * len(n_cells))
     for i, j, table in tables.pairs("drop"):
-        present = CODES[(CODES[:, i] != 1) & (CODES[:, j] != 1)]
-        np.testing.assert_array_equal(table, crossed(present, i, j))
+        present = codes[(codes[:, i] != 1) & (codes[:, j] != 1)]
+        np.testing.assert_array_equal(table, crossed(present, n_cells, i, j))
     assert tables.column(2, "drop")[1] == 0
     assert tables.column(2)[1] > 0
 

@@ -11,6 +11,7 @@ from skeval.datasets import make_mixed
 from skeval.stats.permutation_tests import relabelling_test
 from skeval.steps.encoded_rows import encoded
 from skeval.steps.neighbors import MAX_LENGTH, nearest, pool_index, pooled_masses
+from tests.counting import CountingContext
 
 
 @pytest.fixture(scope="module")
@@ -68,15 +69,14 @@ def test_the_nearest_are_kept(context, space):
     np.testing.assert_array_equal(distances, nearest_five)
 
 
-def test_one_pass_serves_first_and_second_neighbours(context, monkeypatch):
-    fresh = Context.of(context.train, context.holdout).with_synthetic(context.synthetic)
+def test_one_pass_serves_first_and_second_neighbours(context):
+    fresh = CountingContext.of(context.train, context.holdout).with_synthetic(context.synthetic)
     first = nearest(fresh, "synthetic", "train")
     assert first[0].shape == (30, 1)
-    from skeval.neighbors.mixed import MixedNearestNeighbors
-
-    monkeypatch.setattr(MixedNearestNeighbors, "kneighbors", None)
+    CountingContext.runs.clear()
     second = nearest(fresh, "synthetic", "train", k=2)
     np.testing.assert_array_equal(second[0][:, :1], first[0])
+    assert not CountingContext.runs
 
 
 def test_one_reference_row_has_one_neighbour():

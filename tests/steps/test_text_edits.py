@@ -40,11 +40,9 @@ def some_texts(n: int, seed: int) -> list[str]:
     return ["".join(rng.choice(list("0123,"), rng.integers(0, 9))) for _ in range(n)]
 
 
-def test_edits_are_those_of_the_recursion(monkeypatch):
-    queries, others = some_texts(60, 0), some_texts(40, 1)
+def test_edits_are_those_of_the_recursion():
+    queries, others = some_texts(300, 0), some_texts(40, 1)  # more than are compared at a time
     expected = [min(plain_edits(one, other) for other in others) for one in queries]
-    assert nearest_edits(queries, others).tolist() == expected
-    monkeypatch.setattr(text_edits, "_AT_A_TIME", 7)
     assert nearest_edits(queries, others).tolist() == expected
     assert nearest_edits([], others).size == 0
     assert nearest_edits(["12", ""], [""]).tolist() == [2.0, 0.0]
@@ -102,7 +100,7 @@ def test_scores_by_hand():
     assert scores.others.tolist() == [-4.0, -1.0]
 
 
-def test_long_texts_are_held_against_fewer(monkeypatch):
+def test_long_texts_are_held_against_fewer():
     assert affordable(100, 50) == text_edits.MAX_TEXTS
     assert affordable(20_000, 1000) == 2**34 // (20_000 * 1000 * 16)
     assert affordable(10**9, 10**6) == 1
@@ -110,18 +108,19 @@ def test_long_texts_are_held_against_fewer(monkeypatch):
     context = Context.of(TRAIN, HOLDOUT).with_synthetic(TRAIN)
     rows = {"train": np.arange(150)}
     assert not least_edits(context, rows, "gower", None, 0)[0].any()
-    monkeypatch.setattr(text_edits, "MAX_TEXTS", 50)
+    many = pd.concat([TRAIN, make_mixed(2 * text_edits.MAX_TEXTS, random_state=9)])
+    context = Context.of(TRAIN, HOLDOUT).with_synthetic(many)
     (some,) = least_edits(context, rows, "gower", None, 0)
-    assert 0 < (some == 0).sum() <= 50
+    assert 0 < (some == 0).sum() < 150
     assert (some == least_edits(context, rows, "gower", None, 0)[0]).all()
     (others,) = least_edits(context, rows, "gower", None, 1)
     assert (some != others).any()
 
 
-def test_edits_of_cells_are_summed(monkeypatch):
+def test_edits_of_cells_are_summed():
     rng, decimals = np.random.default_rng(0), [2, None, 5]
     queries, others = (
-        rng.normal(size=(n, 3)) * 10.0 ** rng.integers(-2, 19, (n, 3)) for n in (60, 20)
+        rng.normal(size=(n, 3)) * 10.0 ** rng.integers(-2, 19, (n, 3)) for n in (150, 6)
     )
     for rows in (queries, others):
         rows[:, 1] = rng.integers(0, 3, len(rows))
@@ -134,8 +133,6 @@ def test_edits_of_cells_are_summed(monkeypatch):
     ]
     own, released = cells_of(queries, decimals), cells_of(others, decimals)
     assert nearest_edits_of_cells(own, released).tolist() == expected
-    monkeypatch.setattr(text_edits, "_AT_A_TIME", 7)
-    assert nearest_edits_of_cells(own, released).tolist() == expected
     assert nearest_edits_of_cells(own.take(np.empty(0, dtype=int)), released).size == 0
     assert (
         nearest_edits_of_cells(
@@ -145,21 +142,22 @@ def test_edits_of_cells_are_summed(monkeypatch):
     )
 
 
-@pytest.mark.parametrize("most", [10_000, 50])
-def test_wide_rows_are_compared_cell_by_cell(monkeypatch, most):
-    monkeypatch.setattr(text_edits, "WIDE", 3)
-    monkeypatch.setattr(text_edits, "MAX_TEXTS", most)
-    twice = pd.concat([TRAIN, TRAIN])
-    context = Context.of(TRAIN, HOLDOUT).with_synthetic(twice.sample(frac=1.0, random_state=0))
-    own, others = least_edits(
-        context, {"train": np.arange(150), "holdout": np.arange(20)}, "gower", None, 0
-    )
-    assert (own == 0).sum() == min(most, 150)
-    monkeypatch.setattr(text_edits, "WIDE", 50)
-    if most > 150:
-        by_text = least_edits(context, {"holdout": np.arange(20)}, "gower", None, 0)[0]
-        assert (by_text <= others).all()
-        assert np.abs(by_text - others).max() <= 3
+def test_wide_rows_are_compared_cell_by_cell():
+    """Whether columns stand once or nine times in a row, which row is nearest is the same."""
+    wide = [
+        pd.concat([table.add_prefix(f"{i}_") for i in range(9)], axis=1)
+        for table in (TRAIN, HOLDOUT)
+    ]
+    found = []
+    for train, holdout in ((TRAIN, HOLDOUT), wide):
+        context = Context.of(train, holdout).with_synthetic(train)
+        rows = {"train": np.arange(150), "holdout": np.arange(20)}
+        own, others = least_edits(context, rows, "gower", None, 0)
+        assert not own.any()
+        found.append(others)
+    narrow, wider = found
+    assert (narrow <= wider / 9).all()  # a text is edited across cells
+    assert (wider / 9 - narrow).max() <= 3
 
 
 def with_repeated_digits(rng: np.random.Generator, train: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,6 @@ from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 
 from skeval import Context
 from skeval.exceptions import InvalidParameterError
-from skeval.steps.samples import holdout_in_place
 from skeval.steps.texts import text_columns, text_numbers, text_source, units_of
 
 TRAIN = ["to be or not to be", "that is the question", None, "to be", ""]
@@ -73,15 +72,6 @@ def test_equal_words_of_two_tables_have_one_key():
     assert len(np.intersect1d(train.keys, synthetic.keys)) == 4  # to, be, the, question
     accents = context_of(["\u00c9t\u00e9", "e\u0301te\u0301"])
     assert units_of(accents, "train", "note").keys.size == 1
-
-
-def test_rows_in_the_synthetic_place_are_not_read_again(monkeypatch):
-    fresh = holdout_in_place(CONTEXT, 1, seed=0)
-    before = units_of(CONTEXT, "holdout", "note")
-    monkeypatch.setattr("skeval.steps.texts._cut", None)
-    units = units_of(fresh, "synthetic", "note")
-    assert units.keys is before.keys
-    assert units.which.size == 1
 
 
 def test_numbers_tell_texts_apart_in_all_tables():

@@ -18,6 +18,7 @@ from skeval.generators import Bootstrap, GeneratorAdapter, RandomForestImputatio
 from skeval.model_selection import make_generator_scorer
 from skeval.privacy import DCRShare, ExactMatchShare
 from skeval.utility import TSTR
+from tests.notebook import cell_of
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(120, random_state=seed) for seed in range(3))
 
@@ -96,7 +97,7 @@ def test_a_metric_is_switched_off_and_on(make):
     assert list(values(suite.set_params(ks=KSComplement(), tv="passthrough"))) == ["ks"]
     assert list(values(nested().set_params(leaks__dcr="passthrough"))) == ["leaks/exact", "ks"]
     assert list(values(nested().set_params(leaks="passthrough"))) == ["ks"]
-    assert "passthrough" in suite._repr_html_()
+    assert "passthrough" in cell_of(suite)
     for wrong in (None, "drop", 3):
         with pytest.raises(InvalidParameterError, match="set it to 'passthrough'"):
             suite.set_params(ks=wrong)

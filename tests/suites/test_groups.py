@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from skeval import MetricSuite, SuiteResult, report
-from skeval.cli import main
 from skeval.exceptions import GroupedRowsWarning, InvalidParameterError, UnnoticedShiftWarning
 from skeval.privacy import DCROverfittingProtection, MembershipInference, NearDuplicateShare
 from skeval.relational import RelationalSchema
@@ -78,7 +77,7 @@ def test_persons_that_are_in_one_table_each_are_no_leak():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
-def test_a_report_and_the_shell_take_groups(tmp_path, monkeypatch):
+def test_a_report_and_the_shell_take_groups(tmp_path, monkeypatch, run):
     train, holdout, release = map(rows_of_persons, range(3))
     expected = MetricSuite({"dcr_overfitting": DCROverfittingProtection()}, groups="person")
     expected = expected.fit(train, holdout).evaluate(release)["dcr_overfitting"].p_value
@@ -89,10 +88,7 @@ def test_a_report_and_the_shell_take_groups(tmp_path, monkeypatch):
         table.to_csv(f"{name}.csv", index=False)
     arguments = ["evaluate", "train.csv", "holdout.csv", "synthetic.csv", "-o", "s.json"]
     chosen = ["--metrics", "dcr_overfitting", "--groups", "person"]
-    monkeypatch.setattr("sys.argv", ["skeval", *arguments, *chosen])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert not ended.value.code
+    assert run(*arguments, *chosen)[0] == 0
     assert SuiteResult.from_json("s.json")["dcr_overfitting"].p_value == expected
     tables = [{"rows": table} for table in (train, holdout, release)]
     asked = {"groups": "person", "schema": RelationalSchema(["rows"])}

@@ -9,6 +9,8 @@ import pytest
 from scipy.stats import ttest_1samp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import estimator_html_repr
 
 import skeval.privacy
 from skeval import (
@@ -34,6 +36,7 @@ from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection, DCRS
 from skeval.relational import RelationalContext
 from skeval.suites.presets import PRESETS
 from skeval.text import VocabularySimilarity
+from tests.notebook import cell_of
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*with fewer than 50 of either"
@@ -197,7 +200,7 @@ def test_pickle_holds_no_rows():
 
 
 def test_html_diagram():
-    html = make_suite()._repr_html_()
+    html = cell_of(make_suite())
     assert "KSComplement" in html
     assert "RecordReconstruction" in html
 
@@ -408,16 +411,13 @@ def test_a_fitted_metric_can_be_copied():
 
 def test_a_suite_draws_its_metrics_beside_each_other():
     suite = make_suite("privacy")
-    page = suite._repr_html_()
+    page = cell_of(suite)
     for name, _ in suite.metrics:
         assert name in page
 
 
-def test_the_block_of_a_diagram_is_its_own():
-    suite = make_suite("privacy")
-    block = suite._sk_visual_block_()
-    assert block._sk_visual_block_() is block
-    assert "privacy_score" in suite._repr_html_()
+def test_a_suite_is_a_block_in_the_diagram_of_what_holds_it():
+    assert "privacy_score" in estimator_html_repr(make_pipeline(make_suite("privacy")))
 
 
 @pytest.mark.slow

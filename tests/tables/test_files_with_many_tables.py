@@ -6,6 +6,7 @@ import gzip
 import json
 import shutil
 import sqlite3
+import sys
 import tracemalloc
 import warnings
 import zipfile
@@ -185,10 +186,7 @@ def test_what_is_not_installed_is_named(tmp_path, monkeypatch, package, name, ex
     if name:
         WRITERS[name](tmp_path / name)
 
-    def lacking(owner, wanted, command):
-        raise MissingDependencyError(f"{owner} needs the package {wanted}. Run: {command}")
-
-    monkeypatch.setattr(files_with_many_tables, "needed", lacking)
+    monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(
         MissingDependencyError, match=rf'{package}. Run: pip install "skeval\[{extra}\]"'
     ):
@@ -240,9 +238,16 @@ def test_formulas_are_not_run_and_those_without_a_value_are_named(tmp_path):
     assert read["a"].tolist() == [1, 2]
 
 
-def test_workbooks_that_unpack_to_too_much_are_refused(tmp_path, monkeypatch):
+def with_stated_size(path, size):
+    """Have a packed file say in its list of files that the first has this number of bytes."""
+    content = path.read_bytes()
+    entry = content.index(b"PK\x01\x02")
+    path.write_bytes(content[: entry + 24] + size.to_bytes(4, "little") + content[entry + 28 :])
+
+
+def test_workbooks_that_unpack_to_too_much_are_refused(tmp_path):
     path = in_workbook(tmp_path / "t.xlsx", people=TABLE)
-    monkeypatch.setattr(files_with_many_tables, "MAX_UNPACKED", 2**10)
+    with_stated_size(path, 2**29 + 1)
     with pytest.raises(TableError, match=r"MiB; write the table as Parquet."):
         read_table(path)
 
@@ -252,9 +257,7 @@ def test_a_workbook_that_states_a_wrong_size_fills_no_memory(tmp_path):
     path, sheet = tmp_path / "book.xlsx", "xl/worksheets/sheet1.xml"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(sheet, b" " * 100 * 2**20)
-    content = path.read_bytes()
-    entry = content.index(b"PK\x01\x02")  # where the size stands in the list of all files
-    path.write_bytes(content[: entry + 24] + (1000).to_bytes(4, "little") + content[entry + 28 :])
+    with_stated_size(path, 1000)
     tracemalloc.start()
     with pytest.raises(TableError):
         read_table(path)
@@ -384,7 +387,7 @@ def test_a_view_of_a_stranger_ends_and_has_no_cell_without_bound(tmp_path, monke
     with contextlib.closing(sqlite3.connect(path)) as base:
         base.execute(f"CREATE VIEW people AS {view}")
         base.commit()
-    monkeypatch.setattr("skeval.tables.files_with_many_tables._MAX_STEPS", 2**22)
+    monkeypatch.setattr(files_with_many_tables, "MAX_STEPS", 2**22)
     with pytest.raises(TableError, match=said):
         read_table(f"{path}#people")
 

@@ -1,6 +1,7 @@
 """Long CSV files as sources: the same types and values as reading them at once, and no file left."""
 
 import gzip
+import sys
 import tempfile
 import warnings
 
@@ -12,15 +13,14 @@ from skeval.tables import long_csv
 from skeval.tables.csv_dialect import Dialect
 from skeval.tables.long_csv import is_long, streamed
 from skeval.tables.reading import read_table
+from skeval.tables.sources import MANY_ROWS
 
 N_ROWS = 40
 
 
 @pytest.fixture(autouse=True)
-def few_rows(monkeypatch, tmp_path):
-    monkeypatch.setattr(long_csv, "_CHUNK", 7)
-    monkeypatch.setattr(long_csv, "_MIN_BYTES", 10)
-    monkeypatch.setattr(long_csv, "MANY_ROWS", N_ROWS // 2)
+def temporary(monkeypatch, tmp_path):
+    monkeypatch.setattr(long_csv, "CHUNK", 7)
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
 
@@ -131,27 +131,28 @@ def test_what_is_odd_is_left_to_reading_at_once(tmp_path, text):
 
 def test_packed_files(tmp_path):
     path = tmp_path / "train.csv.gz"
-    path.write_bytes(gzip.compress(text_of(COLUMNS).encode()))
-    assert is_long(path)
+    path.write_bytes(gzip.compress(text_of(COLUMNS).encode(), 1))
     whole, copied, _ = both(path)
     assert_same(whole, copied)
+    path.write_bytes(gzip.compress(b"a\n" + b"12345678901234567\n" * MANY_ROWS, 0))
+    assert is_long(path)
 
 
 def test_which_files_are_long(tmp_path, monkeypatch):
     path = tmp_path / "train.csv"
-    path.write_text("a\n" + "1\n" * (N_ROWS // 2 - 1))
+    path.write_text("a\n" + "12345678901234567\n" * (MANY_ROWS - 1))
     assert not is_long(path)
-    path.write_text("a\n" + "1\n" * (N_ROWS // 2))
+    path.write_text("a\n" + "12345678901234567\n" * MANY_ROWS)
     assert is_long(path)
     assert not is_long(tmp_path)
-    monkeypatch.setattr(long_csv, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert not is_long(path)
 
 
 @pytest.mark.parametrize("nameless", [True, False])
 def test_nothing_is_left_of_the_copy(tmp_path, monkeypatch, nameless):
     if not nameless:
-        monkeypatch.setattr(long_csv, "_OPEN_FILES", tmp_path / "none")
+        monkeypatch.setattr(long_csv, "OPEN_FILES", tmp_path / "none")
     path = tmp_path / "train.csv"
     path.write_text(text_of(COLUMNS))
     source = streamed(path, "train")

@@ -15,7 +15,6 @@ import pytest
 
 from skeval.datasets import make_mixed
 from skeval.exceptions import MetricWarning, TableError
-from skeval.tables import json_lines, packed_files, reading
 from skeval.tables.long_csv import streamed
 from skeval.tables.reading import read_table
 
@@ -141,26 +140,22 @@ def test_wide_encodings_are_found(tmp_path, encoding):
         pd.testing.assert_frame_equal(read_table(tmp_path / "t.csv"), TABLE, check_dtype=False)
 
 
-@pytest.mark.parametrize(
-    ("line", "n_lines", "said"),
-    [
-        pytest.param(b"," * 2**20, 1, "a line of over 0 MiB; write each row", id="line"),
-        pytest.param(b"1,2\n", 2**19, "over 1 MiB; unpack it before", id="rows"),
-    ],
-)
-def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path, monkeypatch, line, n_lines, said):
-    for module in (packed_files, json_lines):
-        monkeypatch.setattr(module, "MAX_LINE_LENGTH", 2**19)
-    for module in (packed_files, json_lines, reading):
-        monkeypatch.setattr(module, "MAX_PACKED", 2**20)
+def test_a_small_file_of_one_long_line_is_refused(tmp_path):
     path = tmp_path / "a.csv.gz"
-    path.write_bytes(gzip.compress(b"a,b\n" + line * n_lines))
-    with pytest.raises(TableError, match=said):
+    path.write_bytes(gzip.compress(b"a,b\n" + b"," * 2**25))
+    with pytest.raises(TableError, match="a line of over 16 MiB; write each row"):
         read_table(path)
 
 
-def test_a_line_without_end_is_not_streamed(tmp_path, monkeypatch):
-    monkeypatch.setattr(packed_files, "MAX_LINE_LENGTH", 2**19)
+@pytest.mark.slow
+def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path):
+    path, part = tmp_path / "a.csv.gz", gzip.compress(b"1,2\n" * 2**20)
+    path.write_bytes(gzip.compress(b"a,b\n") + part * 257)
+    with pytest.raises(TableError, match="over 1,024 MiB; unpack it before"):
+        read_table(path)
+
+
+def test_a_line_without_end_is_not_streamed(tmp_path):
     path = tmp_path / "a.csv.gz"
-    path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 10 + b"," * 2**20))
+    path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 10 + b"," * 2**25))
     assert streamed(path, "train") is None

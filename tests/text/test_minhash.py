@@ -142,25 +142,20 @@ def test_what_is_done_is_left_out():
     assert sorted(seen.tolist()) == list(range(1, 30, 2))
 
 
-def test_too_many_candidates_take_stricter_bands(monkeypatch):
+def test_too_many_candidates_take_stricter_bands():
     right = few_words(0, 300)
-    left = edited(right, 1)
-    exact, _, _ = pairs(left, right, 0.6, "exact")
-    _, loose, _ = pairs(left, right, 0.6, "minhash")
-    monkeypatch.setattr(minhash, "MAX_CANDIDATES", 2000)
-    some, strict, _ = pairs(left, right, 0.6, "auto")
-    assert some < exact
-    assert strict["words"]["n_skipped"] == 0
-    assert 0.0 < strict["words"]["recall"] < loose["words"]["recall"]
+    sets = sets_of([*edited(right, 1), *right])
+    sides = np.split(sets.which, 2)
+    loose = MinHashJoin(sets.columns[0], *sides, 0.6, 0, max_candidates=10**8).about
+    strict = MinHashJoin(sets.columns[0], *sides, 0.6, 0, max_candidates=2000).about
+    assert strict["n_skipped"] == 0
+    assert 0.0 < strict["recall"] < loose["recall"]
 
 
-@pytest.mark.parametrize("at_once", [2**17, 11])
-def test_equal_sets_are_skipped_beyond_the_bound(monkeypatch, at_once):
-    monkeypatch.setattr(minhash, "MAX_CANDIDATES", 1000)
-    monkeypatch.setattr(minhash, "_AT_ONCE", at_once)
+def test_equal_sets_are_skipped_beyond_the_bound():
     sets = csr_array(np.ones((100, 3)))
     rows = np.arange(100)
-    join = MinHashJoin(sets, rows, rows, 0.8, 0)
+    join = MinHashJoin(sets, rows, rows, 0.8, 0, max_candidates=1000)
     assert join.about["n_skipped"] == 4 * 100 * 100 - 4 * 100 * 2  # bands, left, right
     every = list(join.pairs(np.zeros(100, dtype=bool), lambda i, j: np.ones(i.size, dtype=bool)))
     i, j = (np.concatenate(side) for side in zip(*every, strict=True))

@@ -79,10 +79,15 @@ def test_spacy_in_processes(tiny):
     assert SpacyRecognizer(tiny, n_process=2, batch_size=1).recognize(TEXTS) == FOUND
 
 
-def test_places_are_those_of_the_whole_text(tiny, monkeypatch):
-    monkeypatch.setattr(SpacyRecognizer, "_piece", len(TEXTS[0]) + 1)
+class PieceByPiece(SpacyRecognizer):
+    """Reads about a sentence at a time."""
+
+    _piece = len(TEXTS[0]) + 1
+
+
+def test_places_are_those_of_the_whole_text(tiny):
     long = " ".join([*TEXTS[::2], "\ud800"] * 3)
-    entities = SpacyRecognizer(tiny).recognize([long])[0]
+    entities = PieceByPiece(tiny).recognize([long])[0]
     assert [e.text for e in entities].count("Graz") == 3
     assert all(long[e.start : e.end] == e.text for e in entities)
 

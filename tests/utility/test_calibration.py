@@ -17,7 +17,6 @@ from skeval import MetricSuite, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.stats.bootstrap import difference_interval, inflated_interval
-from skeval.steps import models as families
 from skeval.steps.scoring import Predictions
 from skeval.utility import TSTR, CalibrationPreservation
 from skeval.utility.calibration import (
@@ -162,10 +161,7 @@ def test_several_models_and_seeds():
     )
 
 
-def test_models_are_those_of_tstr(monkeypatch):
-    seen = []
-    fit = families.fit
-    monkeypatch.setattr(families, "fit", lambda *a: seen.append(type(a[0]).__name__) or fit(*a))
+def test_models_are_those_of_tstr(fits):
     train, holdout, synthetic = mixed()
     metrics = (
         TSTR("member", estimators="linear", n_bootstrap=0),
@@ -173,7 +169,7 @@ def test_models_are_those_of_tstr(monkeypatch):
     )
     suite = MetricSuite([(type(m).__name__, m) for m in metrics], on_error="raise")
     suite.fit(train, holdout).evaluate(synthetic)
-    assert len(seen) == 2
+    assert len(fits) == 2
 
 
 def test_models_without_probabilities_are_refused():

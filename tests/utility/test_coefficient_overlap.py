@@ -24,6 +24,7 @@ from skeval.stats.interval_overlap import interval_overlap
 from skeval.stats.intervals import to_its_error
 from skeval.utility import CoefficientOverlap
 from skeval.utility.regressions import logistic
+from tests.counting import CountingContext
 
 DIABETES = load_diabetes(as_frame=True).frame[["target", "age", "bmi", "bp"]]
 HALVES = DIABETES[:221], DIABETES[221:]
@@ -408,18 +409,12 @@ def test_formulas_need_a_package(monkeypatch):
         CoefficientOverlap("y", formula="y ~ a").fit(numeric(30))
 
 
-def test_regression_on_train_is_kept_for_all_releases(monkeypatch):
-    from skeval.utility import coefficient_overlap
-
-    fits = []
-    whole = coefficient_overlap.least_squares
-    monkeypatch.setattr(
-        coefficient_overlap, "least_squares", lambda *a: fits.append(1) or whole(*a)
-    )
-    metric = CoefficientOverlap("y").fit(numeric(50))
+def test_regression_on_train_is_kept_for_all_releases():
+    metric = CoefficientOverlap("y").fit_context(CountingContext.of(numeric(50)))
+    CountingContext.runs.clear()
     for seed in (1, 2, 3):
         metric.score(numeric(50, seed))
-    assert len(fits) == 4
+    assert CountingContext.names().count("regressed") == 4
 
 
 @pytest.mark.slow

@@ -12,7 +12,6 @@ from sklearn.tree import DecisionTreeClassifier
 from skeval import MetricSuite, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
-from skeval.steps import models as families
 from skeval.utility import TSTR, EqualizedOddsImprovement, FairnessGap
 
 STUMP = DecisionTreeClassifier(max_depth=1, random_state=0)  # finds the column that is the target
@@ -111,10 +110,7 @@ def test_a_copy_of_train_changes_nothing():
     assert metric.fit(train, holdout).score(train) == 0.5
 
 
-def test_models_are_those_of_tstr(monkeypatch):
-    seen = []
-    fit = families.fit
-    monkeypatch.setattr(families, "fit", lambda *a: seen.append(type(a[0]).__name__) or fit(*a))
+def test_models_are_those_of_tstr(fits):
     train, holdout, synthetic = mixed()
     suite = MetricSuite(
         [
@@ -126,7 +122,7 @@ def test_models_are_those_of_tstr(monkeypatch):
     )
     with pytest.warns(DegenerateInputWarning, match="left out"):
         suite.fit(train, holdout).evaluate(synthetic)
-    assert len(seen) == 2
+    assert len(fits) == 2
 
 
 def test_several_models_and_seeds():

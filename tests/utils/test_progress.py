@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import re
 import time
+from itertools import islice
 
 import pytest
-from rich.console import Console
 
-from skeval.utils import progress
-from skeval.utils.progress import said, shown
+from skeval.utils.progress import note_ends, said, shown, waits
 
 
 @pytest.mark.parametrize(
@@ -34,17 +32,15 @@ def test_while_one_piece_takes_long_its_seconds_are_said():
     assert lines[-1].endswith("the next one at work for 120 s")
 
 
-def test_pieces_that_end_together_are_noted_as_one_time(monkeypatch):
-    monkeypatch.setattr("_thread.start_new_thread", lambda *arguments: None)
-    advance = (writer := progress._Lines(print)).tick("drawn")
-    advance("a", 3, 4)
-    advance("b", 2, 4)
-    assert writer._state[:2] == ("drawn", 4)
-    assert len(writer._state[2]) == 2
+def test_pieces_that_end_together_are_noted_as_one_time():
+    ends = []
+    note_ends(ends, 3, 1.0)
+    note_ends(ends, 2, 2.0)  # it was overtaken
+    assert ends == [1.0, 1.0]
 
 
-def test_what_takes_long_says_how_far_it_is(monkeypatch, capsys):
-    monkeypatch.setattr(progress, "_FIRST", 0.05)
+@pytest.mark.slow
+def test_what_takes_long_says_how_far_it_is(capsys):
     with shown("lines") as tick:
         advance = tick("measured")
         advance("a", 1, 4)
@@ -55,17 +51,8 @@ def test_what_takes_long_says_how_far_it_is(monkeypatch, capsys):
     assert re.search(r"^skeval: 1 of 4 measured after \d+ s", written, re.MULTILINE)
 
 
-def test_lines_come_more_and_more_rarely(monkeypatch):
-    monkeypatch.setattr("_thread.start_new_thread", lambda *arguments: None)
-    lines, waits = [], iter([False] * 7 + [True])
-    writer = progress._Lines(lines.append)
-    writer._start -= 10.0
-    waited = []
-    monkeypatch.setattr(writer.over, "wait", lambda seconds: waited.append(seconds) or next(waits))
-    writer._run()
-    assert waited == [2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0]
-    assert len(lines) == 7
-    assert all(line.startswith("skeval: at work for ") for line in lines)
+def test_lines_come_more_and_more_rarely():
+    assert list(islice(waits(), 8)) == [2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0]
 
 
 def test_where_no_thread_can_be_made_there_are_no_lines(monkeypatch, capsys):
@@ -88,14 +75,14 @@ def test_what_is_quick_is_silent(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_bars_in_a_terminal(monkeypatch):
-    written = io.StringIO()
-    terminal = Console(file=written, force_terminal=True, width=120, stderr=True)
-    monkeypatch.setattr("rich.console.Console", lambda **settings: terminal)
+def test_bars_in_a_terminal(monkeypatch, capsys):
+    for name, value in (("FORCE_COLOR", "1"), ("TERM", "xterm"), ("COLUMNS", "120")):
+        monkeypatch.setenv(name, value)
     with shown(True) as tick:
         advance = tick("measured")
         advance("ks", 1, 2)
         time.sleep(0.15)
         advance("tv", 2, 2)
-    assert "ks measured" in written.getvalue() or "tv measured" in written.getvalue()
-    assert "1/2" in written.getvalue()
+    written = capsys.readouterr().err
+    assert "ks measured" in written or "tv measured" in written
+    assert "1/2" in written

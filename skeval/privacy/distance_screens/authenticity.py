@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -150,6 +151,14 @@ def authenticity_test(
 
     Returns the test and authenticity in train, of the same sample.
     """
+    shares = authentic_shares(context, space, columns, seed)
+    return sides_test(context, shares, space, columns, n_permutations, seed)
+
+
+def authentic_shares(
+    context: Context, space: Any, columns: Any, seed: int
+) -> Callable[[RelabelledNearest], np.ndarray]:
+    """Return what computes authenticity in train and in the holdout under random labels."""
     listed, met = nearest_real(context, space, columns, seed)
     met, place = np.unique(met, return_inverse=True)
     # only what lies nearer to a real row than a synthetic row that has it in its list matters
@@ -176,4 +185,4 @@ def authenticity_test(
         ]
         return np.mean(authentic_of, axis=2).T
 
-    return sides_test(context, shares, space, columns, n_permutations, seed)
+    return shares

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -166,16 +166,24 @@ def excess_test(
     context: Context, space: Any, columns: Any, n_permutations: int, seed: int
 ) -> Relabelled:
     """Hold the excess on train over holdout against random relabellings of the real rows."""
+    shares = relabelled_shares(context, space, columns)
+    return packed_test(context, shares, n_permutations, seed)
+
+
+def relabelled_shares(
+    context: Context, space: Any, columns: Any
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Return what computes both shares from packed labels of the real rows."""
     _, rows, _ = rivals(context, space, columns)
     sizes = context.n_rows("train"), context.n_rows("holdout")
 
-    def excess(labels: np.ndarray) -> np.ndarray:
+    def shares(labels: np.ndarray) -> np.ndarray:
         has_train, all_train = adversarial_accuracy.labels_listed(rows, labels)
         holds = labels & ~has_train, ~labels & all_train
         on_train, on_holdout = map(adversarial_accuracy.bit_counts, holds)
         return np.stack([on_train / sizes[0], on_holdout / sizes[1]])
 
-    return packed_test(context, excess, n_permutations, seed)
+    return shares
 
 
 def inverse_entropy_weights(entropies: np.ndarray) -> np.ndarray:

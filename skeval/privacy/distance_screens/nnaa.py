@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -183,6 +184,16 @@ def loss_test(
 
     The accuracy on train that it is of is returned, too.
     """
+    accuracies = relabelled_accuracies(context, space, columns, ties)
+    actual = np.packbits(actual_labels(context)[:, None], axis=1)
+    on_train = float(accuracies(actual)[0, 0])
+    return packed_test(context, accuracies, n_permutations, seed, high_leaks=False), on_train
+
+
+def relabelled_accuracies(
+    context: Context, space: Any, columns: Any, ties: str
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Return what computes both accuracies from packed labels of the real rows."""
     of_real, rivals_at, to_synthetic = rivals(context, space, columns)
     of_synthetic, at, within = listed_real(context, space, columns)
     # a tie counts half: the mean of counting it as none and as one
@@ -205,6 +216,4 @@ def loss_test(
                 total[i] += adversarial_accuracy.bit_counts(apart[i]) / len(synthetic)
         return total / (2.0 * len(pairs))
 
-    actual = np.packbits(actual_labels(context)[:, None], axis=1)
-    on_train = float(accuracies(actual)[0, 0])
-    return packed_test(context, accuracies, n_permutations, seed, high_leaks=False), on_train
+    return accuracies

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -224,11 +222,3 @@ def test_interval_covers_without_a_leak(sizes, settings):
     claims = {"held": Claim(0.95, 0.92, 0.985), "alarm": Claim(0.05, high=0.08)}
     found = rates_of(map(outcome, range(200)), claims)
     assert all_hold(found), found
-
-
-def test_score_does_without_the_nearest_rows(monkeypatch):
-    module = sys.modules[LinearReconstructionAttack.__module__]
-    metric = LinearReconstructionAttack(["age", "city"], "member").fit(TRAIN, HOLDOUT)
-    expected = metric.evaluate(SYNTHETIC).value
-    monkeypatch.setattr(module, "index_of", None)
-    assert metric.score(SYNTHETIC) == expected

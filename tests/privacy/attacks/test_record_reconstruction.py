@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -254,12 +252,3 @@ def test_interval_covers_without_a_leak(settings):
     claims = {"held": Claim(0.975, low=0.945), "alarm": Claim(0.05, high=0.08)}
     found = rates_of(map(outcome, range(200)), claims)
     assert all_hold(found), found
-
-
-def test_score_does_without_p_value_and_groups(monkeypatch):
-    module = sys.modules[RecordReconstruction.__module__]
-    metric = RecordReconstruction(n_splits=1).fit(TRAIN, HOLDOUT)
-    expected = metric.evaluate(SYNTHETIC).value
-    for name in ("scores_p_value", "stratified", "remoteness"):
-        monkeypatch.setattr(module, name, None)
-    assert metric.score(SYNTHETIC) == expected

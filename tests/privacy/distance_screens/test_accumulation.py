@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 from sklearn.preprocessing import FunctionTransformer
 
-from skeval import Context, MetricSuite, Result
+from skeval import Context, Result
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.fidelity.mda_resemblance import MDAResemblance
 from skeval.privacy.distance_screens.accumulation import MinimumDistanceAccumulation
 from tests.calibrations import Claim, rate_of
+from tests.counting import CountingContext
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 DIRECTIONS = ("symmetric", "synthetic", "real")
@@ -381,21 +382,13 @@ def test_nothing_left_to_compare_with_is_nan():
     assert found.p_value == 1.0
 
 
-def test_both_metrics_share_their_work(monkeypatch):
-    from skeval.neighbors.mixed import MixedNearestNeighbors
-
-    searches = []
-    plain = MixedNearestNeighbors.kneighbors
-
-    def counted(engine, *args, **settings):
-        searches.append(args)
-        return plain(engine, *args, **settings)
-
-    monkeypatch.setattr(MixedNearestNeighbors, "kneighbors", counted)
-    suite = MetricSuite([("a", MinimumDistanceAccumulation()), ("b", MDAResemblance())])
-    suite.fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
+def test_both_metrics_share_their_work():
+    context = CountingContext.of(TRAIN, HOLDOUT).with_synthetic(SYNTHETIC)
+    CountingContext.runs.clear()
+    for metric in (MinimumDistanceAccumulation(), MDAResemblance()):
+        metric.fit_context(context.real).evaluate_context(context)
     # synthetic and holdout rows in train, train rows in either, holdout rows in the synthetic table
-    assert len(searches) == 5
+    assert CountingContext.names().count("_nearest") == 5
 
 
 def test_areas_grow_with_the_leak():

@@ -283,13 +283,13 @@ def test_p_value_is_calibrated_on_discrete_tables():
     assert found.holds, found
 
 
-def test_baseline_protection_by_hand(monkeypatch):
-    from skeval.privacy.distance_screens import dcr_baseline
-
-    monkeypatch.setattr(dcr_baseline, "random_rows", lambda train, n, rng: column(5, 5))
-    result = DCRBaselineProtection().fit(column(0, 10)).evaluate(column(1, 4))
-    assert result.value == 0.5
-    assert (result.details["median_synthetic"], result.details["median_random"]) == (0.25, 0.5)
+def test_baseline_protection_by_hand():
+    """Random rows are whole numbers from 0 to 10, 2 from the nearer end in the median."""
+    metric = DCRBaselineProtection().fit(column(0, 10))
+    result = metric.evaluate(column(*[1, 1.5] * 2000))
+    assert result.value == pytest.approx(0.125 / 0.2)
+    assert result.details["median_synthetic"] == pytest.approx(0.125)
+    assert result.details["median_random"] == pytest.approx(0.2)
 
 
 def test_baseline_protection_of_noise_and_copies():

@@ -13,11 +13,11 @@ from scipy.stats import entropy
 from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.privacy.distance_screens import identifiability
 from skeval.privacy.distance_screens.identifiability import (
     EpsilonIdentifiability,
     entropy_space,
     inverse_entropy_weights,
+    relabelled_shares,
 )
 
 
@@ -56,21 +56,12 @@ def test_wine(wine, name, on_train, on_holdout):
     assert result.details["on_holdout"] == pytest.approx(on_holdout, abs=1e-6)
 
 
-def test_relabelled_excess_is_brute_force(monkeypatch):
+def test_relabelled_excess_is_brute_force():
     train, holdout, synthetic = (column(*np.random.default_rng(n).random(n)) for n in (6, 5, 7))
-    statistics = []
-    test = identifiability.packed_test
-
-    def record(context, sides, *settings):
-        statistics.append(sides)
-        return test(context, sides, *settings)
-
-    monkeypatch.setattr(identifiability, "packed_test", record)
-    metric = EpsilonIdentifiability().fit(train, holdout)
-    metric.evaluate(synthetic)
-    pool = pd.concat(
-        [metric.context_.train, metric.context_.holdout]
-    ).to_numpy()  # as they are read
+    metric = EpsilonIdentifiability()
+    context = Context.of(train, holdout).with_synthetic(synthetic)
+    by_labels = relabelled_shares(context, metric.space, metric.columns)
+    pool = pd.concat([train, holdout]).to_numpy()
     within, across = cdist(pool, pool), cdist(pool, synthetic.to_numpy()).min(axis=1)
     np.fill_diagonal(within, np.inf)
     every = list(combinations(range(11), 6))
@@ -83,7 +74,7 @@ def test_relabelled_excess_is_brute_force(monkeypatch):
             np.mean(across[rows] < within[np.ix_(rows, rows)].min(axis=1)) for rows in (mine, ~mine)
         ]
         expected.append(shares[0] - shares[1])
-    excesses = -np.diff(statistics[0](np.packbits(labels, axis=1)), axis=0)[0, : len(every)]
+    excesses = -np.diff(by_labels(np.packbits(labels, axis=1)), axis=0)[0, : len(every)]
     np.testing.assert_allclose(excesses, expected, atol=1e-12)
 
 

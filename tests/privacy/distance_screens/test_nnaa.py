@@ -14,8 +14,8 @@ from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, MissingInputError, SharedRowsWarning
 from skeval.fidelity.adversarial_accuracy import NearestNeighborAdversarialAccuracy
-from skeval.privacy.distance_screens import nnaa as adversarial
-from skeval.privacy.distance_screens.nnaa import NNAAPrivacyLoss
+from skeval.privacy.distance_screens.nnaa import NNAAPrivacyLoss, relabelled_accuracies
+from tests.counting import CountingContext
 
 
 def column(*values):
@@ -78,16 +78,8 @@ def brute_accuracies(pool, synthetic, labels, ties):
 @pytest.mark.parametrize("ties", ["strict", "half"])
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.SharedRowsWarning")
 @pytest.mark.parametrize("decimals", [0, 6])
-def test_relabelled_loss_is_brute_force(monkeypatch, ties, decimals):
+def test_relabelled_loss_is_brute_force(ties, decimals):
     train, holdout, synthetic = (normal(n, n, p=2).round(decimals) for n in (7, 5, 9))
-    statistics = []
-    test = adversarial.packed_test
-
-    def record(context, sides, *settings, **options):
-        statistics.append(sides)
-        return test(context, sides, *settings, **options)
-
-    monkeypatch.setattr(adversarial, "packed_test", record)
     metric = NNAAPrivacyLoss(1, ties, space=Halved())
     result = metric.fit(train, holdout).evaluate(synthetic)
     real = pd.concat([metric.context_.train, metric.context_.holdout])  # as rows are read
@@ -98,7 +90,9 @@ def test_relabelled_loss_is_brute_force(monkeypatch, ties, decimals):
     on_train, on_holdout = np.transpose(
         [brute_accuracies(real, synthetic, mine, ties) for mine in labels.T]
     )
-    losses = np.diff(statistics[0](np.packbits(labels, axis=1)), axis=0)[0, : len(every)]
+    context = metric.context_.with_synthetic(synthetic)
+    accuracies = relabelled_accuracies(context, metric.space, metric.columns, ties)
+    losses = np.diff(accuracies(np.packbits(labels, axis=1)), axis=0)[0, : len(every)]
     np.testing.assert_allclose(losses, on_holdout - on_train, atol=1e-12)
     # the sentence prints the accuracy that was tested, on all rows
     tested, _ = brute_accuracies(real, synthetic, np.arange(12) < 7, ties)
@@ -214,21 +208,16 @@ def test_one_row_has_no_neighbours():
             assert np.isnan(metric.fit(train, holdout).score(train[:1] + 1))
 
 
-def test_both_metrics_share_their_passes(monkeypatch):
-    from skeval import MetricSuite
-    from skeval.steps import neighbors
-
-    passes = []
-    original = neighbors.Index.kneighbors
-    monkeypatch.setattr(
-        neighbors.Index,
-        "kneighbors",
-        lambda self, *rest: passes.append(len(self.rows)) or original(self, *rest),
-    )
-    suite = MetricSuite([("aa", NearestNeighborAdversarialAccuracy()), ("loss", NNAAPrivacyLoss())])
-    suite.fit(normal(50, 0), normal(50, 1)).evaluate(normal(50, 2))
-    # T-S, S-T, H-S, T-H, H-T and the lists of the synthetic rows; loops are not counted
-    assert len(passes) == 6
+def test_both_metrics_share_their_passes():
+    tables = [normal(50, seed) for seed in range(3)]
+    context = CountingContext.of(*tables[:2]).with_synthetic(tables[2])
+    CountingContext.runs.clear()
+    for metric in (NearestNeighborAdversarialAccuracy(), NNAAPrivacyLoss()):
+        metric.fit_context(context.real).evaluate_context(context)
+    # train in the synthetic table and the reverse, likewise the holdout; train in the holdout and
+    # the reverse; and each real table in itself
+    searches = [key for key in CountingContext.runs if key[0].__name__ == "_nearest"]
+    assert len(searches) == CountingContext.names().count("_nearest") == 8
 
 
 def test_a_context_of_unequal_tables_needs_no_baseline_pass():

@@ -168,10 +168,10 @@ def _tries(
         return
     for start in range(0, max_attempts, _BATCH):
         size = min(_BATCH, max_attempts - start)
-        yield rng.integers(n_rows, size=size), _drawn_columns(n_columns, n_cols, size, rng)
+        yield rng.integers(n_rows, size=size), draw_columns(n_columns, n_cols, size, rng)
 
 
-def _drawn_columns(n_columns: int, n_cols: int, size: int, rng: np.random.Generator) -> np.ndarray:
+def draw_columns(n_columns: int, n_cols: int, size: int, rng: np.random.Generator) -> np.ndarray:
     """Return random sets of columns, ascending, all equally likely; shape (size, n_cols)."""
     if comb(n_columns, n_cols) <= _MAX_SETS:
         listed = _listed_columns(n_columns, n_cols)
@@ -212,7 +212,7 @@ def random_predicates(
     """Make predicates at random, as an attacker without the release would."""
     # Random columns; a value drawn from the distinct ones of the table; "is" or "is not", of
     # a number also "is less", "is more", "is at most" or "is at least".
-    columns = _drawn_columns(len(codes), min(n_cols, len(codes)), n, rng)
+    columns = draw_columns(len(codes), min(n_cols, len(codes)), n, rng)
     values = np.empty(columns.shape, dtype=np.int64)
     at_random = rng.random(columns.shape)
     for j, line in enumerate(codes):

@@ -31,7 +31,7 @@ _OF_COLUMNS = {"naive": naive_features, "hist": hist_features}
 _OF_ROWS = ("query", "closest")
 _N_QUERIES = 1000
 _N_NEAREST = 5
-_MAX_PAIRED = 50  # columns, all pairs of which are correlated: a forest looks at few of the pairs
+MAX_PAIRED = 50  # columns, all pairs of which are correlated: a forest looks at few of the pairs
 _TIE = float(np.nextafter(0.5, 0.0))  # like the population at large: no sign of the row
 
 
@@ -101,7 +101,7 @@ def table_features(context: Context, rows: GameRows) -> TableFeatures:
     queries = Queries.draw(reader.nominal, n_queries, game.random_state, always=always)
     radii = np.stack([_radii(pool, own, domain) for own in targets])
     names = feature_names(game.features, learns=game.learns)
-    paired = sample_positions(domain.span.size, _MAX_PAIRED, game.random_state)
+    paired = sample_positions(domain.span.size, MAX_PAIRED, game.random_state)
     paired = np.union1d(paired, [] if always is None else [always]).astype(np.int64)
     return TableFeatures(reader, domain, names, queries, targets, radii, paired)
 

@@ -302,7 +302,7 @@ def test_of_wide_tables_some_columns_are_correlated_with_the_secret(monkeypatch)
     rows = rows_of(targets="canary", features="corr")
     every = table_features(CONTEXT, rows)
     assert every.paired.tolist() == list(range(len(every.reader.names)))
-    monkeypatch.setattr(f"{table_features.__module__}._MAX_PAIRED", 2)
+    monkeypatch.setattr(f"{table_features.__module__}.MAX_PAIRED", 2)
     some = table_features(CONTEXT, rows)
     assert some.paired.size == 2
     values, fewer = (one(rows.table, 0)[0].round(9) for one in (every, some))
