@@ -14,6 +14,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.fidelity import ChiSquaredTest
 from skeval.fidelity.marginals import homogeneity_test, pool_rare_cells
+from tests.snapshots import warns
 
 
 def categories(*counts):
@@ -75,10 +76,7 @@ def test_columns_without_two_cells():
 
 
 def test_one_synthetic_row():
-    with (
-        pytest.warns(DegenerateInputWarning, match="two cells of 5"),
-        pytest.warns(DegenerateInputWarning, match="no column"),
-    ):
+    with warns(DegenerateInputWarning):
         assert np.isnan(ChiSquaredTest().fit(categories(20, 20)).score(categories(1)))
 
 

@@ -14,6 +14,7 @@ from skeval.exceptions import (
 )
 from skeval.fidelity import CorrelationSimilarity
 from skeval.stats.association import Correlations, difference_p_value
+from tests.snapshots import warns
 
 LINE = pd.DataFrame({"x": [1, 2, 3, 4, 5], "y": [1, 2, 3, 4, 5]})
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(300, random_state=seed) for seed in range(3))
@@ -88,7 +89,7 @@ def test_a_pair_without_any_correlation_counts_by_default():
 
 
 def test_no_strong_pair():
-    with pytest.warns(NothingToMeasureWarning, match="columns are correlated beyond 0.99 in train"):
+    with warns(NothingToMeasureWarning):
         result = CorrelationSimilarity(min_correlation=0.99).fit(TRAIN).evaluate(SYNTHETIC)
     assert np.isnan(result.value)
     assert (result.details["n_used"], result.details["n_total"]) == (0, 6)
@@ -96,7 +97,7 @@ def test_no_strong_pair():
 
 def test_constant_in_train_is_left_out():
     train, synthetic = (t.assign(k=7.0) for t in (TRAIN, SYNTHETIC))
-    with pytest.warns(ConstantColumnWarning, match="one value only in k: no correlation"):
+    with warns(ConstantColumnWarning):
         result = CorrelationSimilarity().fit(train).evaluate(synthetic)
     without = CorrelationSimilarity().fit(TRAIN).score(SYNTHETIC)
     # a matrix product rounds by the number of its columns
@@ -121,7 +122,7 @@ def test_columns_that_share_no_synthetic_row():
     x = rng.normal(size=100)
     train = pd.DataFrame({"x": x, "y": x})
     synthetic = train.mask(np.column_stack([np.arange(100) < 50, np.arange(100) >= 50]))
-    with pytest.warns(DegenerateInputWarning, match="too few rows for 1 pairs of columns"):
+    with warns(DegenerateInputWarning):
         assert CorrelationSimilarity().fit(train).score(synthetic) == 0.5
 
 
@@ -138,10 +139,10 @@ def test_columns_that_share_no_train_row():
 
 
 def test_one_synthetic_row_and_one_column():
-    with pytest.warns(DegenerateInputWarning, match="synthetic has one row"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(CorrelationSimilarity().fit(TRAIN).score(SYNTHETIC.iloc[:1]))
     for table in (TRAIN[["age"]], TRAIN[["city", "plan"]]):
-        with pytest.warns(DegenerateInputWarning, match="no two numeric or date columns"):
+        with warns(DegenerateInputWarning):
             assert np.isnan(CorrelationSimilarity().fit(table).score(table))
 
 

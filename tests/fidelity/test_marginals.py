@@ -32,6 +32,7 @@ from skeval.fidelity import (
     TVComplement,
     WassersteinDistance,
 )
+from tests.snapshots import warns
 
 
 def score(metric, train, synthetic, **schema):
@@ -54,7 +55,7 @@ def score(metric, train, synthetic, **schema):
 def test_ks_by_hand(train, synthetic, value):
     metric = KSComplement()
     if np.inf in list(synthetic):
-        with pytest.warns(MetricWarning, match="infinite values"):
+        with warns(MetricWarning):
             assert score(metric, train, synthetic) == value
     else:
         assert score(metric, train, synthetic) == value
@@ -87,14 +88,14 @@ def test_tv_by_hand(train, synthetic, params, value):
 
 
 def test_tv_of_numbers_needs_bins():
-    with pytest.warns(DegenerateInputWarning, match="no column of this table can be measured"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(score(TVComplement(), [1, 2, 3], [1, 2, 3]))
     values = np.arange(100.0)
     assert score(TVComplement(n_bins=10), values, values + 10) == pytest.approx(0.9)
 
 
 def test_ks_of_categories_only():
-    with pytest.warns(DegenerateInputWarning, match="no column"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(score(KSComplement(), A, B))
 
 
@@ -220,17 +221,14 @@ def test_one_outlier_hides_differences_on_the_range():
 
 def test_constant_columns_have_no_score():
     train = pd.DataFrame({"x": [1.0, 2.0], "c": [5.0, 5.0]})
-    with pytest.warns(ConstantColumnWarning, match="train has no range in c"):
+    with warns(ConstantColumnWarning):
         result = StatisticSimilarity().fit(train).evaluate(train)
     assert result.value == 1.0
     assert (result.details["n_used"], result.details["n_total"]) == (1, 2)
 
 
 def test_a_single_value_has_no_standard_deviation():
-    with (
-        pytest.warns(DegenerateInputWarning, match="one value only in x"),
-        pytest.warns(DegenerateInputWarning, match="no column"),
-    ):
+    with warns(DegenerateInputWarning):
         assert np.isnan(evaluated(StatisticSimilarity("std"), R, [2.0]).value)
 
 
@@ -251,7 +249,7 @@ def test_infinite_values():
     with pytest.warns(InvalidValueWarning) as caught:
         assert evaluated(StatisticSimilarity(), R, [*R, np.inf]).value == 1.0
     assert "left out here: x (1)" in " ".join(str(w.message) for w in caught)
-    with pytest.warns(MetricWarning, match="beyond all real ones"):
+    with warns(MetricWarning):
         found = evaluated(QuantileMSE(4), R, [1, 2, 3, np.inf])
     assert found.value == 0.0
 

@@ -13,6 +13,7 @@ from skeval.generators import GaussianCopula, SequentialCART
 from skeval.reporting import DecisionPage
 from skeval.results.verdict import summary
 from skeval.steps.relations import areas_of_halves, learned_relations
+from tests.snapshots import warns
 
 N_ROWS = 400
 
@@ -91,11 +92,11 @@ def test_what_is_learned_of_train_is_learned_once(monkeypatch):
 def test_unrelated_columns_have_no_relation_to_keep():
     rng = np.random.default_rng(0)
     train, made = (pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc")) for _ in range(2))
-    with pytest.warns(MetricWarning, match="finds no relation between its columns"):
+    with warns(MetricWarning):
         assert np.isnan(RelationScore().fit(train).score(made))
-    with pytest.warns(MetricWarning, match="a relation needs two columns"):
+    with warns(MetricWarning):
         assert np.isnan(RelationScore().fit(train[["a"]]).score(made[["a"]]))
-    with pytest.warns(MetricWarning, match="10 rows of each table"):
+    with warns(MetricWarning):
         assert np.isnan(RelationScore().fit(TRAIN.iloc[:5]).score(FRESH))
 
 

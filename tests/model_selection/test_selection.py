@@ -25,6 +25,7 @@ from skeval.model_selection import (
     pareto_front,
 )
 from skeval.privacy import DCRShare, ExactMatchShare
+from tests.snapshots import raises, warns
 
 SCORES = {
     "mean_test_privacy": np.array([0.9, 0.85, 0.3, np.nan]),
@@ -45,7 +46,7 @@ def test_best_subject_to():
     assert of_names("privacy", at_least=0.2, maximise="utility")(SCORES) == 2
     assert of_names("risk", at_most=0.1, maximise="utility")(SCORES) == 3
     assert of_names("risk", at_most=0.3, maximise="privacy")(SCORES) == 0
-    with pytest.warns(MetricWarning, match=r"the nearest has privacy 0\.9"):
+    with warns(MetricWarning):
         assert of_names("privacy", at_least=0.99, maximise="utility")(SCORES) == 0
     assert repr(of_names("a", at_most=0.1, maximise="b")) == (
         "best_subject_to('a', at_most=0.1, maximise='b')"
@@ -53,18 +54,16 @@ def test_best_subject_to():
 
 
 def test_best_subject_to_refuses():
-    with pytest.raises(InvalidParameterError, match="one of at_least and at_most"):
+    with raises(InvalidParameterError):
         of_names("a", maximise="b")
-    with pytest.raises(InvalidParameterError, match="there are privacy, utility, risk"):
+    with raises(InvalidParameterError):
         of_names("a", at_least=1, maximise="utility")(SCORES)
     with pytest.raises(TypeError, match="scoring"):
         best_subject_to("privacy", at_least=1, maximise="utility")
-    with pytest.raises(
-        InvalidParameterError, match="no score fidelity; there are privacy, utility"
-    ):
+    with raises(InvalidParameterError):
         of_names("fidelity", at_least=1, maximise="utility")
     nothing = {name: np.full(2, np.nan) for name in SCORES}
-    with pytest.raises(InvalidParameterError, match="no candidate has both"):
+    with raises(InvalidParameterError):
         of_names("privacy", at_least=1, maximise="utility")(nothing)
 
 
@@ -79,23 +78,23 @@ SCORE = of_names("held", at_least=0.5, maximise="aim")
 
 @pytest.mark.parametrize("bound", [np.nan, np.inf, "0.5", True])
 def test_bounds_are_finite_numbers(bound):
-    with pytest.raises(InvalidParameterError, match="the bound must be a finite number, got"):
+    with raises(InvalidParameterError):
         of_names("held", at_least=bound, maximise="aim")
 
 
 def test_the_nearest_is_told_as_published():
-    with pytest.warns(MetricWarning, match=r"the nearest has held -5\.$"):
+    with warns(MetricWarning):
         assert ruled(NEGATIVE, [-6.0, -5.0], [0.6, 0.7]) == 1
-    with pytest.warns(MetricWarning, match=r"the nearest has held 5\.$"):
+    with warns(MetricWarning):
         assert ruled(RISK, [-6.0, -5.0], [0.6, 0.7]) == 1
 
     below = of_names("held", at_most=-1.0, maximise="aim")
-    with pytest.warns(MetricWarning, match=r"the nearest has held 0\.$"):
+    with warns(MetricWarning):
         assert ruled(below, [0.0, -1.0], [0.6, 0.7]) == 0
 
 
 def test_infinite_scores_are_scores():
-    with pytest.warns(MetricWarning, match=r"the nearest has held inf\.$"):
+    with warns(MetricWarning):
         assert ruled(RISK, [np.nan, -np.inf, -np.inf], [0.9, 0.5, 0.7]) == 1
     assert ruled(RISK, [-2.0, -0.5], [0.5, -np.inf]) == 1
     assert ruled(SCORE, [np.inf, 0.6], [0.1, 0.2]) == 1
@@ -103,7 +102,7 @@ def test_infinite_scores_are_scores():
 
 def test_bounds_on_the_other_side_are_told_of():
     """Of a search one knows scores only: those of 0 and more are hardly negated."""
-    with pytest.warns(MetricWarning, match=r"held look as if they were not negated, and at_most"):
+    with warns(MetricWarning):
         ruled(of_names("held", at_most=0.5, maximise="aim"), [0.9, 0.3], [0.6, 0.95])
     with pytest.warns(MetricWarning) as told:
         ruled(of_names("held", at_least=0.4, maximise="aim"), [-0.5, -0.6], [0.6, 0.7])
@@ -132,15 +131,15 @@ def test_scoring_of_higher_is_better():
     )
     scores = {"mean_test_ks": [0.6, 0.8, 0.65], "mean_test_matches": [-0.9, -0.1, -0.5]}
     assert rule(scores) == 2
-    with pytest.warns(MetricWarning, match=r"the nearest has ks 0\.8\.$"):
+    with warns(MetricWarning):
         rule({"mean_test_ks": [0.9, 0.8], "mean_test_matches": [-0.9, -0.1]})
 
 
 def test_scoring_is_checked_before_the_search():
     scoring = make_generator_scorer(PAIR)
-    with pytest.raises(InvalidParameterError, match="no score attack; there are ks, matches"):
+    with raises(InvalidParameterError):
         best_subject_to("attack", at_most=0.5, maximise="ks", scoring=scoring)
-    with pytest.raises(InvalidParameterError, match="must be what make_generator_scorer makes"):
+    with raises(InvalidParameterError):
         best_subject_to("matches", at_most=0.5, maximise="ks", scoring="ks")
 
 
@@ -165,14 +164,14 @@ def test_best_subject_to_in_a_search():
 def test_an_infeasible_bound_is_marked():
     rule = of_names("privacy", at_least=0.99, maximise="utility")
     scores = dict(SCORES)
-    with pytest.warns(MetricWarning, match="no candidate keeps"):
+    with warns(MetricWarning):
         rule(scores)
     assert not rule.feasible_
     assert not scores["keeps_bound"].any()
     strict = of_names("privacy", at_least=0.99, maximise="utility", infeasible="raise")
-    with pytest.raises(InvalidParameterError, match="no candidate keeps"):
+    with raises(InvalidParameterError):
         strict(scores)
-    with pytest.raises(InvalidParameterError, match="infeasible must be"):
+    with raises(InvalidParameterError):
         of_names("privacy", at_least=0.99, maximise="utility", infeasible="ignore")
 
 
@@ -215,15 +214,14 @@ def test_missing_scores_are_on_no_front():
 
 def test_facets_without_any_score_are_told_of():
     gone = FRONT.assign(privacy=np.nan, utility=np.nan)
-    said = "no candidate has a score in utility, privacy. Leave that out of facets"
-    with pytest.warns(MetricWarning, match=f"pareto_front: the front is empty, since {said}"):
+    with warns(MetricWarning):
         assert not pareto_front(gone).any()
-    with pytest.warns(MetricWarning, match=f"hypervolume: the volume is 0, since {said}"):
+    with warns(MetricWarning):
         assert hypervolume(gone) == 0.0
-    with pytest.warns(MetricWarning, match=f"knee: there is none, since {said}"):
+    with warns(MetricWarning):
         assert knee(gone) is None
     holed = pd.DataFrame({"x": [1.0, np.nan], "y": [np.nan, 1.0]})
-    with pytest.warns(MetricWarning, match="every candidate lacks one of x, y"):
+    with warns(MetricWarning):
         assert not pareto_front(holed, ["x", "y"]).any()
     assert pareto_front(FRONT[:0]).empty  # of none nothing is missing
 
@@ -252,31 +250,31 @@ TWICE = FRONT.set_axis(["A", "A", "B"])
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    "call",
     [
-        (lambda: pareto_front(FRONT, low=FRONT), "pareto_front: give both low and high"),
-        (lambda: pareto_front(FRONT, low=FRONT[:2], high=FRONT), "low has no row C"),
-        (lambda: pareto_front(FRONT, low=FRONT, high=FRONT[["utility"]]), "high: no column fid"),
-        (lambda: pareto_front(FRONT, low=FRONT + 1, high=FRONT), "low is above high in 3"),
-        (lambda: pareto_front(FRONT, low=[1], high=[2]), "low: scores must be a DataFrame"),
-        (lambda: pareto_front(TWICE, low=FRONT, high=FRONT), "cannot be matched"),
-        (lambda: pareto_front(FRONT, "utility"), "a list of columns, at least one, got 'utility'"),
-        (lambda: pareto_front(FRONT, []), "a list of columns, at least one"),
-        (lambda: hypervolume(FRONT, []), "hypervolume: facets must be a list"),
-        (lambda: knee(FRONT, "utility"), "knee: facets must be a list"),
-        (lambda: hypervolume(FRONT, ["utility"] * 2), "twice among the columns: utility"),
-        (lambda: knee(FRONT.assign(utility="x")), "must hold numbers"),
-        (lambda: knee(FRONT.to_dict()), "scores must be a DataFrame, got dict"),
-        (lambda: knee(FRONT.assign(utility=np.inf)), "knee: a score is infinite"),
-        (lambda: hypervolume(FRONT.assign(utility=np.inf)), "hypervolume: a score is infinite"),
-        (lambda: hypervolume(FRONT, reference=[0, 0]), "one for each of fidelity, utility, priv"),
-        (lambda: hypervolume(FRONT, reference=np.nan), "reference must be a finite number"),
-        (lambda: facet_table({}), "facet_table: results must be a dict"),
-        (lambda: facet_intervals(SuiteResult({"a": Result(1.0)})), "by candidate, got SuiteResult"),
+        lambda: pareto_front(FRONT, low=FRONT),
+        lambda: pareto_front(FRONT, low=FRONT[:2], high=FRONT),
+        lambda: pareto_front(FRONT, low=FRONT, high=FRONT[["utility"]]),
+        lambda: pareto_front(FRONT, low=FRONT + 1, high=FRONT),
+        lambda: pareto_front(FRONT, low=[1], high=[2]),
+        lambda: pareto_front(TWICE, low=FRONT, high=FRONT),
+        lambda: pareto_front(FRONT, "utility"),
+        lambda: pareto_front(FRONT, []),
+        lambda: hypervolume(FRONT, []),
+        lambda: knee(FRONT, "utility"),
+        lambda: hypervolume(FRONT, ["utility"] * 2),
+        lambda: knee(FRONT.assign(utility="x")),
+        lambda: knee(FRONT.to_dict()),
+        lambda: knee(FRONT.assign(utility=np.inf)),
+        lambda: hypervolume(FRONT.assign(utility=np.inf)),
+        lambda: hypervolume(FRONT, reference=[0, 0]),
+        lambda: hypervolume(FRONT, reference=np.nan),
+        lambda: facet_table({}),
+        lambda: facet_intervals(SuiteResult({"a": Result(1.0)})),
     ],
 )
-def test_refusals_in_one_sentence(call, said):
-    with pytest.raises(InvalidParameterError, match=said):
+def test_refusals_in_one_sentence(call):
+    with raises(InvalidParameterError):
         call()
 
 
@@ -314,7 +312,7 @@ def test_facets_of_candidates():
     table = facet_table(results, OverallScore(mean="min"))
     assert table.loc["copy", ["fidelity", "privacy"]].tolist() == [1.0, 0.0]
     assert pareto_front(table, ["fidelity", "privacy"]).tolist() == [True, True]
-    with pytest.raises(InvalidParameterError, match="no column cost"):
+    with raises(InvalidParameterError):
         pareto_front(table, ["cost"])
 
 

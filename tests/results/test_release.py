@@ -13,6 +13,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement
 from skeval.results.release import NOT_STATED, GeneratorRecord, PrivacyClaim
+from tests.snapshots import raises
 
 TOML = """
 title = "Adult for the Ministry"
@@ -118,7 +119,7 @@ def test_what_is_refused(content, expected):
 
 
 def test_the_class_refuses_the_same():
-    with pytest.raises(InvalidParameterError, match=r"^Release: unit must be among row, subject"):
+    with raises(InvalidParameterError):
         Release(unit="person")
 
 
@@ -135,7 +136,7 @@ def test_what_is_taken_for_a_release(tmp_path, release):
     assert Release.of(None) is None
     assert Release.of(release) is release
     assert Release.of({"title": "a"}) == Release(title="a")
-    with pytest.raises(InvalidParameterError, match="there is no file"):
+    with raises(InvalidParameterError):
         Release.of(tmp_path / "absent.toml")
 
 
@@ -171,7 +172,7 @@ def test_a_suite_takes_it_in_any_form(tmp_path):
     assert {one.provenance.release.title for one in compared.values()} == {"T"}
     agreed = {"thresholds": {"require": ["tstr >= 0.9"]}}
     for call in (suite.evaluate, suite.compare):
-        with pytest.raises(InvalidParameterError, match="tstr, which is not measured"):
+        with raises(InvalidParameterError):
             call({"a": table, "b": table}, release=agreed)
 
 
@@ -188,11 +189,11 @@ def test_a_report_takes_it(tmp_path):
 def test_its_thresholds_are_held(results):
     agreed = Policy(fail_on=(), require=("ks >= 0.999",))
     assert_release(results, Policy(fail_on=()))
-    with pytest.raises(AssertionError, match=r"ks >= 0\.999"):
+    with raises(AssertionError):
         assert_release(results, Policy(fail_on=()), release=Release(thresholds=agreed))
     stated = dataclasses.replace(results.provenance, release=Release(thresholds=agreed))
     kept = SuiteResult(dict(results), sizes=results.sizes, provenance=stated)
-    with pytest.raises(AssertionError, match=r"ks >= 0\.999"):
+    with raises(AssertionError):
         assert_release(kept, Policy(fail_on=()))
     agreed = {"fail_on": [], "require": ["ks > 0.1"]}
     assert_release(kept, Policy(fail_on=()), release=Release(thresholds=agreed))
@@ -201,5 +202,5 @@ def test_its_thresholds_are_held(results):
 def test_release_cannot_weaken_the_default_policy(results):
     """No metric of privacy is in these results, whatever their release asks for."""
     agreed = Policy(fail_on=(), require=("ks > 0.1",), level=1e-3)
-    with pytest.raises(AssertionError, match="no leak found"):
+    with raises(AssertionError):
         assert_release(results, release=Release(thresholds=agreed))

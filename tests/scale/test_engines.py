@@ -35,6 +35,7 @@ from skeval.privacy import (
 from skeval.scale.engines import DaskEngine, n_workers
 from skeval.scale.partitioned import Part, PartitionedNearestNeighbors
 from skeval.utils.engines import LocalEngine, carried, current_engine
+from tests.snapshots import raises
 
 N = 3_000
 ROOT = Path(__file__).parents[2]
@@ -61,10 +62,7 @@ def test_tasks_give_results_in_order_and_merge_in_order():
 
 @pytest.mark.parametrize("client", ["cluster", 3, None])
 def test_only_a_client_is_one(client):
-    with (
-        pytest.raises(InvalidParameterError, match=r"distributed.Client or 'local'"),
-        skeval.engine(client),
-    ):
+    with raises(InvalidParameterError), skeval.engine(client):
         pass
 
 
@@ -143,7 +141,7 @@ def test_what_workers_cannot_import_is_said_and_ends_none_of_them(client, tmp_pa
     (tmp_path / "only_here.py").write_text("def twice(x):\n    return 2 * x\n")
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("only_here")
-    with pytest.raises(ImportError, match="cannot import what it is to run: No module named"):
+    with raises(ImportError):
         away.reduce(module.twice, [(i,) for i in range(40)], joined_lists)
     cloudpickle.register_pickle_by_value(module)
     try:

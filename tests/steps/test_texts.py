@@ -13,6 +13,7 @@ from skeval import Context
 from skeval.exceptions import InvalidParameterError
 from skeval.steps.samples import holdout_in_place
 from skeval.steps.texts import text_columns, text_numbers, text_source, units_of
+from tests.snapshots import raises
 
 TRAIN = ["to be or not to be", "that is the question", None, "to be", ""]
 HOLDOUT = ["whether it is nobler", "to be or not to be"]
@@ -133,5 +134,5 @@ def test_columns_of_texts():
         == text_columns(schema, ["note"])
         == ("note",)
     )
-    with pytest.raises(InvalidParameterError, match="columns names age"):
+    with raises(InvalidParameterError):
         text_columns(schema, ["age"])

@@ -17,6 +17,7 @@ from skeval import Policy
 from skeval.exceptions import InvalidParameterError
 from skeval.utils import files
 from skeval.utils.files import check_output, replacing
+from tests.snapshots import raises
 
 
 def write(path, text="new"):
@@ -156,17 +157,9 @@ def test_long_names_are_written(tmp_path):
     assert path.read_text() == "new"
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("a.docx", r"report: .*a.docx must end in .pdf or .html"),
-        ("a", "must end in"),
-        (".", "is a folder; name a file, such as .*report.pdf"),
-        ("nowhere/a.pdf", "there is no folder .*nowhere; make it first"),
-    ],
-)
-def test_outputs_are_refused(tmp_path, name, message):
-    with pytest.raises(InvalidParameterError, match=message):
+@pytest.mark.parametrize("name", ["a.docx", "a", ".", "nowhere/a.pdf"])
+def test_outputs_are_refused(tmp_path, name):
+    with raises(InvalidParameterError):
         check_output(tmp_path / name, (".pdf", ".html"), owner="report")
     assert not list(tmp_path.iterdir())
 
@@ -192,7 +185,7 @@ def test_keys_of_many_parts_are_refused_before_they_are_parsed(tmp_path, monkeyp
     path = tmp_path / "policy.toml"
     path.write_text(key.format(".".join([part] * 10_000)), encoding="utf-8")
     begun = time.process_time()
-    with pytest.raises(InvalidParameterError, match="parts"):
+    with raises(InvalidParameterError):
         Policy.from_toml(path)
     assert time.process_time() - begun < 0.5
 
@@ -211,7 +204,7 @@ def test_texts_without_keys_take_linear_time(tmp_path):
 @pytest.mark.parametrize("read", [files.foreign_text, files.foreign_json, files.hash_of_file])
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path, read):
     os.mkfifo(tmp_path / "schema.json")
-    with pytest.raises(InvalidParameterError, match="regular"):
+    with raises(InvalidParameterError):
         read(tmp_path / "schema.json")
 
 
