@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from skeval.diagnostic import RuleAdherence
-from skeval.diagnostic.expressions import GRAMMAR, MAX_LENGTH, Condition, cells_of, moment
+from skeval.diagnostic.expressions import MAX_LENGTH, Condition, cells_of, moment
 from skeval.exceptions import InvalidParameterError
 from tests.snapshots import raises
 
@@ -292,11 +292,8 @@ class TestRefused:
         assert time.perf_counter() - start < 2.0
 
     def test_sentence_shows_the_grammar(self):
-        with pytest.raises(InvalidParameterError) as caught:
+        with raises(InvalidParameterError):
             RuleAdherence(["a.b > 1", "a > 1", "open(a)"]).fit(pd.DataFrame({"a": [1, 2]}))
-        assert "'a.b > 1' has an attribute (a dot), which no rule has" in str(caught.value)
-        assert "'open(a)' calls open, which no rule does" in str(caught.value)
-        assert GRAMMAR in str(caught.value)
 
     def test_powers_of_powers_end_at_once(self):
         start = time.perf_counter()

