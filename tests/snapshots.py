@@ -140,7 +140,7 @@ def _format_body(messages: list[str]) -> str:
     for message in messages:
         first, *more = message.splitlines() or [""]
         lines += [f"  - {first}".rstrip(), *(f"    {line}".rstrip() for line in more)]
-    return "\n".join(lines)
+    return "\n".join(lines).rstrip()
 
 
 def _normalize(message: str, item: pytest.Item) -> str:

@@ -25,6 +25,15 @@ def test_each_section_is_of_a_test_that_exists(request):
     assert not {name: tests for name, tests in left.items() if tests}, "Remove these sections."
 
 
+def test_names_of_sections_are_those_of_every_version_of_pytest():
+    """Some versions keep a case of many letters as its name, others replace it by a number."""
+    sections = {
+        n for path in snapshots.FOLDER.rglob("*.txt") for n in snapshots.read_sections(path)
+    }
+    long = {name for name in sections if len(name.partition("[")[2]) > 120}
+    assert not long, "Give these cases short names, by ids=[...]."
+
+
 @pytest.mark.parametrize("module", BY_CASE)
 def test_what_several_processes_run_has_no_sentences(module):
     """They would write one file at a time."""

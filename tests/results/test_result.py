@@ -137,7 +137,11 @@ def test_foreign_files_cannot_steer_a_terminal_or_a_spreadsheet(tmp_path):
     assert "\u202e" not in repr(result)
 
 
-@pytest.mark.parametrize("text", ["no JSON", "[]", "[" * 100_000, '{"results": {"a": {}}}'])
+@pytest.mark.parametrize(
+    "text",
+    ["no JSON", "[]", "[" * 100_000, '{"results": {"a": {}}}'],
+    ids=["text", "list", "deep", "no results"],
+)
 def test_files_without_scores_are_refused(tmp_path, text):
     (tmp_path / "scores.json").write_text(text)
     with raises(InvalidParameterError):

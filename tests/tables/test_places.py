@@ -280,7 +280,9 @@ def test_a_wrong_size_of_a_sheet_is_not_believed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [b"PK\x03\x04" + bytes(99), b"\xd0\xcf\x11\xe0" + bytes(99), b"a,b\n1,2\n"]
+    "content",
+    [b"PK\x03\x04" + bytes(99), b"\xd0\xcf\x11\xe0" + bytes(99), b"a,b\n1,2\n"],
+    ids=["archive", "old", "text"],
 )
 def test_what_is_no_workbook_is_refused(tmp_path, content):
     (tmp_path / "t.xlsx").write_bytes(content)
@@ -289,7 +291,9 @@ def test_what_is_no_workbook_is_refused(tmp_path, content):
 
 
 @pytest.mark.parametrize(
-    "line", ["[1, 2]", "{", '{"a": ' + "[" * 10_000, "\udcff", '{"a": [1]}', '{"a": {"b": 1}}']
+    "line",
+    ["[1, 2]", "{", '{"a": ' + "[" * 10_000, "\udcff", '{"a": [1]}', '{"a": {"b": 1}}'],
+    ids=["list", "cut", "deep", "bytes", "list in a cell", "object in a cell"],
 )
 def test_what_is_no_line_of_json_is_refused(tmp_path, line):
     (tmp_path / "t.jsonl").write_text('{"a": 1}\n' + line, errors="surrogateescape")
@@ -322,7 +326,9 @@ def test_what_is_no_arrow_file_is_refused(tmp_path, content):
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"nothing of this kind", b"SQLite format 3\0" + bytes(99)]
+    "content",
+    [b"", b"nothing of this kind", b"SQLite format 3\0" + bytes(99)],
+    ids=["empty", "other", "broken"],
 )
 def test_what_is_no_database_is_refused(tmp_path, content):
     (tmp_path / "t.db").write_bytes(content)

@@ -50,6 +50,7 @@ def test_usual_patterns_match_as_they_did(pattern, fits, other):
         "a" * 501,
         5,
     ],
+    ids=lambda pattern: str(pattern)[:20],
 )
 def test_others_are_refused(pattern):
     with raises(InvalidParameterError):
