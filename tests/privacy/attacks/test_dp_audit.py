@@ -604,7 +604,8 @@ def test_what_a_generator_makes_is_not_called_the_release():
     few = lambda table: table, lambda table, n: table[["age", "city"]].sample(n, replace=True)
     with raises(SchemaMismatchError):
         audit(few, MIXED, n_runs=2)
-    words = lambda table: table, lambda table, n: table.assign(age="old").sample(n, replace=True)
+    texts = pd.Series("old", range(len(MIXED)), dtype=object)
+    words = lambda table: table, lambda table, n: MIXED.assign(age=texts).head(n)
     with raises(SchemaMismatchError):
         audit(words, MIXED, n_runs=2)
 
