@@ -459,11 +459,6 @@ def test_seed_goes_to_all():
     assert set(seeds) == {7}
 
 
-def test_no_such_preset():
-    with raises(InvalidParameterError):
-        make_suite("everything")
-
-
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_properties_of_the_diagnostic_suite():
     keyed = TRAIN.assign(key=np.arange(len(TRAIN)))
