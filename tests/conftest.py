@@ -20,6 +20,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 
+from tests import snapshots
 from tests.calibrations import N_DAYS, day_of
 
 BY_CASE = ("tests/test_common.py", "tests/test_hostile.py")  # of a metric, or of a table, each
@@ -42,6 +43,7 @@ def pytest_collection() -> Iterator[None]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep a seventh of the calibrations, if SKEVAL_CI says which; let processes begin with long files."""
+    snapshots.remember_collected(config, items)
     day = os.environ.get("SKEVAL_CI", "all")
     if day != "all":
         if day not in {str(n) for n in range(N_DAYS)}:
@@ -54,6 +56,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             seconds[share_of(item.nodeid)] += seconds_of(item)
         items.sort(key=lambda item: -seconds[share_of(item.nodeid)])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Compare what errors and warnings say in a test with the sentences stored for it."""
+    with snapshots.compare_sentences(item):
+        return (yield)
 
 
 def unit_of(item: pytest.Item) -> str:

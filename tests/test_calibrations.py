@@ -10,6 +10,7 @@ from scipy.stats import binom
 
 from tests.calibrations import LEVEL, N_DAYS, Claim, Rate, all_hold, day_of, rate_of, rates_of
 from tests.conftest import BY_CASE, share_of, unit_of
+from tests.snapshots import raises
 
 N_SEEDS = 200
 ABOVE, BELOW = Claim(0.05, high=0.09), Claim(0.95, low=0.91)
@@ -84,7 +85,7 @@ def test_nothing_is_asked_after_the_decision():
 
 
 def test_a_claim_outside_of_its_bounds_is_refused():
-    with pytest.raises(ValueError, match="does not lie between"):
+    with raises(ValueError):
         rate_of([True], Claim(0.95, low=0.95))
 
 

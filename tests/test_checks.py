@@ -11,6 +11,7 @@ from skeval.checks.tables import default_tables
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement
 from skeval.results.verdict import Contrast
+from tests.snapshots import raises, warns
 
 TAGS = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0))
 LEAK = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen")
@@ -248,11 +249,9 @@ def test_failures_raise_warn_or_are_expected(monkeypatch):
     from skeval.checks.demands import CheckFailedError
 
     choose(monkeypatch, "check_tags", "check_bounds", "check_interval")
-    with pytest.raises(
-        CheckFailedError, match=r"OutOfBounds, check_bounds: .*2.0, outside 0.0 to 1.0"
-    ):
+    with raises(CheckFailedError):
         check_metric(OutOfBounds())
-    with pytest.warns(UserWarning, match="OutOfBounds, check_bounds"):
+    with warns(UserWarning):
         check_metric(OutOfBounds(), on_fail="warn")
     records = check_metric(OutOfBounds(), expected_failures={"check_bounds": "known"})
     assert {r["check"]: r["status"] for r in records}["check_bounds"] == "expected"
@@ -301,7 +300,7 @@ def test_all_failures_are_reported_at_once_those_of_style_last(monkeypatch):
 
 def test_a_fault_of_style_alone_warns(monkeypatch):
     choose(monkeypatch, "check_docstring_names_parameters")
-    with pytest.warns(UserWarning, match="Undocumented"):
+    with warns(UserWarning):
         (record,) = check_metric(Undocumented())
     assert (record["status"], record["kind"]) == ("failed", "style")
 
@@ -313,23 +312,20 @@ def test_the_last_bit_of_a_sum_over_columns_is_of_style(monkeypatch):
 
 
 def test_columns_that_the_tables_do_not_have_are_named():
-    with pytest.raises(InvalidParameterError, match=r"Wage names wage.*age, "):
+    with raises(InvalidParameterError):
         check_metric(Wage())
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        ({"metric": KSComplement}, "expected a Metric instance"),
-        ({"metric": KSComplement(), "on_fail": "shout"}, "on_fail must be"),
-        (
-            {"metric": KSComplement(), "expected_failures": {"check_x": ""}},
-            "names no check: check_x",
-        ),
+        {"metric": KSComplement},
+        {"metric": KSComplement(), "on_fail": "shout"},
+        {"metric": KSComplement(), "expected_failures": {"check_x": ""}},
     ],
 )
-def test_faulty_calls(arguments, message):
-    with pytest.raises(InvalidParameterError, match=message):
+def test_faulty_calls(arguments):
+    with raises(InvalidParameterError):
         check_metric(**arguments)
 
 

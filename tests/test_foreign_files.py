@@ -17,6 +17,7 @@ from skeval.fidelity import KSComplement
 from skeval.privacy import ExactMatchShare
 from skeval.relational import RelationalSchema
 from skeval.results.comparison import Comparison, compare
+from tests.snapshots import raises
 
 N_MUTATIONS = 200
 TRAIN, RELEASE = make_mixed(200, random_state=0), make_mixed(200, random_state=1)
@@ -234,7 +235,7 @@ class TestMutations:
 @pytest.mark.parametrize("read", [SuiteResult.from_json, Comparison.from_json])
 @pytest.mark.parametrize("name", ["absent.json", "."])
 def test_paths_without_a_file(tmp_path, read, name):
-    with pytest.raises(InvalidParameterError, match=r"there is no file|cannot be read"):
+    with raises(InvalidParameterError):
         read(tmp_path / name)
 
 
@@ -245,7 +246,7 @@ def test_paths_without_a_file(tmp_path, read, name):
 def test_scores_of_columns_that_are_no_numbers(scores, columns):
     content = json.loads(scores.to_json())
     content["results"]["ks"]["details"]["columns"] = columns
-    with pytest.raises(InvalidParameterError, match="holds no scores"):
+    with raises(InvalidParameterError):
         SuiteResult.from_json(json.dumps(content))
 
 
@@ -280,8 +281,7 @@ def test_errors_of_results_made_here_are_left_as_they_are():
 
     with pytest.raises(ZeroDivisionError), details_of(None):
         1 / 0  # noqa: B018
-    said = r"a.json holds details of another form.*ZeroDivisionError"
-    with pytest.raises(InvalidParameterError, match=said), details_of("a.json"):
+    with raises(InvalidParameterError), details_of("a.json"):
         1 / 0  # noqa: B018
 
 
@@ -302,14 +302,14 @@ def test_data_packages_name_no_file_outside_of_their_folder(tmp_path):
     path = tmp_path / "inner" / "datapackage.json"
     for named in ("../secret.json", str(tmp_path / "secret.json")):
         path.write_text(json.dumps({"resources": [{"name": "a", "schema": named}]}))
-        with pytest.raises(InvalidParameterError, match="in its own folder"):
+        with raises(InvalidParameterError):
             RelationalSchema.from_datapackage(path)
 
 
 def test_rules_are_refused_before_tables_are_read():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(InvalidParameterError, match="'open\\(1\\)' calls open, which no rule"):
+        with raises(InvalidParameterError):
             MetricSuite([("rules", RuleAdherence(["open(1)"]))]).fit(TRAIN)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import InvalidParameterError
+from tests.snapshots import raises
 
 DESTROYS, TWICE, JOINS = "which it would destroy", "both are to be written", "it would be one"
 
@@ -56,7 +57,7 @@ def test_in_folders_of_parts_nothing_is_written(tmp_path):
     parts = tmp_path / "parts"
     parts.mkdir()
     make_mixed(20, random_state=0).to_parquet(parts / "part-0.parquet")
-    with pytest.raises(InvalidParameterError, match=JOINS):
+    with raises(InvalidParameterError):
         check_apart([parts / "report.pdf"], [parts])
 
 

@@ -19,6 +19,7 @@ from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import InvalidParameterError, MetricWarning, TableError
 from skeval.privacy import DCRBaselineProtection
 from skeval.suites.names import proper_name
+from tests.snapshots import raises, warns
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(60, random_state=seed) for seed in range(3))
 
@@ -102,7 +103,7 @@ def test_pairs_that_do_not_count_have_rows_without_scores():
         {"x": rng.normal(size=900), "y": rng.normal(size=900), "c": ["a", "b", "c"] * 300}
     )
     report = QualityReport()
-    with pytest.warns(MetricWarning, match="column_pair_trends has no score"):
+    with warns(MetricWarning):
         report.generate(real, real)
     trends = report.get_details("Column Pair Trends")
     assert trends["Score"].isna().all()
@@ -152,7 +153,7 @@ def test_a_number_that_is_not_that_of_sdmetrics_is_said():
         ),
         ("CorrelationSimilarity", ["pay", "hours"], {"coefficient": "Spearman"}),
     ]:
-        with pytest.warns(MetricWarning, match="may not be that of SDMetrics"):
+        with warns(MetricWarning):
             computed(name).compute(real[columns], synthetic[columns], **options)
 
 
@@ -203,7 +204,7 @@ def test_a_metric_of_numbers_takes_two_values_as_numbers(values):
     first, second = (pd.DataFrame({"a": x, "b": x, "c": "x"}) for x in (real, synthetic))
     assert computed("CorrelationSimilarity").compute(first, second) == 1.0
     kinds = {"columns": {"a": {"sdtype": "categorical"}}}  # what is said stays so
-    with pytest.warns(MetricWarning, match="no column of this table can be measured"):
+    with warns(MetricWarning):
         assert math.isnan(computed("KSComplement").compute(first[["a"]], second[["a"]], kinds))
 
 
@@ -218,7 +219,7 @@ def test_columns_of_other_libraries_and_shapes():
     values = [0, 1, 1, 2]
     for convert in (pl.Series, pa.array, np.array, tuple):
         assert computed("KSComplement").compute(convert(values), convert(values)) == 1.0
-    with pytest.raises(TableError, match="train must be a pandas, polars or pyarrow table"):
+    with raises(TableError):
         computed("KSComplement").compute(np.ones((3, 2)), np.ones((3, 2)))
 
 
@@ -227,9 +228,9 @@ def test_a_report_reads_its_own_scores(tmp_path):
     report.generate(TRAIN, SYNTHETIC)
     report.save(tmp_path / "q.json")
     assert QualityReport.load(tmp_path / "q.json").get_score() == report.get_score()
-    with pytest.raises(InvalidParameterError, match="has no scores of data_validity; the other"):
+    with raises(InvalidParameterError):
         DiagnosticReport.load(tmp_path / "q.json")
-    with pytest.raises(InvalidParameterError, match="There is no property '5'"):
+    with raises(InvalidParameterError):
         report.get_details(5)
 
 
@@ -238,7 +239,7 @@ def test_options_that_are_not_there_are_named():
     spearman = computed("CorrelationSimilarity").compute(TRAIN, SYNTHETIC, method="spearman")
     metric = computed("CorrelationSimilarity")
     assert metric.compute(TRAIN, SYNTHETIC, coefficient="Spearman") == spearman
-    with pytest.raises(InvalidParameterError, match="compute has no option foo; there are col"):
+    with raises(InvalidParameterError):
         computed("KSComplement").compute([1, 2], [1, 2], foo=1)
 
 
@@ -250,15 +251,13 @@ def test_it_has_a_copy_and_shares_no_settings():
 
 
 def test_what_is_not_there_is_said():
-    with pytest.raises(AttributeError, match="skeval explain Nothing says what it is here"):
+    with raises(AttributeError):
         skeval.compat.Nothing  # noqa: B018
-    with pytest.raises(LookupError, match="Nothing is not among BNLikelihood"):
+    with raises(LookupError):
         computed("Nothing")
-    with pytest.raises(
-        InvalidParameterError, match="compute takes real_training_data, synthetic_data, real_val"
-    ):
+    with raises(InvalidParameterError):
         computed("DCROverfittingProtection").compute(TRAIN, SYNTHETIC)
-    with pytest.raises(InvalidParameterError, match="QualityReport has no scores yet"):
+    with raises(InvalidParameterError):
         QualityReport().get_score()
 
 
@@ -288,7 +287,7 @@ def test_reports_of_several_tables(kind, titles, tmp_path):
     properties = report.get_properties()
     assert set(properties["Property"]) <= set(titles)
     of_mappings = kind()
-    with pytest.warns(MetricWarning, match="The keys were detected from names and values"):
+    with warns(MetricWarning):
         of_mappings.generate(dict(real.items()), dict(synthetic.items()))
     assert of_mappings.get_properties()["Property"].to_list() == titles
     report.save(tmp_path / "scores.pkl")

@@ -11,6 +11,7 @@ from skeval.compat import PrivacyEvaluator
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy import NNDR, AnonymeterRisk, DCRPercentile, IdenticalMatchShare
+from tests.snapshots import raises
 
 TRAIN, HOLDOUT, MADE = (
     make_mixed(80, random_state=seed)[["age", "city", "plan"]] for seed in range(3)
@@ -86,7 +87,7 @@ def test_two_tables_warn_of_nothing():
 
 
 def test_other_metrics_are_refused():
-    with pytest.raises(InvalidParameterError, match=r"among exact_matches, .*, got exact"):
+    with raises(InvalidParameterError):
         PrivacyEvaluator(SYNTHETIC, TRAIN, selected_metrics=["exact"])
 
 

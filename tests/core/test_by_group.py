@@ -24,6 +24,7 @@ from skeval.privacy import DCRShare, ExactMatchShare
 from skeval.results.verdict import Contrast
 from skeval.stats.multiple_testing import holm
 from skeval.utility import TSTR
+from tests.snapshots import raises, warns
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(400, random_state=seed) for seed in range(3))
 PLANS = ["basic", "family", "premium"]
@@ -134,7 +135,7 @@ def test_no_score_of_few_persons(fewer):
         SimilarityScore(min_count=fewer),
         SimilarityMatrix(min_count=fewer),
     ):
-        with pytest.raises(InvalidParameterError, match=r"min_\w+ must be an int in .10, inf"):
+        with raises(InvalidParameterError):
             metric.fit(TRAIN)
 
 
@@ -161,7 +162,7 @@ def test_missing_is_a_group_and_new_categories_are_none():
 
 def test_a_group_that_synthetic_lacks():
     metric = ByGroup(KSComplement(), "plan").fit(TRAIN)
-    with pytest.warns(DegenerateInputWarning, match="synthetic has no rows of family"):
+    with warns(DegenerateInputWarning):
         result = metric.evaluate(SYNTHETIC[SYNTHETIC["plan"] != "family"])
     assert np.isnan(result.details["columns"]["family"])
     assert result.details["groups"]["family"]["n_synthetic"] == 0
@@ -202,15 +203,15 @@ def test_keeps_the_contract(metric):
 
 
 def test_refusals():
-    with pytest.raises(InvalidParameterError, match="by must be a categorical or boolean column"):
+    with raises(InvalidParameterError):
         ByGroup(KSComplement(), "age").fit(TRAIN)
-    with pytest.raises(InvalidParameterError, match="no group of plan has min_size=1000 rows"):
+    with raises(InvalidParameterError):
         ByGroup(KSComplement(), "plan", min_size=1_000).fit(TRAIN)
-    with pytest.raises(InvalidParameterError, match="ByGroup: metric must be a Metric"):
+    with raises(InvalidParameterError):
         ByGroup("ks", "plan").fit(TRAIN)
-    with pytest.raises(InvalidParameterError, match="columns names nowhere"):
+    with raises(InvalidParameterError):
         ByGroup(KSComplement(columns=["nowhere"]), "plan").fit(TRAIN)
-    with pytest.raises(MissingInputError, match="holdout"):
+    with raises(MissingInputError):
         ByGroup(DCRShare(), "plan").fit(TRAIN)
 
 

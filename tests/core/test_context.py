@@ -15,6 +15,7 @@ from skeval.core.shared_rows import content_hashes
 from skeval.datasets import make_mixed
 from skeval.exceptions import NotRememberedError
 from skeval.steps.samples import holdout_in_place
+from tests.snapshots import raises
 
 TRAIN = pd.DataFrame({"x": [1.0, 2.0, 4.0]})
 SYNTHETIC = pd.DataFrame({"x": [3.0, 5.0]})
@@ -142,7 +143,7 @@ def test_a_pickle_holds_no_rows(steps, context):
     steps.total(context, "train")
     text = pickle.dumps(context)
     empty = pickle.loads(text)
-    with pytest.raises(NotRememberedError, match="Fit it again, or set"):
+    with raises(NotRememberedError):
         _ = empty.train
     with pytest.raises(NotRememberedError):
         empty.with_synthetic(SYNTHETIC)
@@ -160,7 +161,7 @@ def test_a_pickle_holds_no_levels():
 
 
 def test_unknown_role(context):
-    with pytest.raises(KeyError, match="no holdout rows; it has train"):
+    with raises(KeyError):
         _ = context.holdout
     assert "train" in context
     assert "holdout" not in context
@@ -203,7 +204,7 @@ def test_contexts_are_no_arguments(context):
     def gap(context, other):
         return len(context.train) - len(other.train)
 
-    with pytest.raises(TypeError, match="cannot take a context"):
+    with raises(TypeError):
         gap(context, Context.of(TRAIN))
 
 
@@ -212,7 +213,7 @@ def test_a_step_that_calls_itself_is_told_so(context):
     def endless(context):
         return endless(context)
 
-    with pytest.raises(RuntimeError, match="calls itself with equal arguments"):
+    with raises(RuntimeError):
         endless(context)
 
 

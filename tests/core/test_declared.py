@@ -18,6 +18,7 @@ from skeval.core.declared import declared
 from skeval.exceptions import InvalidParameterError
 from skeval.utils.parameters import ColumnName, Count, legal_sets
 from tests.notebook import cell_of
+from tests.snapshots import raises
 
 
 @declared
@@ -114,7 +115,7 @@ def test_it_measures_and_holds_what_fit_found():
 
 def test_legal_values_are_those_of_the_class_that_states_them():
     assert {"part", "n_draws"} <= set(legal_sets(Member))
-    with pytest.raises(InvalidParameterError, match="part"):
+    with raises(InvalidParameterError):
         Member("x", part="none").fit(TABLE)
 
 
@@ -155,7 +156,7 @@ def test_a_value_that_init_would_overwrite_is_refused():
 
         n_draws = 7
 
-    with pytest.raises(TypeError, match="Unstated: n_draws must be annotated"):
+    with raises(TypeError):
         declared(Unstated)
 
 
@@ -188,7 +189,7 @@ def test_a_metric_of_a_user_extends_a_declared_one_with_an_init_of_its_own():
     assert "factor" in cell_of(metric)
     assert metric.fit(TABLE).score(TABLE) == 6.0
     assert set(legal_sets(Longer)) == {"column", "factor"}
-    with pytest.raises(InvalidParameterError, match="factor must be an int in"):
+    with raises(InvalidParameterError):
         Longer(factor=0).fit(TABLE)
 
 

@@ -19,6 +19,7 @@ from skeval.fidelity import KSComplement
 from skeval.relational import ReferentialIntegrity
 from skeval.scale.context import LargeContext
 from skeval.tables.reading import read_table
+from tests.snapshots import raises
 from tests.tables.test_files_with_many_tables import in_lines
 
 USERS = pd.DataFrame({"age": [20, 30, 40]})
@@ -92,7 +93,7 @@ def test_fit_takes_paths_as_the_shell_does(tmp_path):
     assert KSComplement().fit(*paths[:2]).score(paths[2]) == result["ks"].value
     compared = suite.fit(paths[0]).compare({"a": paths[2], "b": str(paths[0])})
     assert compared["b"]["ks"].value == 1.0
-    with pytest.raises(TableError, match="there is no file"):
+    with raises(TableError):
         KSComplement().fit(tmp_path / "none.csv")
 
 

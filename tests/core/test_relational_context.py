@@ -26,6 +26,7 @@ from skeval.relational import (
     RelationalSchema,
     split_by_subject,
 )
+from tests.snapshots import raises, warns
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,7 @@ def padded_keys(width):
 
 def test_a_link_of_train_that_joins_nothing_is_named():
     tables, schema = padded_keys(5)
-    with pytest.warns(MetricWarning, match="sales joins no row of shops"):
+    with warns(MetricWarning):
         ReferentialIntegrity().fit(tables, schema=schema)
     tables["sales"]["shop"] = tables["sales"]["shop"].str.zfill(5)
     assert not RelationalContext.of(tables, schema=schema).notices
@@ -67,7 +68,7 @@ def test_public_tables_need_not_be_given_again(halves):
 def test_a_missing_table_is_missing(halves):
     train, holdout = halves
     context, made = RelationalContext.of(train, holdout), without(make_relational(40, 1), "items")
-    with pytest.raises(SchemaMismatchError, match=r"synthetic lacks items\. Train has the tables"):
+    with raises(SchemaMismatchError):
         context.with_synthetic(made)
     lenient = context.with_synthetic(made, lenient=True)
     assert "items" not in lenient["synthetic"]
@@ -79,22 +80,20 @@ def test_a_missing_table_is_missing(halves):
 def test_faults_name_the_table_and_the_role(halves):
     train, holdout = halves
     lacking = {**holdout, "visits": holdout["visits"].drop(columns="amount")}
-    with pytest.raises(SchemaMismatchError, match=r"^visits: holdout .*misses amount"):
+    with raises(SchemaMismatchError):
         RelationalContext.of(train, lacking)
     empty = {**holdout, "visits": holdout["visits"].iloc[:0]}
-    with pytest.raises(TableError, match=r"^holdout: visits has 0 rows"):
+    with raises(TableError):
         RelationalContext.of(train, empty)
-    with pytest.raises(TableError, match="holdout must be several tables, as train is"):
+    with raises(TableError):
         RelationalContext.of(train, holdout["visits"])
-    with pytest.raises(TableError, match="synthetic must be several tables"):
+    with raises(TableError):
         RelationalContext.of(train).with_synthetic(train["people"])
 
 
 @pytest.mark.parametrize("schema", [TableSchema({}), "schema.json", ["people"]])
 def test_schemas_of_another_kind_are_refused(halves, schema):
-    with pytest.raises(
-        InvalidParameterError, match="schema of several tables must be a Relational"
-    ):
+    with raises(InvalidParameterError):
         RelationalContext.of(halves[0], schema=schema)
 
 
@@ -109,9 +108,7 @@ def test_tables_that_the_schema_does_not_name_are_left_out():
 def test_detected_keys_are_said_and_can_be_seen():
     users, orders = pd.DataFrame({"id": range(9)}), pd.DataFrame({"user_id": [0, 1, 1, 2]})
     train = {"users": users, "orders": orders.assign(cost=1.5)}
-    with pytest.warns(
-        MetricWarning, match=r"detected .*: primary keys users\.id; foreign keys ord"
-    ):
+    with warns(MetricWarning):
         metric = ReferentialIntegrity().fit(train)
     assert metric.context_.relations.role("orders") == "dependent"
     assert metric.score({**train, "orders": train["orders"].assign(user_id=[0, 0, 77, 78])}) == 0.5
@@ -217,7 +214,5 @@ def test_keys_that_are_too_large_for_floating_point_numbers_are_named():
     }
     assert not RelationalContext.of(large, schema=schema).notices
     large["sales"]["shop"] = large["sales"]["shop"].astype(float)
-    with pytest.warns(
-        MetricWarning, match="sales.shop has keys of 19 digits that are stored as fl"
-    ):
+    with warns(MetricWarning):
         ReferentialIntegrity().fit(large, schema=schema)

@@ -9,25 +9,27 @@ import pytest
 
 from skeval import MetricTags
 from skeval.exceptions import InvalidParameterError
+from tests.snapshots import raises
 
 
 @pytest.mark.parametrize(
-    ("tags", "message"),
+    "tags",
     [
-        ({"aspect": "beauty"}, "aspect must be among"),
-        ({"aspect": "fidelity", "needs": {"luck"}}, "needs must be among"),
-        ({"aspect": "fidelity", "risks": {"ruin"}}, "risks must be among"),
-        ({"aspect": "fidelity", "quoted": "luck"}, "quoted must be among"),
+        {"aspect": "beauty"},
+        {"aspect": "fidelity", "needs": {"luck"}},
+        {"aspect": "fidelity", "risks": {"ruin"}},
+        {"aspect": "fidelity", "quoted": "luck"},
         *(
-            ({"aspect": "fidelity", "weight": weight}, r"weight must be a float in \(0, 100\)")
+            {"aspect": "fidelity", "weight": weight}
             for weight in (0, -1.0, 101, float("nan"), True, "4", None)
         ),
-        ({"aspect": "privacy"}, "evidence must be among"),
-        ({"aspect": "fidelity", "evidence": "screen"}, "None for others"),
+        {"aspect": "privacy"},
+        {"aspect": "fidelity", "evidence": "screen"},
     ],
+    ids=str,
 )
-def test_tags_are_a_closed_set(tags, message):
-    with pytest.raises(InvalidParameterError, match=message):
+def test_tags_are_a_closed_set(tags):
+    with raises(InvalidParameterError):
         MetricTags(**tags)
 
 

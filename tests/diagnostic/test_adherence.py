@@ -17,6 +17,7 @@ from skeval.exceptions import (
     MetricWarning,
 )
 from skeval.stats.intervals import wilson
+from tests.snapshots import raises, warns
 
 A, B = list("aaabbc"), list("aabbbd")
 DAYS = pd.date_range("2020-01-01", periods=4)
@@ -49,14 +50,14 @@ def test_boundaries_by_hand(train, synthetic, value):
 
 
 def test_infinite_values_are_beyond():
-    with pytest.warns(InvalidValueWarning, match="infinite values"):
+    with warns(InvalidValueWarning):
         found = result(BoundaryAdherence(), [1, 2], [1.0, np.inf, -np.inf, 2.0])
     assert found.value == 0.5
     assert found.details["violations"] == {"x": {"below": 1, "above": 1}}
 
 
 def test_unreadable_cells_are_violations_even_where_missing_ones_are_allowed():
-    with pytest.warns(InvalidValueWarning, match="another type"):
+    with warns(InvalidValueWarning):
         found = result(BoundaryAdherence(), [1.0, 2.0, None], [1.5, "much", None, None])
     assert found.value == 0.5
     assert found.details["violations"] == {"x": {"unreadable": 1}}
@@ -75,7 +76,7 @@ def test_a_column_of_another_type_scores_zero(warned):
 def test_absent_columns_score_zero(metric):
     train = make_mixed()
     names = list(metric.fit(train).evaluate(train).details["columns"])
-    with pytest.warns(InvalidValueWarning, match=f"lacks .* {names[0]}"):
+    with warns(InvalidValueWarning):
         found = metric.evaluate(train.drop(columns=names[0]))
     assert found.details["columns"] == {name: float(name != names[0]) for name in names}
     assert found.value == pytest.approx(1 - 1 / len(names))
@@ -101,21 +102,21 @@ def test_bounds_that_a_user_sets():
 
 
 @pytest.mark.parametrize(
-    ("params", "message"),
+    "params",
     [
-        ({"lower": {"c": 1}}, "lower names c.*Columns that it does: x, d"),
-        ({"upper": {"y": 1}}, "upper names y"),
-        ({"upper": {"x": "much"}}, "'much' of x cannot be read as continuous"),
-        ({"lower": {"d": 5}}, "5 of d cannot be read as datetime"),
-        ({"lower": {"x": 3}, "upper": {"x": 2}}, "lower bound of x lies above"),
-        ({"lower": 3}, "lower must be None or a mapping from column names to numbers or dates"),
-        ({"lower": {"x": None}}, "lower must be None or a mapping"),
-        ({"nullable": "never"}, "nullable must be"),
+        {"lower": {"c": 1}},
+        {"upper": {"y": 1}},
+        {"upper": {"x": "much"}},
+        {"lower": {"d": 5}},
+        {"lower": {"x": 3}, "upper": {"x": 2}},
+        {"lower": 3},
+        {"lower": {"x": None}},
+        {"nullable": "never"},
     ],
 )
-def test_bounds_are_checked_at_fit(params, message):
+def test_bounds_are_checked_at_fit(params):
     train = pd.DataFrame({"x": [1.0, 2.0], "d": DAYS[:2], "c": ["a", "b"]})
-    with pytest.raises(InvalidParameterError, match=message):
+    with raises(InvalidParameterError):
         BoundaryAdherence(**params).fit(train)
 
 
@@ -178,7 +179,7 @@ def test_violations_are_counted_never_named():
 
 
 def test_unreadable_booleans():
-    with pytest.warns(InvalidValueWarning, match="another type"):
+    with warns(InvalidValueWarning):
         found = result(
             CategoryAdherence(), [True, False, None], ["yes", "maybe", None], x="boolean"
         )
@@ -198,17 +199,17 @@ def test_categories_that_a_user_lists():
 
 
 @pytest.mark.parametrize(
-    ("params", "message"),
+    "params",
     [
-        ({"categories": {"n": [1]}}, "categories names n"),
-        ({"categories": {"c": "ab"}}, "categories must be None or a mapping"),
-        ({"categories": {"c": []}}, "categories must be None or a mapping"),
-        ({"categories": {"b": ["perhaps"]}}, "'perhaps' cannot be a value of b, which is boolean"),
+        {"categories": {"n": [1]}},
+        {"categories": {"c": "ab"}},
+        {"categories": {"c": []}},
+        {"categories": {"b": ["perhaps"]}},
     ],
 )
-def test_categories_are_checked_at_fit(params, message):
+def test_categories_are_checked_at_fit(params):
     train = pd.DataFrame({"c": ["a", "b"], "n": [1.5, 2.5], "b": [True, False]})
-    with pytest.raises(InvalidParameterError, match=message):
+    with raises(InvalidParameterError):
         CategoryAdherence(**params).fit(train)
 
 
@@ -219,9 +220,9 @@ def test_train_without_a_category_leaves_the_rule_open(warned):
 
 
 def test_all_missing_where_missing_is_a_value():
-    with pytest.warns(DegenerateInputWarning, match="no value at all"):
+    with warns(DegenerateInputWarning):
         assert result(CategoryAdherence(), ["a", None], [None, None], x="categorical").value == 1.0
-    with pytest.warns(DegenerateInputWarning, match="no value at all"):
+    with warns(DegenerateInputWarning):
         assert result(CategoryAdherence(), ["a", "b"], [None, None], x="categorical").value == 0.0
 
 
@@ -255,7 +256,7 @@ def test_columns_are_chosen():
     train = make_mixed()
     found = BoundaryAdherence(columns=["age", "city"]).fit(train).evaluate(train)
     assert list(found.details["columns"]) == ["age"]
-    with pytest.warns(MetricWarning, match="no column of this table can be measured"):
+    with warns(MetricWarning):
         assert np.isnan(CategoryAdherence(columns=["age"]).fit(train).score(train))
 
 
@@ -291,7 +292,7 @@ def dated(random_state):
 )
 def test_patterns_by_hand(pattern, cells, value):
     train = pd.DataFrame({"x": pd.Series(["p", "q"], dtype=object)})
-    with pytest.warns(MetricWarning, match="train itself does not keep to the format of x"):
+    with warns(MetricWarning):
         found = FormatAdherence({"x": pattern}).fit(train).evaluate(pd.DataFrame({"x": cells}))
     assert found.value == value
     assert found.interval == pytest.approx(wilson(value * len(cells), len(cells)))
@@ -302,7 +303,7 @@ def test_formats_that_train_shows():
     train = pd.DataFrame({"d": DATES, "x": [1.0, 2.0, 3.0], "t": pd.to_datetime(DATES)})
     synthetic = train.assign(d=["2020-01-02", "02.01.2020", "2020-05-05"])
     metric = FormatAdherence().fit(train)
-    with pytest.warns(InvalidValueWarning, match="1 cell: no dates"):
+    with warns(InvalidValueWarning):
         found = metric.evaluate(synthetic)
     assert found.details["columns"] == {"d": pytest.approx(2 / 3)}
     assert (found.details["n_used"], found.details["n_total"]) == (1, 3)
@@ -337,13 +338,13 @@ def test_true_dates_have_no_format(warned):
 
 def test_no_format_is_known():
     train = make_mixed()
-    with pytest.warns(MetricWarning, match="no format is known: pass patterns"):
+    with warns(MetricWarning):
         assert np.isnan(FormatAdherence().fit(train).score(train))
 
 
 def test_an_absent_column_scores_zero():
     train = pd.DataFrame({"d": DATES, "x": [1.0, 2.0, 3.0]})
-    with pytest.warns(InvalidValueWarning, match="lacks"):
+    with warns(InvalidValueWarning):
         assert FormatAdherence().fit(train).score(train[["x"]]) == 0.0
 
 
@@ -355,18 +356,9 @@ def test_several_columns_share_an_interval_by_rows():
     assert found.interval == pytest.approx(wilson(4, 5))  # both cells of a row fail together
 
 
-@pytest.mark.parametrize(
-    ("patterns", "message"),
-    [
-        ({"y": "a"}, "patterns names y"),
-        ({"x": "["}, "the pattern of x cannot be read"),
-        ({"x": "%Y-%Q"}, "the pattern of x cannot be read"),
-        ({"x": 3}, "patterns must be None or a mapping"),
-        ({}, "patterns must be None or a mapping"),
-    ],
-)
-def test_patterns_are_checked_at_fit(patterns, message):
-    with pytest.raises(InvalidParameterError, match=message):
+@pytest.mark.parametrize("patterns", [{"y": "a"}, {"x": "["}, {"x": "%Y-%Q"}, {"x": 3}, {}])
+def test_patterns_are_checked_at_fit(patterns):
+    with raises(InvalidParameterError):
         FormatAdherence(patterns).fit(pd.DataFrame({"x": ["a", "b"]}))
 
 

@@ -14,6 +14,7 @@ from skeval.diagnostic.coverage import (
     range_coverage,
 )
 from skeval.exceptions import DegenerateInputWarning, InvalidValueWarning
+from tests.snapshots import warns
 
 A, B = list("aaabbc"), list("aabbbd")
 DAYS = pd.date_range("2020-01-01", periods=5)
@@ -71,7 +72,7 @@ def test_no_extreme_of_one_person_can_be_computed(with_others):
 
 
 def test_infinite_values_cover_nothing():
-    with pytest.warns(InvalidValueWarning, match="infinite"):
+    with warns(InvalidValueWarning):
         assert score(RangeCoverage(), [0, 10], [0, 4, np.inf]) == pytest.approx(0.4)
 
 
@@ -91,7 +92,7 @@ def test_constant_and_empty_columns(warned):
 def test_absent_columns_score_zero(metric):
     train = make_mixed()
     names = list(metric.fit(train).evaluate(train).details["columns"])
-    with pytest.warns(InvalidValueWarning, match="lacks") as caught:
+    with warns(InvalidValueWarning) as caught:
         found = metric.evaluate(train.drop(columns=names[0]))
     assert len(caught) == 1
     assert found.details["columns"] == {name: float(name != names[0]) for name in names}
@@ -176,9 +177,9 @@ def test_many_categories():
 
 
 def test_only_numbers_or_only_categories():
-    with pytest.warns(DegenerateInputWarning, match="no column of this table"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(score(RangeCoverage(), A, B))
-    with pytest.warns(DegenerateInputWarning, match="no column of this table"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(score(CategoryCoverage(), [1.5, 2.5], [1.5]))
 
 

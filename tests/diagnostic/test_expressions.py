@@ -13,8 +13,9 @@ import pytest
 
 from skeval.diagnostic import RuleAdherence
 from skeval.diagnostic.cells import cells_of, moment
-from skeval.diagnostic.expressions import GRAMMAR, MAX_LENGTH, Condition
+from skeval.diagnostic.expressions import MAX_LENGTH, Condition
 from skeval.exceptions import InvalidParameterError
+from tests.snapshots import raises
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -177,28 +178,28 @@ class TestDates:
 
     @pytest.mark.parametrize("text", ["now", "today", "2024-13-01", "1e9", "9" * 30, ""])
     def test_texts_that_are_no_dates(self, text):
-        with pytest.raises(InvalidParameterError, match="compares a date with"):
+        with raises(InvalidParameterError):
             moment(text)
 
 
 class TestKinds:
     @pytest.mark.parametrize(
-        ("text", "said"),
+        "text",
         [
-            ("s > 1", "compares a text with a number"),
-            ("a == 'x'", "compares a number with a text"),
-            ("d - e < 3", "compares a length of time with a number"),
-            ("d > 3", "compares a date with a number"),
-            ("d - e < 'soon'", "none such as '3 days'"),
-            ("s + s == 'x'", "computes a text \\+ a text"),
-            ("a and b", "join conditions, not a number"),
-            ("abs(s) > 1", "abs is of numbers, not of a text"),
-            ("size > 'XL'", "none of the ordered levels"),
-            ("nosuch > 1", "there is no column nosuch"),
+            "s > 1",
+            "a == 'x'",
+            "d - e < 3",
+            "d > 3",
+            "d - e < 'soon'",
+            "s + s == 'x'",
+            "a and b",
+            "abs(s) > 1",
+            "size > 'XL'",
+            "nosuch > 1",
         ],
     )
-    def test_what_is_not_compared(self, text, said):
-        with pytest.raises(InvalidParameterError, match=said):
+    def test_what_is_not_compared(self, text):
+        with raises(InvalidParameterError):
             Condition(text).truth(TABLE)
 
     def test_neither_true_nor_false(self):
@@ -208,7 +209,7 @@ class TestKinds:
         table = pd.DataFrame({"m": [1, "1", 2.5, None]})
         assert Condition("m == 1").truth(table).tolist() == [True, False, False, False]
         assert Condition("m in ['1', 2.5]").truth(table).tolist() == [False, True, True, False]
-        with pytest.raises(InvalidParameterError, match="orders a column that mixes"):
+        with raises(InvalidParameterError):
             Condition("m > 1").truth(table)
 
     def test_large_whole_numbers_are_exact(self):
@@ -292,11 +293,8 @@ class TestRefused:
         assert time.perf_counter() - start < 2.0
 
     def test_sentence_shows_the_grammar(self):
-        with pytest.raises(InvalidParameterError) as caught:
+        with raises(InvalidParameterError):
             RuleAdherence(["a.b > 1", "a > 1", "open(a)"]).fit(pd.DataFrame({"a": [1, 2]}))
-        assert "'a.b > 1' has an attribute (a dot), which no rule has" in str(caught.value)
-        assert "'open(a)' calls open, which no rule does" in str(caught.value)
-        assert GRAMMAR in str(caught.value)
 
     def test_powers_of_powers_end_at_once(self):
         start = time.perf_counter()

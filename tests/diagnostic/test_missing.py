@@ -12,6 +12,7 @@ from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, Inv
 from skeval.fidelity import TVComplement
 from skeval.stats.intervals import newcombe
 from skeval.stats.joint_classes import distinct_codes
+from tests.snapshots import raises, warns
 
 
 def with_missing(shares, n, rng):
@@ -40,12 +41,12 @@ def test_shares_by_hand(train, synthetic, value):
 
 def test_text_and_id_columns_count():
     train = pd.DataFrame({"id": [f"A-{i}" for i in range(30)], "x": np.arange(30.0)})
-    with pytest.warns(DegenerateInputWarning, match="no value at all in id"):
+    with warns(DegenerateInputWarning):
         found = MissingValueSimilarity().fit(train).evaluate(train.assign(id=None))
     assert found.details["columns"] == {"id": 0.0, "x": 1.0}
     assert found.details["shares"]["id"] == {"train": 0.0, "synthetic": 1.0}
     assert MissingValueSimilarity(columns=1).fit(train).evaluate(train).details["n_used"] == 1
-    with pytest.raises(InvalidParameterError, match="columns names y"):
+    with raises(InvalidParameterError):
         MissingValueSimilarity(columns=["id", "y"]).fit(train)
 
 
@@ -53,16 +54,16 @@ def test_unreadable_cells_are_not_missing():
     train = pd.DataFrame({"x": [1.0, 2.0, np.nan, 3.0]})
     synthetic = pd.DataFrame({"x": [1.0, "much", None, 3.0]})
     for metric in (MissingValueSimilarity(), MissingPatternSimilarity()):
-        with pytest.warns(InvalidValueWarning, match="another type"):
+        with warns(InvalidValueWarning):
             assert metric.fit(train).score(synthetic) == 1.0
 
 
 def test_an_absent_column_scores_zero():
     train = pd.DataFrame({"x": [1.0, np.nan, 2.0, 3.0], "y": [1.0, 2.0, 3.0, 4.0]})
-    with pytest.warns(InvalidValueWarning, match="lacks"):
+    with warns(InvalidValueWarning):
         found = MissingValueSimilarity().fit(train).evaluate(train[["y"]])
     assert found.details["columns"] == {"x": 0.0, "y": 1.0}
-    with pytest.warns(InvalidValueWarning, match="lacks"):
+    with warns(InvalidValueWarning):
         assert MissingPatternSimilarity().fit(train).score(train[["y"]]) == 0.25
 
 

@@ -11,6 +11,7 @@ from skeval.diagnostic import RuleAdherence
 from skeval.diagnostic.rules import dependency_chances, inequality_chances
 from skeval.exceptions import InvalidParameterError, MetricWarning, NothingToMeasureWarning
 from skeval.generators import Bootstrap, GaussianCopula
+from tests.snapshots import raises, warns
 
 LANDS = {"Rome": "I", "Bari": "I", "Oslo": "N", "Bergen": "N"}
 
@@ -74,9 +75,9 @@ class TestMined:
         rng = np.random.default_rng(0)
         apart = pd.DataFrame({"a": rng.random(500), "b": rng.random(500) + 5})
         rare = pd.DataFrame({"c": rng.integers(0, 50, 500).astype(str), "d": ["x"] * 499 + ["y"]})
-        with pytest.warns(NothingToMeasureWarning, match="no rule"):
+        with warns(NothingToMeasureWarning):
             assert np.isnan(RuleAdherence().fit(apart).score(apart))
-        with pytest.warns(NothingToMeasureWarning, match="no rule"):
+        with warns(NothingToMeasureWarning):
             assert np.isnan(RuleAdherence(min_chances=3).fit(rare).score(rare))
 
     def test_fewer_chances_give_more_rules(self):
@@ -101,7 +102,7 @@ class TestMined:
         assert shares(TRAIN.assign(land="P"))["city -> land"] == 0.0
 
     def test_without_rows_that_a_rule_is_about(self):
-        with pytest.warns(MetricWarning, match="are about: city -> land"):
+        with warns(MetricWarning):
             result = RuleAdherence().fit(TRAIN).evaluate(TRAIN.assign(city="Lima"))
         assert set(result.details["intervals"]) == {"start <= end"}
 
@@ -120,7 +121,7 @@ class TestGiven:
             ((TRAIN["price"] < 30) | (TRAIN["land"] == "N")).mean(),
         ]
         metric = RuleAdherence(rules, mine=[]).fit(HOLDOUT)
-        with pytest.warns(MetricWarning, match="train itself does not keep to end - start < 5"):
+        with warns(MetricWarning):
             result = metric.evaluate(TRAIN)
         assert list(result.details["columns"].values()) == expected
         assert result.details["rules"][rules[0]]["kind"] == "given"
@@ -150,21 +151,15 @@ class TestGiven:
         assert shares(synthetic, rules=["price > 0"], mine=[]) == {"price > 0": 0.0}
 
     @pytest.mark.parametrize(
-        ("rules", "said"),
-        [
-            (["weight > 3"], "'weight > 3' cannot be evaluated"),
-            (["price +"], "'price \\+' cannot be read"),
-            (["price + 1"], "'price \\+ 1' is neither true nor false"),
-            (["@np.sum(price) > 1"], "cannot be read.*A rule is a condition on columns"),
-        ],
+        "rules", [["weight > 3"], ["price +"], ["price + 1"], ["@np.sum(price) > 1"]]
     )
-    def test_refused_at_fit(self, rules, said):
-        with pytest.raises(InvalidParameterError, match=said):
+    def test_refused_at_fit(self, rules):
+        with raises(InvalidParameterError):
             RuleAdherence(rules).fit(TRAIN)
 
     @pytest.mark.parametrize("rules", ["a < b", [], [3], {"x": 3}])
     def test_no_rules(self, rules):
-        with pytest.raises(InvalidParameterError, match="rules must be"):
+        with raises(InvalidParameterError):
             RuleAdherence(rules).fit(TRAIN)
 
 

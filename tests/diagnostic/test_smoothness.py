@@ -12,6 +12,7 @@ from skeval.diagnostic.coverage import outside, tukey_fences
 from skeval.diagnostic.smoothness import full_width
 from skeval.exceptions import InvalidValueWarning
 from skeval.stats.intervals import wilson
+from tests.snapshots import warns
 
 BULK = list(range(10))
 
@@ -47,7 +48,7 @@ def test_outliers_interval_is_that_of_the_synthetic_share():
 
 
 def test_infinite_values_are_outliers():
-    with pytest.warns(InvalidValueWarning, match="infinite"):
+    with warns(InvalidValueWarning):
         found = result(OutlierCoverage(), [*BULK, 50, -40], [*BULK, np.inf, 5])
     assert found.value == pytest.approx(0.5)
 
@@ -78,7 +79,7 @@ def test_columns_without_outliers_or_values(warned):
 def test_absent_columns_score_zero():
     train = pd.DataFrame({"x": [*BULK, 50, -40], "y": [*BULK, 50, -40]})
     for metric in (OutlierCoverage(), SmoothnessSimilarity()):
-        with pytest.warns(InvalidValueWarning, match="lacks") as caught:
+        with warns(InvalidValueWarning) as caught:
             found = metric.fit(train).evaluate(train[["y"]])
         assert len(caught) == 1
         assert found.details["columns"] == {"x": 0.0, "y": 1.0}
@@ -147,7 +148,7 @@ def test_constant_columns_of_smoothness(warned):
 
 def test_infinite_values_have_no_width():
     x, y = normals(2)
-    with pytest.warns(InvalidValueWarning, match="infinite"):
+    with warns(InvalidValueWarning):
         found = result(SmoothnessSimilarity(), x, [*y, np.inf, -np.inf])
     assert found.value == pytest.approx(0.5232, abs=5e-5)
 

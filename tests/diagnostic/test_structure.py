@@ -8,6 +8,7 @@ from skeval import TableSchema, check_metric
 from skeval.datasets import make_mixed
 from skeval.diagnostic import KeyUniqueness, TableStructure
 from skeval.exceptions import InvalidParameterError, InvalidValueWarning, MetricWarning, TableError
+from tests.snapshots import raises, warns
 
 
 def keyed(random_state):
@@ -40,7 +41,7 @@ def test_keys_by_hand(keys, value):
 
 def test_whole_numbers_beyond_float_are_told_apart_in_any_kind():
     train = pd.DataFrame({"n": [2**60, 2**60 + 1, 5]})
-    with pytest.warns(InvalidValueWarning, match="beyond 2"):
+    with warns(InvalidValueWarning):
         found = KeyUniqueness("n").fit(train, schema={"n": "continuous"}).evaluate(train)
     assert found.value == 1.0
 
@@ -79,22 +80,22 @@ def test_ids_that_train_repeats_are_no_keys():
     schema = {"id": "id", "customer": "id"}
     found = KeyUniqueness().fit(orders, schema=schema).evaluate(orders)
     assert list(found.details["columns"]) == ["id"]
-    with pytest.warns(MetricWarning, match="customer: no key, train repeats or lacks it"):
+    with warns(MetricWarning):
         found = KeyUniqueness("customer").fit(orders, schema=schema).evaluate(orders)
     assert found.value == found.details["train"]["customer"] == pytest.approx(2 / 3)
 
 
 def test_no_key_is_known():
     train = make_mixed()
-    with pytest.warns(MetricWarning, match="no key is known: name it"):
+    with warns(MetricWarning):
         assert np.isnan(KeyUniqueness().fit(train).score(train))
 
 
 def test_an_absent_key_scores_zero():
     train = keyed(0)
-    with pytest.warns(InvalidValueWarning, match="lacks"):
+    with warns(InvalidValueWarning):
         assert KeyUniqueness().fit(train).score(train.drop(columns="customer_id")) == 0.0
-    with pytest.warns(InvalidValueWarning, match="lacks"):
+    with warns(InvalidValueWarning):
         assert (
             KeyUniqueness([("shop", "visit")]).fit(train).score(train.drop(columns="visit")) == 0.0
         )
@@ -109,13 +110,13 @@ def test_unreadable_parts_of_a_key_are_missing():
 
 def test_keys_are_checked():
     train = pd.DataFrame({"a": [1, 2]})
-    with pytest.raises(InvalidParameterError, match="keys names b, c"):
+    with raises(InvalidParameterError):
         KeyUniqueness(["a", ("b", "c")]).fit(train)
     for wrong in ([], 3, [()], [["a", 1]]):
-        with pytest.raises(InvalidParameterError, match="keys must be None, a column name, or"):
+        with raises(InvalidParameterError):
             KeyUniqueness(wrong).fit(train)
     lists = pd.DataFrame({"a": [[1], [2]], "b": [1, 2]})
-    with pytest.raises(TableError, match=r"train holds values in a \+ b that cannot be keys"):
+    with raises(TableError):
         KeyUniqueness([("a", "b")]).fit(lists, schema={"a": "id"}).score(lists)
 
 

@@ -24,6 +24,7 @@ from skeval.fidelity import (
     TheilsUDifference,
 )
 from skeval.stats.association import cramers_v
+from tests.snapshots import warns
 
 IRIS = {
     ("sl", "sw"): 0.5683, ("sl", "pl"): 0.7934, ("sl", "pw"): 0.7299, ("sl", "target"): 0.7534,
@@ -84,7 +85,7 @@ def test_lost_association_counts_in_full():
 
 def test_constant_columns_of_train_are_left_out_and_named():
     train = pd.DataFrame({"a": list("xxyy") * 5, "b": list("pqpq") * 5, "k": ["same"] * 20})
-    with pytest.warns(ConstantColumnWarning, match="one value only in k"):
+    with warns(ConstantColumnWarning):
         result = PhikMatrixDifference().fit(train).evaluate(train)
     assert result.value == 0.0
     assert (result.details["n_used"], result.details["n_total"]) == (1, 3)
@@ -92,13 +93,13 @@ def test_constant_columns_of_train_are_left_out_and_named():
 
 def test_fewer_than_two_columns():
     train = pd.DataFrame({"a": list("xxyy")})
-    with pytest.warns(DegenerateInputWarning, match="fewer than two columns can be measured"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(PhikMatrixDifference().fit(train).score(train))
 
 
 def test_no_measurable_column():
     train = pd.DataFrame({"key": [f"k{i}" for i in range(30)]})
-    with pytest.warns(DegenerateInputWarning, match="fewer than two columns can be measured"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(PhikMatrixDifference().fit(train).score(train))
 
 
@@ -158,11 +159,8 @@ def test_v_without_missing_values():
 
 def test_v_that_is_lost_or_not_defined():
     train = pd.DataFrame({"a": list("xxyy") * 10, "b": list("ppqq") * 10, "k": ["same"] * 40})
-    with pytest.warns(ConstantColumnWarning) as said:
+    with warns(ConstantColumnWarning):
         result = CramersVDifference().fit(train).evaluate(train.assign(b="p"))
-    texts = [str(warning.message) for warning in said]
-    assert any("one value only in k: no association" in text for text in texts)
-    assert any("one value or bin only in b, train has more" in text for text in texts)
     assert result.value == pytest.approx(1.0)
     assert result.details["skipped"] == {"constant in train": 2}
 
@@ -216,7 +214,7 @@ def test_one_direction_can_be_lost_alone():
 
 def test_theils_u_of_constant_columns():
     train = pd.DataFrame({"a": list("xxyy") * 10, "b": list("ppqq") * 10, "k": ["same"] * 40})
-    with pytest.warns(ConstantColumnWarning, match="one value only in k"):
+    with warns(ConstantColumnWarning):
         result = TheilsUDifference().fit(train).evaluate(train)
     # a given k is 0 and defined, k given a is not
     assert result.details["skipped"] == {"constant in train": 2}
@@ -289,15 +287,14 @@ def test_curved_dependence_is_seen():
 @pytest.mark.parametrize("metric", [TheilsUDifference(), MutualInformationDifference()])
 def test_few_columns_and_few_rows(metric):
     for table in (TRAIN[["city"]], pd.DataFrame({"key": [f"k{i}" for i in range(30)]})):
-        with pytest.warns(DegenerateInputWarning, match="fewer than two columns can be measured"):
+        with warns(DegenerateInputWarning):
             assert np.isnan(metric.fit(table).score(table))
-    with pytest.warns(DegenerateInputWarning, match="synthetic has one row"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(metric.fit(TRAIN).score(SYNTHETIC.iloc[:1]))
     flat = pd.DataFrame({"a": ["x"] * 9, "b": ["y"] * 9})
-    with pytest.warns((DegenerateInputWarning, ConstantColumnWarning)) as said:
+    with warns((DegenerateInputWarning, ConstantColumnWarning)):
         result = metric.fit(flat).evaluate(flat)
     assert np.isnan(result.value)
-    assert any("fewer than two columns vary" in str(warning.message) for warning in said)
     assert result.details["n_used"] == 0
 
 
@@ -348,29 +345,28 @@ def test_eta_by_brute_force():
 
 def test_eta_that_is_lost_or_not_defined():
     train = TRAIN[["age", "plan"]].assign(k=1.0, c="same")
-    with pytest.warns(ConstantColumnWarning, match="one value only in k, c"):
+    with warns(ConstantColumnWarning):
         result = CorrelationRatioDifference().fit(train).evaluate(train)
     assert result.details["skipped"] == {"constant in train": 3}
     assert result.details["n_used"] == 1
     pair = TRAIN[["age", "plan"]]
     for collapsed in (pair.assign(age=40), pair.assign(plan="basic")):
-        with pytest.warns(ConstantColumnWarning, match="synthetic has one value or bin only in"):
+        with warns(ConstantColumnWarning):
             lost = CorrelationRatioDifference().fit(pair).score(collapsed)
         assert lost == pytest.approx(eta(TRAIN, "plan", "age"))
 
 
 def test_eta_needs_a_category_and_a_number():
     for table in (TRAIN[NUMBERS], TRAIN[CATEGORIES], pd.DataFrame({"k": [f"k{i}" for i in range(30)]})):  # fmt: skip
-        with pytest.warns(DegenerateInputWarning, match="takes a category and a number"):
+        with warns(DegenerateInputWarning):
             assert np.isnan(CorrelationRatioDifference().fit(table).score(table))
 
 
 @pytest.mark.parametrize("metric", [CorrelationRatioDifference(), MixedAssociationDifference()])
 def test_infinite_values_are_left_out_with_a_warning(metric):
     synthetic = SYNTHETIC.assign(income=SYNTHETIC["income"].where(SYNTHETIC.index != 3, np.inf))
-    with pytest.warns(InvalidValueWarning) as said:
+    with warns(InvalidValueWarning):
         score = metric.fit(TRAIN).score(synthetic)
-    assert any("values in income, left out" in str(warning.message) for warning in said)
     finite = synthetic.replace(np.inf, np.nan)
     assert score == pytest.approx(metric.fit(TRAIN).score(finite))
 
@@ -444,10 +440,10 @@ def test_norm_counts_both_directions_once():
 
 
 def test_few_columns_and_few_rows_of_mixed_measures():
-    with pytest.warns(DegenerateInputWarning, match="fewer than two columns"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(MixedAssociationDifference().fit(TRAIN[["age"]]).score(TRAIN[["age"]]))
     for metric in (MixedAssociationDifference(), CorrelationRatioDifference()):
-        with pytest.warns(DegenerateInputWarning, match="synthetic has one row"):
+        with warns(DegenerateInputWarning):
             assert np.isnan(metric.fit(TRAIN).score(SYNTHETIC.iloc[:1]))
     for columns in (NUMBERS, CATEGORIES):
         assert MixedAssociationDifference().fit(TRAIN[columns]).score(TRAIN[columns]) == 0.0

@@ -11,6 +11,7 @@ from skeval.datasets import make_census, make_mixed
 from skeval.exceptions import DegenerateInputWarning, NothingToMeasureWarning
 from skeval.fidelity import ContingencySimilarity, SimilarityMatrix
 from skeval.stats.distributions import expected_total_variation
+from tests.snapshots import warns
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(300, random_state=seed) for seed in range(3))
 COIN = pd.DataFrame({"a": list("xxyy"), "b": list("ppqq")})
@@ -111,7 +112,7 @@ def test_weak_pairs_are_left_out_and_counted():
 
 def test_no_strong_pair():
     metric = ContingencySimilarity(min_association=0.999)
-    with pytest.warns(NothingToMeasureWarning, match="no two .* beyond a Cramer's V of 0.999 in"):
+    with warns(NothingToMeasureWarning):
         result = metric.fit(TRAIN).evaluate(SYNTHETIC)
     assert np.isnan(result.value)
     assert (result.details["n_used"], result.details["n_total"]) == (0, 21)
@@ -124,7 +125,7 @@ def test_pairs_of_numbers_can_be_left_to_the_correlation():
     i, j = names.index("age"), names.index("joined")
     assert np.isnan(result.details["matrix"][i, j])
     numbers = TRAIN[["age", "visits"]]
-    with pytest.warns(DegenerateInputWarning, match="there are numeric and date columns only"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(ContingencySimilarity(numeric_pairs=False).fit(numbers).score(numbers))
 
 
@@ -161,7 +162,7 @@ def test_few_rows_and_few_columns():
     one = ContingencySimilarity().fit(TRAIN).evaluate(SYNTHETIC.iloc[:1])
     assert 0.0 < one.value < 0.2
     for table in (TRAIN[["city"]], pd.DataFrame({"key": [f"k{i}" for i in range(30)]})):
-        with pytest.warns(DegenerateInputWarning, match="fewer than two columns"):
+        with warns(DegenerateInputWarning):
             assert np.isnan(ContingencySimilarity().fit(table).score(table))
 
 

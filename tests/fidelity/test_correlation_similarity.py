@@ -14,6 +14,7 @@ from skeval.exceptions import (
 )
 from skeval.fidelity import CorrelationSimilarity
 from skeval.stats.correlation import Correlations, difference_p_value
+from tests.snapshots import warns
 
 LINE = pd.DataFrame({"x": [1, 2, 3, 4, 5], "y": [1, 2, 3, 4, 5]})
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(300, random_state=seed) for seed in range(3))
@@ -88,7 +89,7 @@ def test_a_pair_without_any_correlation_counts_by_default():
 
 
 def test_no_strong_pair():
-    with pytest.warns(NothingToMeasureWarning, match="columns are correlated beyond 0.99 in train"):
+    with warns(NothingToMeasureWarning):
         result = CorrelationSimilarity(min_correlation=0.99).fit(TRAIN).evaluate(SYNTHETIC)
     assert np.isnan(result.value)
     assert (result.details["n_used"], result.details["n_total"]) == (0, 6)
@@ -96,7 +97,7 @@ def test_no_strong_pair():
 
 def test_constant_in_train_is_left_out():
     train, synthetic = (t.assign(k=7.0) for t in (TRAIN, SYNTHETIC))
-    with pytest.warns(ConstantColumnWarning, match="one value only in k: no correlation"):
+    with warns(ConstantColumnWarning):
         result = CorrelationSimilarity().fit(train).evaluate(synthetic)
     without = CorrelationSimilarity().fit(TRAIN).score(SYNTHETIC)
     # a matrix product rounds by the number of its columns
@@ -108,9 +109,8 @@ def test_constant_in_train_is_left_out():
 def test_a_collapsed_column_does_not_vanish_from_the_mean(collapsed):
     """Its correlations count as 0: it is no gain to have none."""
     synthetic = SYNTHETIC.assign(age=collapsed)
-    with pytest.warns((ConstantColumnWarning, DegenerateInputWarning)) as said:
+    with warns((ConstantColumnWarning, DegenerateInputWarning)):
         result = CorrelationSimilarity().fit(TRAIN).evaluate(synthetic)
-    assert any("one value or bin only in age" in str(warning.message) for warning in said)
     assert result.details["n_used"] == 6
     rho = result.details["train"][0, 1:]
     np.testing.assert_allclose(result.details["matrix"][0, 1:], 1 - np.abs(rho) / 2)
@@ -121,7 +121,7 @@ def test_columns_that_share_no_synthetic_row():
     x = rng.normal(size=100)
     train = pd.DataFrame({"x": x, "y": x})
     synthetic = train.mask(np.column_stack([np.arange(100) < 50, np.arange(100) >= 50]))
-    with pytest.warns(DegenerateInputWarning, match="too few rows for 1 pairs of columns"):
+    with warns(DegenerateInputWarning):
         assert CorrelationSimilarity().fit(train).score(synthetic) == 0.5
 
 
@@ -138,19 +138,18 @@ def test_columns_that_share_no_train_row():
 
 
 def test_one_synthetic_row_and_one_column():
-    with pytest.warns(DegenerateInputWarning, match="synthetic has one row"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(CorrelationSimilarity().fit(TRAIN).score(SYNTHETIC.iloc[:1]))
     for table in (TRAIN[["age"]], TRAIN[["city", "plan"]]):
-        with pytest.warns(DegenerateInputWarning, match="no two numeric or date columns"):
+        with warns(DegenerateInputWarning):
             assert np.isnan(CorrelationSimilarity().fit(table).score(table))
 
 
 def test_infinite_values_are_left_out_with_a_warning():
     synthetic = SYNTHETIC.assign(income=SYNTHETIC["income"].where(SYNTHETIC.index != 3, np.inf))
     finite = synthetic.replace(np.inf, np.nan)
-    with pytest.warns(InvalidValueWarning) as said:
+    with warns(InvalidValueWarning):
         score = CorrelationSimilarity().fit(TRAIN).score(synthetic)
-    assert any("values in income, left out" in str(warning.message) for warning in said)
     assert score == pytest.approx(CorrelationSimilarity().fit(TRAIN).score(finite))
 
 

@@ -12,6 +12,7 @@ from skeval.fidelity import KMarginalSimilarity, SimilarityMatrix
 from skeval.fidelity import k_marginals as j
 from skeval.stats.distributions import joint_counts, total_variation
 from skeval.steps.samples import drawn_subsets
+from tests.snapshots import raises, warns
 
 HAND = pd.DataFrame({"a": list("xxyy"), "b": list("ppqq"), "c": list("uvuv")})
 OTHER = pd.DataFrame({"a": list("xxyy"), "b": list("pqpq"), "c": list("uvvu")})
@@ -140,15 +141,15 @@ def test_groups_that_are_small_or_gone():
 
 
 def test_a_group_needs_a_category():
-    with pytest.raises(InvalidParameterError, match="group_by must be a categorical"):
+    with raises(InvalidParameterError):
         KMarginalSimilarity(group_by="age").fit(make_mixed())
 
 
 def test_fewer_columns_than_asked_for():
-    with pytest.warns(DegenerateInputWarning, match="fewer than 2 columns"):
+    with warns(DegenerateInputWarning):
         assert KMarginalSimilarity().fit(HAND[["a"]]).score(OTHER[["a"]]) == 1.0
     texts = pd.DataFrame({"t": ["a", "b"]})
-    with pytest.warns(DegenerateInputWarning, match="no column of this table"):
+    with warns(DegenerateInputWarning):
         KMarginalSimilarity().fit(texts, schema={"t": "text"}).score(texts)
 
 

@@ -12,6 +12,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning
 from skeval.fidelity import BNLikelihood, BNLogLikelihood, GMLikelihood
 from skeval.fidelity.likelihood import DependenceTree, candidate_sizes, mean_interval
+from tests.snapshots import warns
 
 
 def test_published_values(iris_halves):
@@ -92,7 +93,7 @@ def test_rows_that_lack_a_value_are_left_out():
     train = make_mixed(100, 0)[["age", "income"]].dropna()
     broken = train.assign(income=np.where(np.arange(len(train)) % 3, np.nan, train["income"]))
     metric = GMLikelihood(n_components=1).fit(train)
-    with pytest.warns(DegenerateInputWarning, match="of .* synthetic rows lack a value"):
+    with warns(DegenerateInputWarning):
         assert metric.score(broken) == pytest.approx(metric.score(broken.dropna()))
     with pytest.warns(DegenerateInputWarning) as caught:
         assert np.isnan(metric.score(train.assign(income=np.nan)))
@@ -101,26 +102,23 @@ def test_rows_that_lack_a_value_are_left_out():
 
 def test_columns_that_cannot_be_modelled():
     train = make_mixed(100, 0)[["age"]].assign(same=3.0, none=np.nan)
-    with (
-        pytest.warns(ConstantColumnWarning, match="one value only in same"),
-        pytest.warns(DegenerateInputWarning, match="no value at all in none"),
-    ):
+    with warns(ConstantColumnWarning), warns(DegenerateInputWarning):
         result = GMLikelihood(n_components=1).fit(train).evaluate(train)
     assert result.details["names"] == ["age"]
-    with pytest.warns(DegenerateInputWarning, match="no numeric or date column varies"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(GMLikelihood().fit(train[["same"]]).score(train[["same"]]))
 
 
 def test_a_column_that_varies_in_incomplete_rows_only():
     train = pd.DataFrame({"x": [1.0, 1.0, 1.0, 2.0], "y": [1.0, 2.0, 3.0, np.nan]})
-    with pytest.warns(ConstantColumnWarning, match="one value only in x"):
+    with warns(ConstantColumnWarning):
         assert GMLikelihood(n_components=1).fit(train).evaluate(train).details["names"] == ["y"]
 
 
 def test_a_spread_that_floats_cannot_hold():
     """Denormal numbers differ, and the square of what they differ by is 0."""
     tiny = pd.DataFrame({"x": np.arange(20.0), "tiny": np.arange(20.0) % 9 * 5e-324})
-    with pytest.warns(ConstantColumnWarning, match="one value only in tiny"):
+    with warns(ConstantColumnWarning):
         assert GMLikelihood(n_components=1).fit(tiny).evaluate(tiny).details["names"] == ["x"]
 
 
@@ -209,7 +207,7 @@ def test_bins_bring_in_numbers():
     edges = BNLikelihood(n_bins=4).fit(train).evaluate(train).details["edges"]
     assert len(edges) == 6
     assert len(BNLikelihood().fit(train).evaluate(train).details["edges"]) == 2
-    with pytest.warns(DegenerateInputWarning, match="no categorical or boolean column"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(BNLikelihood().fit(train[["age"]]).score(train[["age"]]))
 
 

@@ -19,6 +19,7 @@ from skeval.fidelity import MapDistance
 from skeval.fidelity.map_distance import basis, by_region, places_on, uneven
 from skeval.reporting import DensityMapDisplay
 from skeval.steps.vectors import vectors
+from tests.snapshots import raises, warns
 
 CENTRES = np.array([(-6.0, -3.0), (6.0, -3.0), (0.0, 6.0)])
 
@@ -156,13 +157,13 @@ def test_one_odd_row_does_not_show(metric):
 
 
 def test_min_count_cannot_be_lowered():
-    with pytest.raises(InvalidParameterError, match="min_count"):
+    with raises(InvalidParameterError):
         MapDistance(min_count=9).fit(TRAIN)
 
 
 def test_small_tables_have_no_map():
     metric = MapDistance().fit(TRAIN[:49])
-    with pytest.warns(DegenerateInputWarning, match="50 train rows"):
+    with warns(DegenerateInputWarning):
         result = metric.evaluate(FULL)
     assert np.isnan(result.value)
 
@@ -197,7 +198,7 @@ def test_a_comparison_shows_one_map(tmp_path):
 def test_maps_of_different_tables_are_not_mixed(metric):
     other = MapDistance().fit(FULL.assign(a=FULL["b"] * 3.0))
     results = {"one": metric.evaluate(LOST), "two": other.evaluate(LOST)}
-    with pytest.raises(InvalidParameterError, match="different maps"):
+    with raises(InvalidParameterError):
         DensityMapDisplay.from_results(results)
-    with pytest.raises(InvalidParameterError, match="got none"):
+    with raises(InvalidParameterError):
         DensityMapDisplay.from_results({})

@@ -14,6 +14,7 @@ from skeval.exceptions import (
     MetricWarning,
 )
 from skeval.fidelity import KSComplement, QuantileMSE, StatisticSimilarity, TVComplement
+from tests.snapshots import warns
 
 
 def score(metric, train, synthetic, **schema):
@@ -36,7 +37,7 @@ def score(metric, train, synthetic, **schema):
 def test_ks_by_hand(train, synthetic, value):
     metric = KSComplement()
     if np.inf in list(synthetic):
-        with pytest.warns(MetricWarning, match="infinite values"):
+        with warns(MetricWarning):
             assert score(metric, train, synthetic) == value
     else:
         assert score(metric, train, synthetic) == value
@@ -69,25 +70,22 @@ def test_tv_by_hand(train, synthetic, params, value):
 
 
 def test_tv_of_numbers_needs_bins():
-    with pytest.warns(DegenerateInputWarning, match="no column of this table can be measured"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(score(TVComplement(), [1, 2, 3], [1, 2, 3]))
     values = np.arange(100.0)
     assert score(TVComplement(n_bins=10), values, values + 10) == pytest.approx(0.9)
 
 
 def test_ks_of_categories_only():
-    with pytest.warns(DegenerateInputWarning, match="no column"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(score(KSComplement(), A, B))
 
 
 @pytest.mark.parametrize("metric", [KSComplement(), TVComplement(nan="drop", n_bins=5)])
 def test_a_destroyed_column_scores_worst_and_an_absent_one_does_not_count(metric):
     train = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": [1.0, 2.0, 3.0], "none": [np.nan] * 3})
-    with pytest.warns(DegenerateInputWarning) as caught:
+    with warns(DegenerateInputWarning):
         result = metric.fit(train).evaluate(train.assign(x=np.nan))
-    said = " ".join(str(w.message) for w in caught)
-    assert "synthetic has no value in x, train has: the worst score" in said
-    assert "train has no value in none: no score" in said
     assert result.value == 0.5
     assert result.details["columns"]["x"] == 0.0
     assert np.isnan(result.details["columns"]["none"])
@@ -202,38 +200,31 @@ def test_one_outlier_hides_differences_on_the_range():
 
 def test_constant_columns_have_no_score():
     train = pd.DataFrame({"x": [1.0, 2.0], "c": [5.0, 5.0]})
-    with pytest.warns(ConstantColumnWarning, match="train has no range in c"):
+    with warns(ConstantColumnWarning):
         result = StatisticSimilarity().fit(train).evaluate(train)
     assert result.value == 1.0
     assert (result.details["n_used"], result.details["n_total"]) == (1, 2)
 
 
 def test_a_single_value_has_no_standard_deviation():
-    with (
-        pytest.warns(DegenerateInputWarning, match="one value only in x"),
-        pytest.warns(DegenerateInputWarning, match="no column"),
-    ):
+    with warns(DegenerateInputWarning):
         assert np.isnan(evaluated(StatisticSimilarity("std"), R, [2.0]).value)
 
 
 @pytest.mark.parametrize(("metric", "worst"), [(StatisticSimilarity(), 0.0), (QuantileMSE(2), 0.5)])
 def test_emptied_columns_are_worst(metric, worst):
     train = pd.DataFrame({"x": R, "none": [np.nan] * 4})
-    with pytest.warns(DegenerateInputWarning) as caught:
+    with warns(DegenerateInputWarning):
         result = metric.fit(train).evaluate(train.assign(x=np.nan))
-    said = " ".join(str(w.message) for w in caught)
-    assert "synthetic has no value in x, train has: the worst score" in said
-    assert "train has no value in none: no score" in said
     assert (
         result.value == worst if isinstance(metric, StatisticSimilarity) else result.value >= 0.25
     )
 
 
 def test_infinite_values():
-    with pytest.warns(InvalidValueWarning) as caught:
+    with warns(InvalidValueWarning):
         assert evaluated(StatisticSimilarity(), R, [*R, np.inf]).value == 1.0
-    assert "left out here: x (1)" in " ".join(str(w.message) for w in caught)
-    with pytest.warns(MetricWarning, match="beyond all real ones"):
+    with warns(MetricWarning):
         found = evaluated(QuantileMSE(4), R, [1, 2, 3, np.inf])
     assert found.value == 0.0
 

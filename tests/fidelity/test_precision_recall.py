@@ -17,6 +17,7 @@ from skeval.fidelity.precision_recall import (
     ImprovedPrecisionRecall,
     ProbabilisticPrecisionRecall,
 )
+from tests.snapshots import warns
 
 RAW = FunctionTransformer()
 FAMILY = [
@@ -230,11 +231,11 @@ def test_expectations_stand_in_the_details():
 @by_name
 def test_too_few_rows_for_k(metric):
     metric = clone(metric).set_params(k=5, space="euclidean")
-    with pytest.warns(DegenerateInputWarning, match="k=5 neighbours.* train has 5 rows"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(metric.fit(TRAIN[:5]).score(FRESH))
     one = metric.fit(TRAIN)
     if isinstance(metric, ImprovedPrecisionRecall | ProbabilisticPrecisionRecall):
-        with pytest.warns(DegenerateInputWarning, match="synthetic has 1 rows"):
+        with warns(DegenerateInputWarning):
             assert np.isnan(one.score(FRESH[:1]))
     else:
         assert 0.0 <= one.score(FRESH[:1]) <= 1.0
@@ -243,7 +244,7 @@ def test_too_few_rows_for_k(metric):
 @pytest.mark.parametrize("kind", [ImprovedPrecisionRecall, ProbabilisticPrecisionRecall])
 def test_a_small_holdout_has_no_baseline(kind):
     metric = kind(k=30).fit(TRAIN, HOLDOUT[:20])
-    with pytest.warns(DegenerateInputWarning, match="baseline: a row needs k=30"):
+    with warns(DegenerateInputWarning):
         result = metric.evaluate(FRESH)
     assert result.baseline is None
     assert "holdout" not in result.details

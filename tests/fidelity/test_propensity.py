@@ -27,6 +27,7 @@ from skeval.fidelity.propensity import (
     with_products,
 )
 from tests.calibrations import LEVEL, all_hold, rates_of
+from tests.snapshots import raises, warns
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 
@@ -112,7 +113,7 @@ def test_against_the_holdout():
     same = evaluate(TRAIN, HOLDOUT, HOLDOUT, null="holdout", form="ratio")
     # the same law at the same size, other rows drawn
     assert same.value == pytest.approx(1.0)
-    with pytest.raises(MissingInputError, match="holdout"):
+    with raises(MissingInputError):
         PropensityMSE(null="holdout").fit(TRAIN)
 
 
@@ -188,7 +189,7 @@ def test_rows_of_a_right_model_have_the_trees_value_of_permuted_labels():
 
 def test_a_model_that_never_splits():
     settings = {"model": DummyClassifier(), "null": "permutation", "n_permutations": 50}
-    with pytest.warns(DegenerateInputWarning, match="100% of the permutations"):
+    with warns(DegenerateInputWarning):
         found = evaluate(TRAIN, None, SYNTHETIC, **settings)
     assert found.value == pytest.approx(0.0)
 
@@ -204,15 +205,15 @@ def test_probabilities_of_unseen_rows_are_no_nearer():
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    "settings",
     [
-        ({"null": "snoke", "form": "ratio"}, "null='permutation' or 'holdout'"),
-        ({"out_of_fold": True, "form": "ratio", "null": "two_sample"}, "of another model"),
-        ({"null": "holdout", "form": "standardized"}, "one value"),
+        {"null": "snoke", "form": "ratio"},
+        {"out_of_fold": True, "form": "ratio", "null": "two_sample"},
+        {"null": "holdout", "form": "standardized"},
     ],
 )
-def test_a_null_that_the_model_does_not_have(settings, message):
-    with pytest.raises(InvalidParameterError, match=message):
+def test_a_null_that_the_model_does_not_have(settings):
+    with raises(InvalidParameterError):
         PropensityMSE(**settings).fit(TRAIN, HOLDOUT)
 
 
@@ -230,7 +231,7 @@ def test_interactions_see_what_means_do_not():
     assert products.value > 10
     assert products.details["n_parameters"] == 4 + 3
     wide = pd.DataFrame(rng.normal(size=(50, 60)).round(2)).add_prefix("x")
-    with pytest.raises(InvalidParameterError, match="terms"):
+    with raises(InvalidParameterError):
         evaluate(wide, None, wide, interactions=True)
 
 
@@ -244,7 +245,7 @@ def test_products_of_one_column_are_none():
 
 
 def test_separation_is_told():
-    with pytest.warns(DegenerateInputWarning, match="told apart for sure"):
+    with warns(DegenerateInputWarning):
         found = evaluate(TRAIN, None, SYNTHETIC.assign(city="nowhere"))
     assert found.value == pytest.approx(0.25, abs=1e-4)
 
@@ -260,7 +261,7 @@ def test_copies_are_as_good_as_a_right_model():
 def test_a_table_that_does_not_vary():
     same = pd.DataFrame({"x": np.ones(20)})
     assert evaluate(same, None, same).value == 0.0
-    with pytest.warns(DegenerateInputWarning, match="no column varies"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(evaluate(same, None, same, form="ratio").value)
 
 

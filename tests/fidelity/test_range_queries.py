@@ -10,6 +10,7 @@ from skeval.fidelity import RangeQueryError
 from skeval.fidelity import range_queries as q
 from skeval.fidelity.range_queries import range_queries
 from tests.counting import CountingContext
+from tests.snapshots import warns
 
 
 def test_one_category_by_hand():
@@ -103,15 +104,11 @@ def test_missing_numbers_are_in_no_range():
 
 def test_fewer_columns_than_asked_for():
     train = pd.DataFrame({"x": [1.0, 2.0], "none": [np.nan, np.nan]})
-    with pytest.warns(DegenerateInputWarning) as caught:
+    with warns(DegenerateInputWarning):
         result = RangeQueryError().fit(train).evaluate(train)
-    assert "fewer than 3 columns can be asked about: queries have 1" in " ".join(
-        str(w.message) for w in caught
-    )
     assert result.details["order"] == 1
-    with pytest.warns(DegenerateInputWarning) as caught:
+    with warns(DegenerateInputWarning):
         assert np.isnan(RangeQueryError().fit(train[["none"]]).score(train[["none"]]))
-    assert "no column of this table" in str(caught[-1].message)
 
 
 def tables(n_rows, seed=0):

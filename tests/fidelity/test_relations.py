@@ -14,6 +14,7 @@ from skeval.reporting import DecisionPage
 from skeval.results.summary import summary
 from skeval.steps.relations import areas_of_halves
 from tests.counting import CountingContext
+from tests.snapshots import warns
 
 N_ROWS = 400
 
@@ -89,11 +90,11 @@ def test_what_is_learned_of_train_is_learned_once():
 def test_unrelated_columns_have_no_relation_to_keep():
     rng = np.random.default_rng(0)
     train, made = (pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc")) for _ in range(2))
-    with pytest.warns(MetricWarning, match="finds no relation between its columns"):
+    with warns(MetricWarning):
         assert np.isnan(RelationScore().fit(train).score(made))
-    with pytest.warns(MetricWarning, match="a relation needs two columns"):
+    with warns(MetricWarning):
         assert np.isnan(RelationScore().fit(train[["a"]]).score(made[["a"]]))
-    with pytest.warns(MetricWarning, match="10 rows of each table"):
+    with warns(MetricWarning):
         assert np.isnan(RelationScore().fit(TRAIN.iloc[:5]).score(FRESH))
 
 

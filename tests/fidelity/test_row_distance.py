@@ -13,6 +13,7 @@ from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, Inv
 from skeval.fidelity import EnergyDistance, MaximumMeanDiscrepancy, SlicedWassersteinDistance
 from skeval.fidelity.row_distance import row_matrices
 from tests.calibrations import LEVEL, rate_of
+from tests.snapshots import raises, warns
 
 RAW = FunctionTransformer()
 NAMES = ["a", "b", "c"]
@@ -189,7 +190,7 @@ def test_random_features_look_at_all_rows(gaussians):
 
 def test_one_synthetic_row(gaussians):
     train, synthetic = gaussians
-    with pytest.warns(DegenerateInputWarning, match="2 rows each"):
+    with warns(DegenerateInputWarning):
         result = MaximumMeanDiscrepancy().fit(train).evaluate(synthetic[:1])
     assert np.isnan(result.value)
     biased = MaximumMeanDiscrepancy(unbiased=False).fit(train).evaluate(synthetic[:1])
@@ -201,7 +202,7 @@ def test_one_synthetic_row(gaussians):
 
 def test_one_holdout_row_gives_no_unbiased_test(gaussians):
     train, synthetic = gaussians
-    with pytest.warns(DegenerateInputWarning, match="baseline"):
+    with warns(DegenerateInputWarning):
         result = MaximumMeanDiscrepancy().fit(train, synthetic[:1]).evaluate(synthetic[1:])
     assert result.details["p_value_rows"] == "train"
     assert result.baseline is None
@@ -220,9 +221,9 @@ def test_missing_values_are_seen(kind):
     table = make_mixed(60, random_state=0)
     emptied = table.assign(age=np.nan)
     metric = without_permutations(kind)
-    with pytest.warns(DegenerateInputWarning, match="no value at all"):
+    with warns(DegenerateInputWarning):
         assert metric.fit(table).score(emptied) > 0.05
-    with pytest.warns(DegenerateInputWarning, match="no value at all"):
+    with warns(DegenerateInputWarning):
         alike = metric.fit(emptied, schema={"age": "continuous"}).score(emptied)
     assert alike == pytest.approx(0.0, abs=0.05)
 
@@ -233,7 +234,7 @@ def test_infinities_count_as_missing(kind):
     metric = without_permutations(kind).fit(table)
     infinite, missing = table.copy(), table.copy()
     infinite.loc[:9, "a"], missing.loc[:9, "a"] = np.inf, np.nan
-    with pytest.warns(InvalidValueWarning, match="infinite"):
+    with warns(InvalidValueWarning):
         value = metric.score(infinite)
     # the order of rows, in which sums round, goes by what cells hold: infinity is not missing there
     assert value == pytest.approx(metric.score(missing), rel=1e-12)
@@ -243,26 +244,26 @@ def test_infinities_count_as_missing(kind):
 def test_nothing_to_measure(kind):
     table = pd.DataFrame({"t": [f"some text of the row {i}" for i in range(20)]})
     metric = kind().fit(table, schema={"t": "text"})
-    with pytest.warns(DegenerateInputWarning, match="no column of this table can be measured"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(metric.score(table))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_values_beyond_all_measure(kind):
     table = frame(np.random.default_rng(0).normal(size=(40, 2)))
-    with pytest.warns(DegenerateInputWarning, match="so large"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(kind().fit(table).score(table * 1e200))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_gower_is_refused_in_one_sentence(kind):
-    with pytest.raises(InvalidParameterError, match="space must be 'euclidean' or an object"):
+    with raises(InvalidParameterError):
         kind(space="gower").fit(make_mixed(10))
 
 
 def test_wrong_gammas_are_refused():
     for gamma in (0.0, -1.0, "mean", None, float("inf")):
-        with pytest.raises(InvalidParameterError, match="gamma must be 'median'"):
+        with raises(InvalidParameterError):
             MaximumMeanDiscrepancy(gamma=gamma).fit(make_mixed(10))
 
 

@@ -30,6 +30,7 @@ from skeval.generators import (
     SequentialCART,
 )
 from skeval.model_selection import make_generator_scorer
+from tests.snapshots import raises
 
 TRAIN = make_mixed(120)
 
@@ -161,9 +162,9 @@ def test_number_of_rows_and_seed_of_a_sample():
     assert not adapter.sample(5, 9).equals(adapter.sample(5, 8))
     assert len(adapter.sample(np.int64(3))) == 3
     for n in (0, -1, "10", 10.0, True, [3]):
-        with pytest.raises(InvalidParameterError, match=r"sample: n must be an int in \[1, inf\)"):
+        with raises(InvalidParameterError):
             adapter.sample(n)
-    with pytest.raises(InvalidParameterError, match=r"n must be .*; random_state must be"):
+    with raises(InvalidParameterError):
         adapter.sample("10", random_state=0.5)
 
 
@@ -178,9 +179,9 @@ def test_parameters_of_the_generator():
     assert of_class.get_params()["generator__p"] == 0.9
     assert of_class.fit(TRAIN).generator_.p == 0.9
     assert of_class.generator is RandomForestImputation
-    with pytest.raises(InvalidParameterError, match="no parameter model__p"):
+    with raises(InvalidParameterError):
         adapter.set_params(model__p=1)
-    with pytest.raises(InvalidParameterError, match="Nameless has no set_params"):
+    with raises(InvalidParameterError):
         GeneratorAdapter(Nameless()).set_params(generator__shift=1.0)
     shifted = GeneratorAdapter(Nameless, parameters={"shift": 100.0}).fit(NUMBERS)
     assert shifted.sample(3)["x"].min() > 100
@@ -190,7 +191,7 @@ def test_pickles_hold_no_training_rows():
     adapter = GeneratorAdapter(GaussianCopula()).fit(TRAIN)
     again = pickle.loads(pickle.dumps(adapter))
     pd.testing.assert_frame_equal(again.sample(5), adapter.sample(5))
-    with pytest.raises(NotRememberedError, match="were forgotten"):
+    with raises(NotRememberedError):
         again.train_rows()
     adapter.remember_rows_ = True
     pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(adapter)).train_rows(), TRAIN)
@@ -280,10 +281,9 @@ def test_no_seed_leaves_those_of_the_generator():
     "seed", [np.random.RandomState(0), np.random.default_rng(0), "0", 0.5, -1, True, 2**32]
 )
 def test_seeds_are_whole_numbers_or_none(seed):
-    said = r"random_state must be an int in \[0, 4294967295\]"
-    with pytest.raises(InvalidParameterError, match=said):
+    with raises(InvalidParameterError):
         GeneratorAdapter(Bootstrap(), random_state=seed).fit(TRAIN)
-    with pytest.raises(InvalidParameterError, match="random_state must be an int"):
+    with raises(InvalidParameterError):
         GeneratorAdapter(Bootstrap()).fit(TRAIN).sample(3, random_state=seed)
 
 
@@ -296,9 +296,7 @@ def test_the_largest_seed_is_taken():
 
 
 def test_all_faults_at_once():
-    with pytest.raises(
-        InvalidParameterError, match=r"generator must be .*; parameters must be .*; random_state"
-    ):
+    with raises(InvalidParameterError):
         GeneratorAdapter(3, parameters=[1], random_state="x").fit(TRAIN)
 
 
@@ -348,7 +346,7 @@ class TestLabels:
         assert len(set(scores)) == 1
 
     def test_that_are_one_as_strings(self):
-        with pytest.raises(TableError, match="columns of the same name: 1"):
+        with raises(TableError):
             GeneratorAdapter(Bootstrap()).fit(self.WHOLE.set_axis([1, "1", 2], axis="columns"))
 
 
@@ -377,15 +375,15 @@ class TestDifferentialPrivacy:
 
 
 def test_what_is_no_generator():
-    with pytest.raises(InvalidParameterError, match="must be an object with fit and sample"):
+    with raises(InvalidParameterError):
         GeneratorAdapter("ctgan").fit(TRAIN)
-    with pytest.raises(InvalidParameterError, match="arguments of a class"):
+    with raises(InvalidParameterError):
         GeneratorAdapter(GaussianCopula(), parameters={"a": 1}).fit(TRAIN)
-    with pytest.raises(TableError, match="was asked for 5 rows and gave 2"):
+    with raises(TableError):
         GeneratorAdapter((fit_mean, lambda model, n: NUMBERS.iloc[:2])).fit(NUMBERS).sample(5)
-    with pytest.raises(TableError, match="synthetic must be"):
+    with raises(TableError):
         GeneratorAdapter((fit_mean, lambda model, n: [1, 2])).fit(NUMBERS).sample(2)
-    with pytest.raises(TableError, match="train must be"):
+    with raises(TableError):
         GeneratorAdapter(Bootstrap()).fit([1, 2])
 
 
@@ -416,9 +414,7 @@ def test_a_class_lists_its_own_parameters():
 
 def test_a_name_that_the_class_does_not_take_fails_at_once():
     adapter = GeneratorAdapter(Nameless)
-    with pytest.raises(
-        InvalidParameterError, match="Nameless has no parameter epoch; there are sh"
-    ):
+    with raises(InvalidParameterError):
         adapter.set_params(generator__epoch=1)
     assert GeneratorAdapter(Epochs).set_params(generator__more=1).parameters == {"more": 1}
 
@@ -461,9 +457,7 @@ def test_functions_that_fail_carry_no_cells():
     def fit(train):
         raise ValueError("Zedekiah")
 
-    with pytest.raises(
-        GeneratorFailedError, match="fit of the function raised ValueError"
-    ) as raised:
+    with raises(GeneratorFailedError) as raised:
         GeneratorAdapter((fit, lambda model, n: model)).fit(make_mixed(20))
     assert "Zedekiah" not in "".join(traceback.format_exception(raised.value))
 

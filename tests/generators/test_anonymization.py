@@ -14,6 +14,7 @@ from skeval.fidelity import KSComplement
 from skeval.generators import Bootstrap, MondrianAnonymization
 from skeval.generators.anonymization import mondrian_classes, scaled_positions
 from skeval.privacy import ExactMatchShare, KAnonymity, ReplicatedUniques
+from tests.snapshots import raises
 
 
 @pytest.fixture(scope="module")
@@ -165,16 +166,16 @@ class TestClasses:
 
 class TestParameters:
     def test_more_than_there_are_rows(self) -> None:
-        with pytest.raises(InvalidParameterError, match="at most the number of rows, 3, got 5"):
+        with raises(InvalidParameterError):
             MondrianAnonymization().fit(pd.DataFrame({"x": [1, 2, 3]}))
 
     def test_unknown_columns(self) -> None:
-        with pytest.raises(InvalidParameterError, match="no column of the table: y, z"):
+        with raises(InvalidParameterError):
             MondrianAnonymization(1, ["x", "y", "z"]).fit(pd.DataFrame({"x": [1, 2, 3]}))
 
     @pytest.mark.parametrize(("name", "value"), [("suppress", 1.0), ("fill", "mean"), ("k", 0)])
     def test_illegal(self, name: str, value: object) -> None:
-        with pytest.raises(InvalidParameterError, match=f"MondrianAnonymization: {name} must be"):
+        with raises(InvalidParameterError):
             MondrianAnonymization(**{name: value}).fit(pd.DataFrame({"x": range(9)}))
 
     def test_first_columns(self, census: pd.DataFrame) -> None:

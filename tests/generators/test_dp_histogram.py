@@ -17,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError, TableError
 from skeval.generators import DPHistogram, GeneratorAdapter
+from tests.snapshots import raises
 
 NO_NOISE = 1e3
 
@@ -431,23 +432,21 @@ class TestRefusals:
         ],
     )
     def test_no_domain_of_a_column(self, domain: Any) -> None:
-        with pytest.raises(InvalidParameterError, match="x has none of these"):
+        with raises(InvalidParameterError):
             DPHistogram(domain).fit(pd.DataFrame({"x": [1]}))
 
     @pytest.mark.parametrize("domain", [{}, ["a"], None])
     def test_no_domain(self, domain: Any) -> None:
-        with pytest.raises(InvalidParameterError, match="must map each column"):
+        with raises(InvalidParameterError):
             DPHistogram(domain).fit(pd.DataFrame({"x": [1]}))
 
     def test_too_many_cells(self) -> None:
         domain = {name: list(range(102)) for name in "abcdefghij"}
-        with pytest.raises(
-            InvalidParameterError, match=r"has .* cells, and 4,000,000 are the most"
-        ):
+        with raises(InvalidParameterError):
             DPHistogram(domain).fit(pd.DataFrame({name: [1] for name in domain}))
 
     def test_columns(self) -> None:
-        with pytest.raises(SchemaMismatchError, match="columns of the domain, x, and got x, y"):
+        with raises(SchemaMismatchError):
             DPHistogram({"x": ["a"]}).fit(pd.DataFrame({"x": [1], "y": [2]}))
         reordered = DPHistogram({"x": ["a"], "y": ["b"]}).fit(pd.DataFrame({"y": [1], "x": [2]}))
         assert reordered.sample(3).columns.to_list() == ["x", "y"]
@@ -456,9 +455,9 @@ class TestRefusals:
         ("name", "value"), [("epsilon", 0.0), ("epsilon", -1.0), ("adjacency", "add")]
     )
     def test_parameters(self, name: str, value: object) -> None:
-        with pytest.raises(InvalidParameterError, match=name):
+        with raises(InvalidParameterError):
             DPHistogram({"x": ["a"]}, **{name: value}).fit(pd.DataFrame({"x": ["a"]}))
 
     def test_no_table(self) -> None:
-        with pytest.raises(TableError, match="expected a DataFrame, and got list"):
+        with raises(TableError):
             DPHistogram({"x": ["a"]}).fit([["a"]])

@@ -15,6 +15,7 @@ from skeval.datasets import load_flights, make_census, make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.generators import IndependentMarginals, RandomForestImputation
 from skeval.generators.forest import MAX_ROWS_AT_ONCE
+from tests.snapshots import raises
 
 
 def small(p: float = 0.5, **parameters: Any) -> RandomForestImputation:
@@ -292,11 +293,10 @@ class TestSettings:
         ids=str,
     )
     def test_outside_the_legal_set(self, parameters: dict[str, Any]) -> None:
-        (name,) = parameters
-        with pytest.raises(InvalidParameterError, match=f"RandomForestImputation: {name} must be"):
+        with raises(InvalidParameterError):
             small(**parameters).fit(make_mixed(10))
 
     def test_dial_beyond_its_end(self) -> None:
         generator = small().fit(make_mixed(10))
-        with pytest.raises(InvalidParameterError, match=r"p must be a float in \[0, 1\], got 2"):
+        with raises(InvalidParameterError):
             generator.set_params(p=2).sample(3)

@@ -27,6 +27,7 @@ from skeval.model_selection import (
 from skeval.privacy import DCRShare, ExactMatchShare
 from skeval.stats.folds import fold_mean
 from tests.calibrations import Claim, rate_of
+from tests.snapshots import raises
 
 TABLE = make_mixed(200)
 SUITE = MetricSuite([("ks", KSComplement()), ("share", DCRShare())])
@@ -186,7 +187,7 @@ def test_each_fit_and_each_sample_has_a_seed_of_its_own(generator):
 
 
 def test_zero_processes_are_refused():
-    with pytest.raises(InvalidParameterError, match="n_jobs must be an int other than 0 or None"):
+    with raises(InvalidParameterError):
         cross_validate_generator(Recorder(), TABLE, KSComplement(), n_jobs=0)
 
 
@@ -292,39 +293,36 @@ EVERY = np.arange(len(TABLE))
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    "options",
     [
-        ({"cv": [(EVERY, EVERY)]}, "tested on its training rows"),
-        ({"cv": [(EVERY[:150], EVERY[149:])]}, "tested on its training rows"),
-        ({"cv": [(EVERY[:150], EVERY[:0])]}, "or none to test on; take fewer folds"),
-        ({"cv": []}, "cv gives no split"),
-        ({"cv": 1}, "from 2 to the number of rows, 200, got 1"),
-        ({"cv": 201}, "from 2 to the number of rows, 200, got 201"),
-        ({"cv": True}, "an int, a splitter or pairs of positions, got True"),
-        ({"cv": "five"}, "an int, a splitter or pairs of positions, got 'five'"),
-        ({"cv": None}, "an int, a splitter or pairs of positions, got None"),
-        (
-            {"cv": StratifiedKFold(2)},
-            "StratifiedKFold cannot split these rows, given neither stratify nor groups",
-        ),
-        ({"cv": GroupKFold(2)}, "GroupKFold cannot split these rows, given neither"),
-        ({"cv": 2, "stratify": EVERY}, "StratifiedKFold cannot split these rows, given stratify:"),
-        ({"cv": 3, "groups": EVERY % 2}, "given groups: .* number of groups: 2"),
-        ({"groups": "person"}, "groups names no column of the table: person"),
-        ({"stratify": [1, 2]}, "stratify must have a label for each of the 200 rows, got 2"),
-        ({"stratify": [[1]] * len(TABLE)}, "stratify must hold labels"),
-        ({"n_samples": 0}, "n_samples must be"),
-        ({"random_state": -1}, "random_state must be"),
-        ({"random_state": None}, "random_state must be"),
+        {"cv": [(EVERY, EVERY)]},
+        {"cv": [(EVERY[:150], EVERY[149:])]},
+        {"cv": [(EVERY[:150], EVERY[:0])]},
+        {"cv": []},
+        {"cv": 1},
+        {"cv": 201},
+        {"cv": True},
+        {"cv": "five"},
+        {"cv": None},
+        {"cv": StratifiedKFold(2)},
+        {"cv": GroupKFold(2)},
+        {"cv": 2, "stratify": EVERY},
+        {"cv": 3, "groups": EVERY % 2},
+        {"groups": "person"},
+        {"stratify": [1, 2]},
+        {"stratify": [[1]] * len(TABLE)},
+        {"n_samples": 0},
+        {"random_state": -1},
+        {"random_state": None},
     ],
 )
-def test_refusals_of_folds(options, said):
-    with pytest.raises(InvalidParameterError, match=f"^cross_validate_generator.*{said}"):
+def test_refusals_of_folds(options):
+    with raises(InvalidParameterError):
         cross_validate_generator(Bootstrap(), TABLE, KSComplement(), **options)
 
 
 def test_refusals():
-    with pytest.raises(InvalidParameterError, match="evaluator must be"):
+    with raises(InvalidParameterError):
         cross_validate_generator(Bootstrap(), TABLE, "ks")
 
 

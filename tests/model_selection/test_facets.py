@@ -12,6 +12,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement
 from skeval.model_selection import facet_intervals, facet_table, pareto_front
 from skeval.privacy import DCRShare, ExactMatchShare
+from tests.snapshots import raises
 
 
 def test_facets_of_candidates():
@@ -22,7 +23,7 @@ def test_facets_of_candidates():
     table = facet_table(results, OverallScore(mean="min"))
     assert table.loc["copy", ["fidelity", "privacy"]].tolist() == [1.0, 0.0]
     assert pareto_front(table, ["fidelity", "privacy"]).tolist() == [True, True]
-    with pytest.raises(InvalidParameterError, match="no column cost"):
+    with raises(InvalidParameterError):
         pareto_front(table, ["cost"])
 
 

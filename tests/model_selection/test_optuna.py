@@ -25,6 +25,7 @@ from skeval.model_selection import (
     pareto_front,
 )
 from skeval.privacy import ExactMatchShare
+from tests.snapshots import raises
 
 TABLE = make_mixed(150)[["age", "income", "plan"]]
 SUITE = MetricSuite([("ks", KSComplement()), ("matches", ExactMatchShare())], check_holdout=False)
@@ -194,7 +195,7 @@ def test_an_objective_on_training_rows_is_an_error():
         return tuple(found.frame()["mean"])
 
     study = optuna.create_study(directions=DIRECTIONS)
-    with pytest.raises(InvalidParameterError, match="tested on its training rows"):
+    with raises(InvalidParameterError):
         study.optimize(cheating, n_trials=2)
     assert [t.state.name for t in study.trials] == ["FAIL"]
     assert study.best_trials == []

@@ -11,6 +11,7 @@ import pytest
 from skeval import Result, SuiteResult
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.model_selection import facet_intervals, facet_table, hypervolume, knee, pareto_front
+from tests.snapshots import raises, warns
 
 FRONT = pd.DataFrame(
     {"fidelity": [0.9, 0.7, 0.6], "utility": [0.9, 0.7, 0.7], "privacy": [0.3, 0.8, 0.7]},
@@ -51,15 +52,14 @@ def test_missing_scores_are_on_no_front():
 
 def test_facets_without_any_score_are_told_of():
     gone = FRONT.assign(privacy=np.nan, utility=np.nan)
-    said = "no candidate has a score in utility, privacy. Leave that out of facets"
-    with pytest.warns(MetricWarning, match=f"pareto_front: the front is empty, since {said}"):
+    with warns(MetricWarning):
         assert not pareto_front(gone).any()
-    with pytest.warns(MetricWarning, match=f"hypervolume: the volume is 0, since {said}"):
+    with warns(MetricWarning):
         assert hypervolume(gone) == 0.0
-    with pytest.warns(MetricWarning, match=f"knee: there is none, since {said}"):
+    with warns(MetricWarning):
         assert knee(gone) is None
     holed = pd.DataFrame({"x": [1.0, np.nan], "y": [np.nan, 1.0]})
-    with pytest.warns(MetricWarning, match="every candidate lacks one of x, y"):
+    with warns(MetricWarning):
         assert not pareto_front(holed, ["x", "y"]).any()
     assert pareto_front(FRONT[:0]).empty  # of none nothing is missing
 
@@ -88,31 +88,31 @@ TWICE = FRONT.set_axis(["A", "A", "B"])
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    "call",
     [
-        (lambda: pareto_front(FRONT, low=FRONT), "pareto_front: give both low and high"),
-        (lambda: pareto_front(FRONT, low=FRONT[:2], high=FRONT), "low has no row C"),
-        (lambda: pareto_front(FRONT, low=FRONT, high=FRONT[["utility"]]), "high: no column fid"),
-        (lambda: pareto_front(FRONT, low=FRONT + 1, high=FRONT), "low is above high in 3"),
-        (lambda: pareto_front(FRONT, low=[1], high=[2]), "low: scores must be a DataFrame"),
-        (lambda: pareto_front(TWICE, low=FRONT, high=FRONT), "cannot be matched"),
-        (lambda: pareto_front(FRONT, "utility"), "a list of columns, at least one, got 'utility'"),
-        (lambda: pareto_front(FRONT, []), "a list of columns, at least one"),
-        (lambda: hypervolume(FRONT, []), "hypervolume: facets must be a list"),
-        (lambda: knee(FRONT, "utility"), "knee: facets must be a list"),
-        (lambda: hypervolume(FRONT, ["utility"] * 2), "twice among the columns: utility"),
-        (lambda: knee(FRONT.assign(utility="x")), "must hold numbers"),
-        (lambda: knee(FRONT.to_dict()), "scores must be a DataFrame, got dict"),
-        (lambda: knee(FRONT.assign(utility=np.inf)), "knee: a score is infinite"),
-        (lambda: hypervolume(FRONT.assign(utility=np.inf)), "hypervolume: a score is infinite"),
-        (lambda: hypervolume(FRONT, reference=[0, 0]), "one for each of fidelity, utility, priv"),
-        (lambda: hypervolume(FRONT, reference=np.nan), "reference must be a finite number"),
-        (lambda: facet_table({}), "facet_table: results must be a dict"),
-        (lambda: facet_intervals(SuiteResult({"a": Result(1.0)})), "by candidate, got SuiteResult"),
+        lambda: pareto_front(FRONT, low=FRONT),
+        lambda: pareto_front(FRONT, low=FRONT[:2], high=FRONT),
+        lambda: pareto_front(FRONT, low=FRONT, high=FRONT[["utility"]]),
+        lambda: pareto_front(FRONT, low=FRONT + 1, high=FRONT),
+        lambda: pareto_front(FRONT, low=[1], high=[2]),
+        lambda: pareto_front(TWICE, low=FRONT, high=FRONT),
+        lambda: pareto_front(FRONT, "utility"),
+        lambda: pareto_front(FRONT, []),
+        lambda: hypervolume(FRONT, []),
+        lambda: knee(FRONT, "utility"),
+        lambda: hypervolume(FRONT, ["utility"] * 2),
+        lambda: knee(FRONT.assign(utility="x")),
+        lambda: knee(FRONT.to_dict()),
+        lambda: knee(FRONT.assign(utility=np.inf)),
+        lambda: hypervolume(FRONT.assign(utility=np.inf)),
+        lambda: hypervolume(FRONT, reference=[0, 0]),
+        lambda: hypervolume(FRONT, reference=np.nan),
+        lambda: facet_table({}),
+        lambda: facet_intervals(SuiteResult({"a": Result(1.0)})),
     ],
 )
-def test_refusals_in_one_sentence(call, said):
-    with pytest.raises(InvalidParameterError, match=said):
+def test_refusals_in_one_sentence(call):
+    with raises(InvalidParameterError):
         call()
 
 

@@ -33,6 +33,7 @@ from skeval.generators import (
 from skeval.model_selection import make_generator_scorer
 from skeval.privacy import NNDR, DCRShare, ExactMatchShare
 from skeval.text import VocabularySimilarity
+from tests.snapshots import raises, warns
 
 TABLE = make_mixed(240, random_state=1)
 SUITE = MetricSuite(
@@ -98,7 +99,7 @@ def test_rows_with_lists_are_told_apart():
         table[:20]
     )
     assert np.isnan(scorer(adapter, table[:20][::-1]))
-    with pytest.raises(TableError, match="cell holds values that are no categories"):
+    with raises(TableError):
         scorer(adapter, table[20:])
     assert scorer.sample_seed(table[:20]) == scorer.sample_seed(table[:20][::-1])
     assert scorer.sample_seed(table[:20]) != scorer.sample_seed(table[20:])
@@ -151,14 +152,8 @@ class Failing(Bootstrap):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
-@pytest.mark.parametrize(
-    ("fault", "said"),
-    [
-        ("error", r"no rows of Failing to score, .* nan: GeneratorFailedError: sample of Failing "),
-        ("column", "no rows of Failing to score, .* nan: SchemaMismatchError: .* it misses age"),
-    ],
-)
-def test_a_candidate_that_cannot_be_sampled_costs_no_search(fault, said):
+@pytest.mark.parametrize("fault", ["error", "column"])
+def test_a_candidate_that_cannot_be_sampled_costs_no_search(fault):
     for faults, best in (([fault, ""], 1), (["", fault], 0)):
         search = GridSearchCV(
             GeneratorAdapter(Failing()),
@@ -167,7 +162,7 @@ def test_a_candidate_that_cannot_be_sampled_costs_no_search(fault, said):
             refit="ks",
             cv=2,
         )
-        with pytest.warns(MetricWarning, match=said):
+        with warns(MetricWarning):
             search.fit(TABLE)
         assert search.best_index_ == best
         for name in ("ks", "matches", "distance"):
@@ -193,7 +188,7 @@ def test_scores_of_texts_are_for_tables_with_texts():
 def test_faults_of_the_suite_are_raised():
     suite = MetricSuite([("ks", KSComplement(columns=["nowhere"]))])
     adapter = GeneratorAdapter(Bootstrap()).fit(TABLE[:160])
-    with pytest.raises(InvalidParameterError, match="nowhere"):
+    with raises(InvalidParameterError):
         make_generator_scorer(suite)(adapter, TABLE[160:])
 
 
@@ -277,9 +272,9 @@ def test_scorers_pickle_and_name_themselves():
 
 
 def test_metrics_without_direction():
-    with pytest.raises(InvalidParameterError, match="best in between"):
+    with raises(InvalidParameterError):
         make_generator_scorer(NearestNeighborAdversarialAccuracy())
-    with pytest.raises(InvalidParameterError, match="no metric of the suite has a direction"):
+    with raises(InvalidParameterError):
         make_generator_scorer(MetricSuite([("aa", NearestNeighborAdversarialAccuracy())]))
     both = MetricSuite([("aa", NearestNeighborAdversarialAccuracy()), ("nndr", NNDR())])
     adapter = GeneratorAdapter(Bootstrap()).fit(TABLE[:160])
@@ -287,15 +282,15 @@ def test_metrics_without_direction():
 
 
 def test_refusals():
-    with pytest.raises(InvalidParameterError, match="must be a Metric or a MetricSuite, got str"):
+    with raises(InvalidParameterError):
         make_generator_scorer("ks")
-    with pytest.raises(InvalidParameterError, match="n_samples must be"):
+    with raises(InvalidParameterError):
         make_generator_scorer(TVComplement(), n_samples=0)
     scorer = make_generator_scorer(TVComplement())
-    with pytest.raises(InvalidParameterError, match="Wrap it: GeneratorAdapter"):
+    with raises(InvalidParameterError):
         scorer(BaseEstimator(), TABLE)
     copied = pickle.loads(pickle.dumps(Bootstrap().fit(TABLE)))
-    with pytest.raises(NotRememberedError, match="left out when this generator was copied"):
+    with raises(NotRememberedError):
         scorer(copied, TABLE)
     with pytest.raises(NotRememberedError):
         scorer(GeneratorAdapter(Bootstrap()).fit(TABLE).forget(), TABLE)

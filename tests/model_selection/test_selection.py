@@ -13,6 +13,7 @@ from skeval.fidelity import KSComplement
 from skeval.generators import GeneratorAdapter, RandomForestImputation
 from skeval.model_selection import best_subject_to, make_generator_scorer
 from skeval.privacy import ExactMatchShare
+from tests.snapshots import raises, warns
 
 SCORES = {
     "mean_test_privacy": np.array([0.9, 0.85, 0.3, np.nan]),
@@ -33,7 +34,7 @@ def test_best_subject_to():
     assert of_names("privacy", at_least=0.2, maximise="utility")(SCORES) == 2
     assert of_names("risk", at_most=0.1, maximise="utility")(SCORES) == 3
     assert of_names("risk", at_most=0.3, maximise="privacy")(SCORES) == 0
-    with pytest.warns(MetricWarning, match=r"the nearest has privacy 0\.9"):
+    with warns(MetricWarning):
         assert of_names("privacy", at_least=0.99, maximise="utility")(SCORES) == 0
     assert repr(of_names("a", at_most=0.1, maximise="b")) == (
         "best_subject_to('a', at_most=0.1, maximise='b')"
@@ -41,18 +42,16 @@ def test_best_subject_to():
 
 
 def test_best_subject_to_refuses():
-    with pytest.raises(InvalidParameterError, match="one of at_least and at_most"):
+    with raises(InvalidParameterError):
         of_names("a", maximise="b")
-    with pytest.raises(InvalidParameterError, match="there are privacy, utility, risk"):
+    with raises(InvalidParameterError):
         of_names("a", at_least=1, maximise="utility")(SCORES)
     with pytest.raises(TypeError, match="scoring"):
         best_subject_to("privacy", at_least=1, maximise="utility")
-    with pytest.raises(
-        InvalidParameterError, match="no score fidelity; there are privacy, utility"
-    ):
+    with raises(InvalidParameterError):
         of_names("fidelity", at_least=1, maximise="utility")
     nothing = {name: np.full(2, np.nan) for name in SCORES}
-    with pytest.raises(InvalidParameterError, match="no candidate has both"):
+    with raises(InvalidParameterError):
         of_names("privacy", at_least=1, maximise="utility")(nothing)
 
 
@@ -67,23 +66,23 @@ SCORE = of_names("held", at_least=0.5, maximise="aim")
 
 @pytest.mark.parametrize("bound", [np.nan, np.inf, "0.5", True])
 def test_bounds_are_finite_numbers(bound):
-    with pytest.raises(InvalidParameterError, match="the bound must be a finite number, got"):
+    with raises(InvalidParameterError):
         of_names("held", at_least=bound, maximise="aim")
 
 
 def test_the_nearest_is_told_as_published():
-    with pytest.warns(MetricWarning, match=r"the nearest has held -5\.$"):
+    with warns(MetricWarning):
         assert ruled(NEGATIVE, [-6.0, -5.0], [0.6, 0.7]) == 1
-    with pytest.warns(MetricWarning, match=r"the nearest has held 5\.$"):
+    with warns(MetricWarning):
         assert ruled(RISK, [-6.0, -5.0], [0.6, 0.7]) == 1
 
     below = of_names("held", at_most=-1.0, maximise="aim")
-    with pytest.warns(MetricWarning, match=r"the nearest has held 0\.$"):
+    with warns(MetricWarning):
         assert ruled(below, [0.0, -1.0], [0.6, 0.7]) == 0
 
 
 def test_infinite_scores_are_scores():
-    with pytest.warns(MetricWarning, match=r"the nearest has held inf\.$"):
+    with warns(MetricWarning):
         assert ruled(RISK, [np.nan, -np.inf, -np.inf], [0.9, 0.5, 0.7]) == 1
     assert ruled(RISK, [-2.0, -0.5], [0.5, -np.inf]) == 1
     assert ruled(SCORE, [np.inf, 0.6], [0.1, 0.2]) == 1
@@ -91,7 +90,7 @@ def test_infinite_scores_are_scores():
 
 def test_bounds_on_the_other_side_are_told_of():
     """Of a search one knows scores only: those of 0 and more are hardly negated."""
-    with pytest.warns(MetricWarning, match=r"held look as if they were not negated, and at_most"):
+    with warns(MetricWarning):
         ruled(of_names("held", at_most=0.5, maximise="aim"), [0.9, 0.3], [0.6, 0.95])
     with pytest.warns(MetricWarning) as told:
         ruled(of_names("held", at_least=0.4, maximise="aim"), [-0.5, -0.6], [0.6, 0.7])
@@ -120,15 +119,15 @@ def test_scoring_of_higher_is_better():
     )
     scores = {"mean_test_ks": [0.6, 0.8, 0.65], "mean_test_matches": [-0.9, -0.1, -0.5]}
     assert rule(scores) == 2
-    with pytest.warns(MetricWarning, match=r"the nearest has ks 0\.8\.$"):
+    with warns(MetricWarning):
         rule({"mean_test_ks": [0.9, 0.8], "mean_test_matches": [-0.9, -0.1]})
 
 
 def test_scoring_is_checked_before_the_search():
     scoring = make_generator_scorer(PAIR)
-    with pytest.raises(InvalidParameterError, match="no score attack; there are ks, matches"):
+    with raises(InvalidParameterError):
         best_subject_to("attack", at_most=0.5, maximise="ks", scoring=scoring)
-    with pytest.raises(InvalidParameterError, match="must be what make_generator_scorer makes"):
+    with raises(InvalidParameterError):
         best_subject_to("matches", at_most=0.5, maximise="ks", scoring="ks")
 
 
@@ -153,12 +152,12 @@ def test_best_subject_to_in_a_search():
 def test_an_infeasible_bound_is_marked():
     rule = of_names("privacy", at_least=0.99, maximise="utility")
     scores = dict(SCORES)
-    with pytest.warns(MetricWarning, match="no candidate keeps"):
+    with warns(MetricWarning):
         rule(scores)
     assert not rule.feasible_
     assert not scores["keeps_bound"].any()
     strict = of_names("privacy", at_least=0.99, maximise="utility", infeasible="raise")
-    with pytest.raises(InvalidParameterError, match="no candidate keeps"):
+    with raises(InvalidParameterError):
         strict(scores)
-    with pytest.raises(InvalidParameterError, match="infeasible must be"):
+    with raises(InvalidParameterError):
         of_names("privacy", at_least=0.99, maximise="utility", infeasible="ignore")

@@ -15,6 +15,7 @@ from skeval.fidelity import CorrelationSimilarity, KSComplement
 from skeval.generators import Bootstrap, GaussianCopula, GeneratorAdapter, IndependentMarginals
 from skeval.model_selection import make_generator_scorer, tournament
 from skeval.privacy import DCRShare, ExactMatchShare
+from tests.snapshots import raises
 
 pytestmark = pytest.mark.slow  # each test fits generators in folds
 
@@ -160,19 +161,19 @@ def test_ranks_are_drawn(outcome):
 
 
 @pytest.mark.parametrize(
-    ("given", "named"),
+    "given",
     [
-        ({"by": "trend"}, "trends"),
-        ({"suite": 3}, "suite"),
-        ({"constraint": "leak"}, "Policy"),
-        ({"constraint": Policy(require=("absent > 1",))}, "absent"),
-        ({"level": 2.0}, "level"),
-        ({"generators": {}}, "generators"),
-        ({"generators": [GaussianCopula()]}, "generators"),
-        ({"cv": 1}, "cv"),
+        {"by": "trend"},
+        {"suite": 3},
+        {"constraint": "leak"},
+        {"constraint": Policy(require=("absent > 1",))},
+        {"level": 2.0},
+        {"generators": {}},
+        {"generators": [GaussianCopula()]},
+        {"cv": 1},
     ],
 )
-def test_bad_input_is_named(given, named):
+def test_bad_input_is_named(given):
     settings = {"generators": ALIKE, "table": ROWS, "suite": LIGHT, "by": "trends", **given}
-    with pytest.raises(InvalidParameterError, match=named):
+    with raises(InvalidParameterError):
         tournament(**settings)

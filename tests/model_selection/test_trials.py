@@ -19,6 +19,7 @@ from skeval.fidelity import (
 )
 from skeval.model_selection import report_trial
 from skeval.privacy import DCRShare, ExactMatchShare
+from tests.snapshots import raises
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 TRAIN, HOLDOUT = make_mixed(300, random_state=0), make_mixed(300, random_state=1)
@@ -122,10 +123,10 @@ def test_a_table_of_copies_does_not_count():
 
 def test_a_study_that_minimizes_is_refused():
     made, result = optuna.create_study(direction="minimize"), SUITE.evaluate(HOLDOUT[:200])
-    with pytest.raises(InvalidParameterError, match='direction="maximize"'):
+    with raises(InvalidParameterError):
         made.optimize(lambda trial: report_trial(trial, 1, result, "pairs"), n_trials=1)
 
 
 def test_a_metric_without_a_direction_is_refused():
-    with pytest.raises(InvalidParameterError, match="neighbors"):
+    with raises(InvalidParameterError):
         report_trial(optuna.trial.FixedTrial({}), 1, SUITE.evaluate(HOLDOUT[:200]), "neighbors")

@@ -18,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 from skeval.exceptions import InvalidParameterError
 from skeval.neighbors.encoding import CodeBook, run_chunks
 from skeval.neighbors.mixed import MixedNearestNeighbors
+from tests.snapshots import raises
 
 NAN, INF = np.nan, np.inf
 BACKENDS = ["numba", "numpy"]
@@ -182,7 +183,7 @@ def test_radius_cuts_the_list_of_neighbours(problem, k, quantile, leaf_size):
 @pytest.mark.parametrize("radius", [[0.1, 0.2], np.zeros((3, 1))])
 def test_radius_is_one_for_each_query(radius):
     near = MixedNearestNeighbors().fit(np.eye(4))
-    with pytest.raises(InvalidParameterError, match="one for each of the 3 queries"):
+    with raises(InvalidParameterError):
         near.kneighbors(np.zeros((3, 4)), radius=radius)
 
 
@@ -220,13 +221,13 @@ def test_mass_has_the_same_bits_for_any_number_of_threads(queries):
 
 
 def test_mass_needs_a_query():
-    with pytest.raises(InvalidParameterError, match="nearest_mass needs a query"):
+    with raises(InvalidParameterError):
         MixedNearestNeighbors().fit([[0.0]]).nearest_mass(np.empty((0, 1)))
 
 
 @pytest.mark.parametrize("labels", [[True], [1, 0]])
 def test_labels_are_one_bool_for_each_reference_row(labels):
-    with pytest.raises(InvalidParameterError, match="labels must be 2 bools"):
+    with raises(InvalidParameterError):
         MixedNearestNeighbors().fit([[0.0], [1.0]]).nearest_labels([[0.0]], labels)
 
 
@@ -508,49 +509,49 @@ def test_input_is_left_as_it_was(queries):
 def test_too_many_neighbours_names_both_numbers(backend):
     near = MixedNearestNeighbors(backend=backend).fit(np.arange(4.0)[:, None])
     assert near.kneighbors([[0.0]], 4)[1].tolist() == [[0, 1, 2, 3]]
-    with pytest.raises(ValueError, match=r"n_neighbors=5 .* 4 reference rows"):
+    with raises(ValueError):
         near.kneighbors([[0.0]], 5)
-    with pytest.raises(ValueError, match=r"n_neighbors=4 .* 3 reference rows besides"):
+    with raises(ValueError):
         near.kneighbors([[0.0]], 4, exclude=[0])
 
 
 @pytest.mark.parametrize(
-    ("parameters", "message"),
+    "parameters",
     [
-        ({"backend": "cuda"}, "backend must be"),
-        ({"leaf_size": 0}, "leaf_size must be"),
-        ({"ranges": [1.0]}, "ranges must be 2 numbers"),
-        ({"ranges": [1.0, -1.0]}, "ranges must be 2 numbers"),
-        ({"categorical": [2]}, "positions from 0 to 1"),
-        ({"categorical": [-1]}, "positions from 0 to 1"),
-        ({"categorical": ["sex"]}, "positions from 0 to 1"),
-        ({"categorical": [True]}, "categorical must be 2 bools"),
-        ({"categorical": [0]}, "column 0 is categorical .* got 0.5"),
-        ({"categorical": [1]}, "column 1 is categorical .* got -3"),
+        {"backend": "cuda"},
+        {"leaf_size": 0},
+        {"ranges": [1.0]},
+        {"ranges": [1.0, -1.0]},
+        {"categorical": [2]},
+        {"categorical": [-1]},
+        {"categorical": ["sex"]},
+        {"categorical": [True]},
+        {"categorical": [0]},
+        {"categorical": [1]},
     ],
 )
-def test_fit_says_what_is_wrong(parameters, message):
-    with pytest.raises(InvalidParameterError, match=message):
+def test_fit_says_what_is_wrong(parameters):
+    with raises(InvalidParameterError):
         MixedNearestNeighbors(**parameters).fit([[0.5, -3.0], [1.5, -4.0]])
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    "call",
     [
-        (lambda near: near.kneighbors([[0.5, 1.0]]), "column 0 is categorical"),
-        (lambda near: near.kneighbors([[INF, 1.0]]), "column 0 is categorical"),
-        (lambda near: near.kneighbors([[0.0, 1.0]], 0), "n_neighbors must be"),
-        (lambda near: near.kneighbors([[0.0, 1.0]], exclude=[0, 1]), "one int for each of the 1"),
-        (lambda near: near.kneighbors([[0.0, 1.0]], exclude=[0.0]), "exclude must be one int"),
-        (lambda near: near.kneighbors([[0.0, 1.0]], exclude=[2]), "index of the 2 reference"),
-        (lambda near: near.count_within([[0.0, 1.0]], [1.0]), "one for each of the 2 reference"),
-        (lambda near: near.count_within([[0.0, 1.0]], 1.0, limit=0), "limit must be"),
-        (lambda near: near.kneighbors([[0.0]]), "features"),
+        lambda near: near.kneighbors([[0.5, 1.0]]),
+        lambda near: near.kneighbors([[INF, 1.0]]),
+        lambda near: near.kneighbors([[0.0, 1.0]], 0),
+        lambda near: near.kneighbors([[0.0, 1.0]], exclude=[0, 1]),
+        lambda near: near.kneighbors([[0.0, 1.0]], exclude=[0.0]),
+        lambda near: near.kneighbors([[0.0, 1.0]], exclude=[2]),
+        lambda near: near.count_within([[0.0, 1.0]], [1.0]),
+        lambda near: near.count_within([[0.0, 1.0]], 1.0, limit=0),
+        lambda near: near.kneighbors([[0.0]]),
     ],
 )
-def test_queries_say_what_is_wrong(call, message):
+def test_queries_say_what_is_wrong(call):
     near = MixedNearestNeighbors(categorical=[0]).fit([[0.0, 1.0], [1.0, 2.0]])
-    with pytest.raises(ValueError, match=message):
+    with raises(ValueError):
         call(near)
 
 

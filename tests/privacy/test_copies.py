@@ -14,6 +14,7 @@ from skeval.privacy.hitting_rate import NewRowShare
 from skeval.privacy.near_duplicates import NearDuplicateShare
 from skeval.stats.copied_rows import Copies
 from tests.calibrations import LEVEL, rate_of
+from tests.snapshots import raises, warns
 
 TRAIN = pd.DataFrame({"n": [1, 1, 2], "c": ["a", "a", "b"]})
 SYNTHETIC = pd.DataFrame({"n": [1, 1, 1, 3], "c": ["a", "a", "a", "c"]})
@@ -264,13 +265,13 @@ def test_texts_count_and_ids_do_not():
 def test_tables_of_texts_and_of_ids_only():
     texts = frame("a", "b").rename(columns={"x": "note"})
     assert score(texts, texts[:1], {"note": "text"}) == 1.0
-    with pytest.warns(DegenerateInputWarning, match="all columns are ids"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(score(texts, texts, {"note": "id"}))
 
 
 def test_columns_that_cannot_be_compared():
     metric = ExactMatchShare(columns=["x", "key", "z"])
-    with pytest.raises(InvalidParameterError, match=r"z, which is not a column.*key \(id\).*: x"):
+    with raises(InvalidParameterError):
         metric.fit(pd.DataFrame({"x": [1.0], "key": [1]}), schema={"key": "id"})
 
 

@@ -12,6 +12,7 @@ from skeval.privacy.diversity import LDiversity, TCloseness
 from skeval.privacy.k_anonymity import KAnonymity
 from skeval.privacy.presence import DeltaPresence, KMap
 from skeval.privacy.replicated_uniques import ReplicatedUniques
+from tests.snapshots import raises, warns
 
 NAMES = ["city", "plan", "member"]
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(300, random_state=seed) for seed in range(3))
@@ -294,7 +295,7 @@ def test_thousands_of_levels():
 @pytest.mark.parametrize("kind", [KMap, DeltaPresence])
 def test_no_row_is_found(kind):
     metric = kind().fit(towns("aab"), towns("ccd"))
-    with pytest.warns(DegenerateInputWarning, match="no synthetic row has a combination"):
+    with warns(DegenerateInputWarning):
         result = metric.evaluate(towns("xyz"))
     assert np.isnan(result.value)
     assert result.details["unmatched_rows"] == 1.0
@@ -329,7 +330,7 @@ def test_both_draw_the_columns():
 
 
 def test_a_secret_is_needed():
-    with pytest.raises(MissingInputError, match=r"TCloseness needs a sensitive column.*Name one"):
+    with raises(MissingInputError):
         TCloseness().fit(pd.DataFrame({"x": [1.0, 2.0]}))
     suite = MetricSuite([("l", LDiversity(NAMES)), ("k", KAnonymity(NAMES))]).fit(TRAIN)
     found = suite.evaluate(SYNTHETIC)
@@ -338,27 +339,27 @@ def test_a_secret_is_needed():
 
 
 def test_presence_needs_the_rest_of_the_population():
-    with pytest.raises(MissingInputError, match="DeltaPresence compares train with the population"):
+    with raises(MissingInputError):
         DeltaPresence().fit(TRAIN)
     assert DeltaPresence(mode="cluster").fit(TRAIN).score(SYNTHETIC) > 0
 
 
 @pytest.mark.parametrize(
-    ("metric", "message"),
+    "metric",
     [
-        (KAnonymity(["nowhere"]), "nowhere"),
-        (KAnonymity(n_bins={"city": [1.0]}), "n_bins: city is no column of numbers or dates"),
-        (KAnonymity(n_bins={"nowhere": [1.0]}), "nowhere is no column"),
-        (KMap(n_bins={"age": [3.0, 2.0]}), "edges of age must be finite and ascending"),
-        (DeltaPresence(n_bins={"age": ["old"]}), "edges of age"),
-        (ReplicatedUniques(n_bins={"joined": ["some day"]}), "joined"),
-        (KAnonymity(n_bins={"age": []}), "n_bins must be"),
-        (LDiversity(sensitive="nowhere"), "sensitive names nowhere, which is not a column"),
-        (TCloseness(["age", "city"], "city"), "city, which is among quasi_identifiers"),
+        KAnonymity(["nowhere"]),
+        KAnonymity(n_bins={"city": [1.0]}),
+        KAnonymity(n_bins={"nowhere": [1.0]}),
+        KMap(n_bins={"age": [3.0, 2.0]}),
+        DeltaPresence(n_bins={"age": ["old"]}),
+        ReplicatedUniques(n_bins={"joined": ["some day"]}),
+        KAnonymity(n_bins={"age": []}),
+        LDiversity(sensitive="nowhere"),
+        TCloseness(["age", "city"], "city"),
     ],
 )
-def test_faults_are_named(metric, message):
-    with pytest.raises(InvalidParameterError, match=message):
+def test_faults_are_named(metric):
+    with raises(InvalidParameterError):
         metric.fit(TRAIN, HOLDOUT)
 
 
@@ -485,12 +486,12 @@ def test_no_cluster_exceeds_the_cap():
 def test_too_few_rows_to_cluster(kind, blobs):
     for rows in (blobs[:19], blobs.assign(x=1.0, secret="a")):
         metric = kind(["x"], mode="cluster").fit(rows)
-        with pytest.warns(DegenerateInputWarning, match="needs 20 (train|synthetic) rows"):
+        with warns(DegenerateInputWarning):
             assert np.isnan(metric.score(rows))
     empty = blobs.assign(x=np.nan)
-    with pytest.warns(DegenerateInputWarning, match="no value at all in x"):
+    with warns(DegenerateInputWarning):
         metric = kind(["x"], mode="cluster").fit(empty)
-    with pytest.warns(DegenerateInputWarning, match="needs 20 (train|synthetic) rows"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(metric.score(blobs))
 
 

@@ -19,6 +19,7 @@ from skeval.privacy.hitting_rate import (
 )
 from skeval.stats.intervals import newcombe, wilson
 from tests.calibrations import LEVEL, rate_of
+from tests.snapshots import warns
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 
@@ -264,7 +265,7 @@ def test_names_scales_and_places_do_not_matter(metric):
 @pytest.mark.parametrize("metric", [HittingRate(), NewRowShare()], ids=repr)
 def test_a_table_of_texts_only(metric):
     texts = pd.DataFrame({"note": ["a", "b"]})
-    with pytest.warns(DegenerateInputWarning, match="no column of this table can be measured"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(metric.fit(texts, schema={"note": "text"}).score(texts))
 
 

@@ -17,6 +17,7 @@ from skeval.results.verdict import Contrast
 from skeval.steps.encoded_rows import encoded, ranges
 from skeval.steps.neighbors import nearest
 from tests.calibrations import LEVEL, Claim, rate_of
+from tests.snapshots import raises, warns
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 WORDS = [f"w{i}" for i in range(60)]
@@ -89,7 +90,7 @@ def test_radius_is_an_order_statistic(n_holdout):
 def test_one_train_row():
     result = NearDuplicateShare(0.1).fit(column(1)).evaluate(column(1, 2))
     assert result.value == 0.5
-    with pytest.warns(DegenerateInputWarning, match="train has one row, which has no neighbour"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(NearDuplicateShare().fit(column(1)).score(column(1, 2)))
 
 
@@ -210,15 +211,13 @@ def test_a_transformer_as_space():
     space = FunctionTransformer(lambda frame: frame[["age"]].to_numpy(float))
     result = evaluate(NearDuplicateShare(0.5, space), TRAIN, HOLDOUT, SYNTHETIC)
     assert result.value == np.isin(SYNTHETIC["age"], TRAIN["age"]).mean()
-    with pytest.raises(InvalidParameterError, match="choose them in your transformer"):
+    with raises(InvalidParameterError):
         evaluate(NearDuplicateShare(0.5, space, columns=["age"]), TRAIN, HOLDOUT, SYNTHETIC)
 
 
 @pytest.mark.parametrize("tau", ["q01", -0.1, 1.5, True, None])
 def test_illegal_radius(tau):
-    with pytest.raises(
-        InvalidParameterError, match=r"tau must be 'loo-q01' or a float in \[0, 1\]"
-    ):
+    with raises(InvalidParameterError):
         NearDuplicateShare(tau).fit(TRAIN)
 
 
@@ -354,7 +353,7 @@ def test_texts_may_be_left_out():
     )
     assert with_text < without == chosen == np.isin(synthetic["x"], train["x"]).mean()
     texts = train[["note"]]
-    with pytest.warns(DegenerateInputWarning, match="no column of this table can be measured"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(NearDuplicateShare(text=0.0).fit(texts, schema=NOTE).score(texts))
 
 

@@ -13,6 +13,7 @@ from skeval.relational import (
     RelationalSchema,
 )
 from skeval.relational.cardinality import histogram
+from tests.snapshots import warns
 
 KEY = "orders.user -> users.id"
 METRICS = [
@@ -66,10 +67,7 @@ def test_parents_without_children_count_as_none():
 
 
 def test_as_many_children_everywhere_leave_no_scale():
-    with (
-        pytest.warns(ConstantColumnWarning, match=r"orders\.user"),
-        pytest.warns(DegenerateInputWarning, match="no column"),
-    ):
+    with warns(ConstantColumnWarning), warns(DegenerateInputWarning):
         result = evaluate(METRICS[1], [2, 2, 2], [1, 2, 3])
     assert np.isnan(result.value)
 

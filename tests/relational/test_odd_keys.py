@@ -23,6 +23,7 @@ from skeval.relational import (
     RelationalData,
     RelationalSchema,
 )
+from tests.snapshots import raises
 
 LIFTED = [
     PerTable(ExactMatchShare()),
@@ -249,7 +250,7 @@ def test_a_missing_table_is_refused_or_scored(name):
     synthetic = {table: rows for table, rows in made(2).items() if table != name}
     context = RelationalContext.of(made(0), made(1))
     if name != "shops":  # which is public
-        with pytest.raises(SchemaMismatchError, match=f"synthetic lacks {name}. Train has the"):
+        with raises(SchemaMismatchError):
             context.with_synthetic(synthetic)
     lenient = context.with_synthetic(synthetic, lenient=True)
     for metric in metrics():

@@ -19,6 +19,7 @@ from skeval.relational import ForeignKey, OfTable, PerSubject, RelationalSchema
 from skeval.steps.aggregates import STATS, aggregated_context
 from tests.calibrations import Claim, all_hold, rates_of
 from tests.relational.worlds import CLINIC, clinic, context_of, evaluated, jittered_histories
+from tests.snapshots import raises
 
 CONTEXT = context_of(*(clinic(60, seed, most=8) for seed in range(3)), CLINIC)
 ROLES = "Give them: RelationalSchema"
@@ -51,11 +52,11 @@ def test_columns_of_aggregates_can_be_named():
 
 def test_parameters_are_checked():
     tables = clinic(20, 0, most=3)
-    with pytest.raises(InvalidParameterError, match="subject must be among patients, got 'visits'"):
+    with raises(InvalidParameterError):
         PerSubject(KSComplement(), "visits").fit(tables, schema=CLINIC)
-    with pytest.raises(InvalidParameterError, match="stats must be"):
+    with raises(InvalidParameterError):
         PerSubject(KSComplement(), stats=("sum",)).fit(tables, schema=CLINIC)
-    with pytest.raises(MissingInputError, match="compares against holdout"):
+    with raises(MissingInputError):
         PerSubject(MembershipInference()).fit(tables, schema=CLINIC)
 
 
@@ -67,7 +68,7 @@ def test_roles_that_lack_are_asked_for_in_one_sentence():
     )
     one = clinic(9, 0, most=2)["patients"][["id", "age"]]
     tables = {"a": one, "b": one, "c": one.set_axis(["x", "y"], axis=1)}
-    with pytest.raises(MissingInputError, match=f"needs the role of each table.*{ROLES}"):
+    with raises(MissingInputError):
         PerSubject(KSComplement()).fit(tables, schema=schema)
 
 

@@ -25,6 +25,7 @@ from skeval.relational.per_table import merged_p_value
 from skeval.stats.multiple_testing import holm
 from skeval.utility import TSTR
 from tests.relational.worlds import CLINIC, SHOP, clinic, context_of, evaluated, shop
+from tests.snapshots import raises, warns
 
 CONTEXT = context_of(*(clinic(60, seed, most=8) for seed in range(3)), CLINIC)
 
@@ -142,7 +143,7 @@ def test_of_two_subjects_the_less_significant_counts():
 
 def test_a_reference_table_takes_no_metric_of_privacy():
     train, holdout, synthetic = (shop(50, seed) for seed in range(3))
-    with pytest.raises(MissingInputError, match="items is a reference table, which is public"):
+    with raises(MissingInputError):
         OfTable(ExactMatchShare(), "items").fit(train, holdout, schema=SHOP)
     result = PerTable(ExactMatchShare()).fit(train, holdout, schema=SHOP).evaluate(synthetic)
     assert list(result.details["columns"]) == ["users", "purchases"]
@@ -151,16 +152,16 @@ def test_a_reference_table_takes_no_metric_of_privacy():
 
 
 def test_a_table_that_is_not_there_is_named():
-    with pytest.raises(InvalidParameterError, match="table names orders, which is no table"):
+    with raises(InvalidParameterError):
         OfTable(KSComplement(), "orders").fit(clinic(9, 0), schema=CLINIC)
-    with pytest.raises(InvalidParameterError, match="tables names orders"):
+    with raises(InvalidParameterError):
         PerTable(KSComplement(), tables=["orders"]).fit(clinic(9, 0), schema=CLINIC)
 
 
 def test_one_table_is_refused():
-    with pytest.raises(MissingInputError, match="compares several tables"):
+    with raises(MissingInputError):
         OfTable(KSComplement(), "people").fit(make_mixed())
-    with pytest.raises(MissingInputError, match="compares several tables"):
+    with raises(MissingInputError):
         PerTable(KSComplement()).fit(make_mixed())
 
 
@@ -168,7 +169,7 @@ def test_without_roles_a_value_is_given_and_no_test_made():
     tables = [clinic(30, seed, most=4) for seed in range(3)]
     suite = MetricSuite([("visits/exact", OfTable(ExactMatchShare(), "visits"))])
     suite.fit(*tables[:2], schema=RelationalSchema(["patients", "visits"]))
-    with pytest.warns(NoTestWarning, match="no test is made in visits"):
+    with warns(NoTestWarning):
         result = suite.evaluate(tables[2])
     one = result["visits/exact"]
     assert one.value >= 0
@@ -247,7 +248,7 @@ def test_per_table_leaves_out_tables_without_the_columns_or_a_value():
     context = context_of(*tables, CLINIC)
     result = evaluated(PerTable(TSTR("sex", estimators="linear")), context)
     assert list(result.details["columns"]) == ["patients"]
-    with pytest.raises(MissingInputError, match="finds no table"):
+    with raises(MissingInputError):
         PerTable(TSTR("nothing", estimators="linear")).fit(*tables[:2], schema=CLINIC)
     # of a table of keys alone there is nothing to measure
     links = {**tables[0], "links": pd.DataFrame({"patient": [0, 1]})}

@@ -10,6 +10,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.relational import ForeignKey, OfTable, PerSubject, RelationalSchema
 from skeval.results.summary import summary
 from tests.relational.worlds import CLINIC, SHOP, clinic
+from tests.snapshots import raises
 
 
 @pytest.mark.parametrize("preset", ["report", "privacy", "screens", "attacks"])
@@ -74,7 +75,7 @@ def test_roles_that_are_open_are_asked_for():
 
 
 def test_presets_of_one_table_are_refused():
-    with pytest.raises(InvalidParameterError, match="of several tables, preset must be among"):
+    with raises(InvalidParameterError):
         make_suite("syneval", schema=SHOP)
 
 

@@ -9,6 +9,7 @@ from skeval import make_suite
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.relational import ReferenceEquality
 from tests.relational.worlds import CLINIC, SHOP, clinic, shop
+from tests.snapshots import warns
 
 TRAIN = shop(40, 0)
 
@@ -40,7 +41,7 @@ def test_no_alarm_is_raised():
 
 def test_without_a_reference_table_there_is_nothing_to_measure():
     tables = clinic(9, 0, most=2)
-    with pytest.warns(NothingToMeasureWarning, match="no table is a reference"):
+    with warns(NothingToMeasureWarning):
         assert np.isnan(ReferenceEquality().fit(tables, schema=CLINIC).score(tables))
 
 

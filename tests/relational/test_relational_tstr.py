@@ -6,6 +6,7 @@ import pytest
 
 from skeval.exceptions import InvalidParameterError, MissingInputError
 from skeval.relational import ForeignKey, RelationalSchema, RelationalTSTR
+from tests.snapshots import raises
 
 SCHEMA = RelationalSchema(
     ["clients", "payments"], {"clients": "id"}, [ForeignKey("payments", "client", "clients", "id")]
@@ -53,15 +54,12 @@ def test_parents_of_one_subject_are_not_independent():
     assert metric.fit(*tables[:2], schema=schema).evaluate(tables[2]).interval is None
 
 
-@pytest.mark.parametrize(
-    ("table", "target", "message"),
-    [("clerks", "leaves", "table names clerks"), ("clients", "age", "target names age")],
-)
-def test_what_is_not_there_is_refused(table, target, message):
-    with pytest.raises(InvalidParameterError, match=message):
+@pytest.mark.parametrize(("table", "target"), [("clerks", "leaves"), ("clients", "age")])
+def test_what_is_not_there_is_refused(table, target):
+    with raises(InvalidParameterError):
         RelationalTSTR(table, target).fit(bank(0), bank(1), schema=SCHEMA)
 
 
 def test_it_needs_a_holdout():
-    with pytest.raises(MissingInputError, match="holdout"):
+    with raises(MissingInputError):
         RelationalTSTR("clients", "leaves").fit(bank(0), schema=SCHEMA)

@@ -8,6 +8,7 @@ import pytest
 
 from skeval.exceptions import InvalidParameterError, MissingInputError
 from skeval.relational import RelationalSchema, SequenceKey, SequenceTSTR
+from tests.snapshots import raises
 
 SCHEMA = RelationalSchema(["visits"], sequences={"visits": SequenceKey("key", "t")})
 
@@ -91,11 +92,11 @@ def test_dates_and_their_gaps_are_features():
 
 def test_faults_are_named():
     train = {"visits": TABLES[0]}
-    with pytest.raises(InvalidParameterError, match="target names y"):
+    with raises(InvalidParameterError):
         SequenceTSTR("y").fit(train, train, schema=SCHEMA)
-    with pytest.raises(InvalidParameterError, match="tables that have it: none"):
+    with raises(InvalidParameterError):
         SequenceTSTR("key").fit(train, train, schema=SCHEMA)
-    with pytest.raises(MissingInputError, match="holdout"):
+    with raises(MissingInputError):
         SequenceTSTR("x").fit(train, schema=SCHEMA)
 
 

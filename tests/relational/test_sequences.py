@@ -21,6 +21,7 @@ from skeval.relational import (
     StatisticMSAS,
     TransitionSimilarity,
 )
+from tests.snapshots import raises, warns
 
 METRICS = [
     AutocorrelationDifference(),
@@ -191,16 +192,16 @@ def test_degenerate_sequences_have_a_value_or_say_why(metric, change):
 
 def test_without_sequences_there_is_nothing_to_measure():
     result = SequenceLengthSimilarity().fit({"visits": TRAIN}).evaluate
-    with pytest.warns(NothingToMeasureWarning, match="no sequences"):
+    with warns(NothingToMeasureWarning):
         assert np.isnan(result({"visits": TRAIN}).value)
 
 
 def test_faults_are_named():
-    with pytest.raises(InvalidParameterError, match="table names trips"):
+    with raises(InvalidParameterError):
         StatisticMSAS(table="trips").fit({"visits": TRAIN}, schema=schema())
-    with pytest.raises(InvalidParameterError, match="columns names y"):
+    with raises(InvalidParameterError):
         StatisticMSAS(columns=["y"]).fit({"visits": TRAIN}, schema=schema())
-    with pytest.raises(InvalidParameterError, match="ordered by c, which is categorical"):
+    with raises(InvalidParameterError):
         evaluated(InterRowMSAS(), walks(), walks(), index="c")
 
 
@@ -217,7 +218,7 @@ def test_reference_tables_are_left_out():
     named = InterRowMSAS(table="weather").fit(train, schema=shops).evaluate(train)
     assert list(named.details["columns"]) == ["weather.x"]
     for metric in (SharedSubsequences(table="weather"), NearestSequences(table="weather")):
-        with pytest.raises(InvalidParameterError, match="weather, a reference table"):
+        with raises(InvalidParameterError):
             metric.fit(train, train, schema=shops)
 
 

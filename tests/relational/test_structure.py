@@ -8,6 +8,7 @@ from skeval import MetricSuite
 from skeval.datasets import make_relational
 from skeval.exceptions import InvalidValueWarning, MetricWarning, NothingToMeasureWarning
 from skeval.relational import PrimaryKeyUniqueness, RelationalSchema, SchemaStructure
+from tests.snapshots import warns
 
 
 @pytest.fixture
@@ -26,10 +27,7 @@ def test_missing_tables_count_with_their_columns_and_keys(data):
         "extra": pd.DataFrame({"a": [1]})
     }
     n_columns = sum(table.shape[1] for table in data.values())
-    with (
-        pytest.warns(MetricWarning, match="ignored: extra"),
-        pytest.warns(MetricWarning, match="lacks tables of train: items"),
-    ):
+    with warns(MetricWarning):
         result = SchemaStructure().fit(data).evaluate(made)
     shares = result.details["columns"]
     assert shares["tables"] == 4 / 6
@@ -48,7 +46,7 @@ def test_public_tables_count_as_there(data):
 def test_a_missing_key_column_is_a_missing_key(data):
     made = {**data, "visits": data["visits"].drop(columns="person")}
     suite = MetricSuite([("structure", SchemaStructure()), ("keys", PrimaryKeyUniqueness())])
-    with pytest.warns(InvalidValueWarning, match="visits: synthetic lacks columns .* person"):
+    with warns(InvalidValueWarning):
         results = suite.fit(data).evaluate(made)
     assert len(results["structure"].details["missing"]["keys"]) == 3
     assert results["keys"].details["columns"] == {
@@ -83,7 +81,7 @@ def test_the_holdout_and_a_missing_table(data):
     holdout["people"] = holdout["people"].assign(person=np.arange(40) // 2)
     suite = MetricSuite([("keys", PrimaryKeyUniqueness()), ("all", SchemaStructure())])
     made = {name: table for name, table in data.items() if name != "visits"}
-    with pytest.warns(InvalidValueWarning, match="lacks tables of train: visits"):
+    with warns(InvalidValueWarning):
         result = suite.fit(data, holdout).evaluate(made)
     assert result["keys"].value == pytest.approx(2 / 3)
     assert result["keys"].baseline == pytest.approx(2.5 / 3)
@@ -92,7 +90,7 @@ def test_the_holdout_and_a_missing_table(data):
 
 def test_without_keys_there_is_nothing_to_measure(data):
     schema = RelationalSchema(list(data))
-    with pytest.warns(NothingToMeasureWarning, match="no table has a primary key"):
+    with warns(NothingToMeasureWarning):
         result = PrimaryKeyUniqueness().fit(dict(data), schema=schema).evaluate(dict(data))
     assert np.isnan(result.value)
     structure = SchemaStructure().fit(dict(data), schema=schema).evaluate(dict(data))

@@ -34,6 +34,7 @@ from tests.relational.worlds import (
     shop,
     with_rows_of,
 )
+from tests.snapshots import raises
 
 TRAIN, HOLDOUT, FRESH = (shop(300, seed) for seed in range(3))
 LEAKY = copied_links(TRAIN, FRESH, 0.05)
@@ -312,12 +313,12 @@ def test_what_is_left_of_a_second_subject_is_not_tested(metric):
 
 def test_what_is_needed_is_said():
     tables = clinic(9, 0, most=3)
-    with pytest.raises(InvalidParameterError, match="subject must be among patients"):
+    with raises(InvalidParameterError):
         SubjectCopies("visits").fit(tables, schema=CLINIC)
     alone = RelationalSchema(["patients"], roles={"patients": "subject"})
-    with pytest.raises(MissingInputError, match="no table depends on it"):
+    with raises(MissingInputError):
         SubjectCopies().fit({"patients": tables["patients"]}, schema=alone)
-    with pytest.raises(MissingInputError, match="needs the role of each table"):
+    with raises(MissingInputError):
         SharedHistoryShare().fit(tables, schema=RelationalSchema(["patients", "visits"]))
 
 

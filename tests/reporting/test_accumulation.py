@@ -16,6 +16,7 @@ from skeval import Result
 from skeval.fidelity.mda_resemblance import MDAResemblance
 from skeval.privacy.distance_screens.accumulation import MinimumDistanceAccumulation
 from skeval.reporting import Display, MDADisplay, ValueDisplay, display_of
+from tests.snapshots import raises, warns
 
 MANY = [0.1, 0.3, 0.05, 0.02]
 
@@ -101,7 +102,7 @@ def test_no_holdout_and_no_curve(tables: list[pd.DataFrame]) -> None:
     display = MDADisplay(result)
     display.plot()
     assert len(display.ax_[1].lines) == 3
-    with pytest.warns(UserWarning, match="fewer than 10 synthetic rows"):
+    with warns(UserWarning):
         few = MinimumDistanceAccumulation(MANY).fit(train).evaluate(synthetic.iloc[:3])
     assert type(display_of(few)) is ValueDisplay
     empty = MDADisplay(Result(0.0))
@@ -115,7 +116,7 @@ def test_it_is_drawn_where_it_is_told(many: Result) -> None:
     shared = Figure().add_subplot()
     MDADisplay(many).plot(shared)
     assert len(shared.child_axes) == 2
-    with pytest.raises(ValueError, match="draws 2 panels: pass one Axes or 2, got 3"):
+    with raises(ValueError):
         MDADisplay(many).plot(Figure().subplots(1, 3))
 
 

@@ -16,6 +16,7 @@ from skeval.reporting.comparison import comparison_plan
 from skeval.reporting.layout import Grid, Number
 from skeval.results.comparison import Comparison
 from skeval.results.result import Contrast
+from tests.snapshots import raises
 
 FIDELITY = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
 PRIVACY = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="screen")
@@ -75,7 +76,7 @@ def test_sections_can_be_chosen(comparison: Comparison, tmp_path: Path) -> None:
     page = renderer.render(comparison, tmp_path / "a.html").read_text(encoding="utf-8")
     assert re.findall("<h2>(.*)</h2>", page) == ["Differences and their intervals"]
     assert "<nav" not in page
-    with pytest.raises(InvalidParameterError, match=r"among choice, .*, provenance, got scores"):
+    with raises(InvalidParameterError):
         PDFRenderer(sections=["scores"]).render(comparison, tmp_path / "a.pdf")
 
 

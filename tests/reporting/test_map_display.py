@@ -12,6 +12,7 @@ from skeval import MetricTags, Result
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting import DensityMapDisplay, ValueDisplay, display_of
 from skeval.reporting.displays.maps import has_map
+from tests.snapshots import raises
 
 CELLS = [[0.5, 0.0], [0.1, float("nan")]]
 DETAILS = {
@@ -34,7 +35,7 @@ def test_one_panel_a_table() -> None:
 
 @pytest.mark.parametrize("name", ["train", "holdout", "x"])
 def test_no_synthetic_table_is_drawn_as_a_real_one(name: str) -> None:
-    with pytest.raises(InvalidParameterError, match=f"the name {name} is of a real table"):
+    with raises(InvalidParameterError):
         DensityMapDisplay.from_results({name: RESULT, "b": RESULT})
 
 

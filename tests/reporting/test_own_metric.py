@@ -15,6 +15,7 @@ from skeval.fidelity import KSComplement
 from skeval.reporting import Display, FigureRenderer, ValueDisplay, register_display
 from skeval.reporting.displays.base import DISPLAYS
 from skeval.utils.formatting import number
+from tests.snapshots import raises
 
 
 class CityShares(Display):
@@ -109,7 +110,7 @@ def test_a_score_does_not_pay_for_the_sentence(tables: list[pd.DataFrame]) -> No
             raise AssertionError("a sentence was asked for")
 
     assert 0.0 < Silent().fit(tables[0]).score(tables[2]) < 1.0
-    with pytest.raises(AssertionError, match="a sentence was asked for"):
+    with raises(AssertionError):
         Silent().fit(tables[0]).evaluate(tables[2])
 
 

@@ -17,6 +17,7 @@ from skeval.exceptions import DegenerateInputWarning, MetricWarning
 from skeval.reporting.filling import among
 from skeval.reporting.sections import plan
 from skeval.reporting.style import evidence, finding
+from tests.snapshots import warns
 
 
 @pytest.mark.slow
@@ -117,7 +118,7 @@ def test_copies_of_train_do_not_read_as_fresh_rows(tables: list[pd.DataFrame]) -
     from skeval.fidelity import ClassifierTwoSampleTest
 
     train, holdout, _ = tables
-    with pytest.warns(MetricWarning, match="read as copies"):
+    with warns(MetricWarning):
         result = ClassifierTwoSampleTest().fit(train, holdout).evaluate(train)
     assert "As good as fresh" not in finding(result)
     assert "copies of train" in finding(result)

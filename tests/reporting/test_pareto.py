@@ -8,6 +8,7 @@ import pytest
 
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting import ParetoDisplay
+from tests.snapshots import raises
 
 SCORES = pd.DataFrame(
     {"utility": [0.9, 0.7, 0.6, np.nan], "privacy": [0.3, 0.8, 0.7, 0.9]}, index=list("abcd")
@@ -83,14 +84,9 @@ def test_what_is_infinite_has_no_place():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"x": "cost"}, "ParetoDisplay: no column cost; there are utility, privacy"),
-        ({"x": "privacy"}, "twice among the columns: privacy"),
-        ({"low": SCORES}, "give both low and high"),
-        ({"low": SCORES[:3], "high": SCORES}, "low has no row d"),
-    ],
+    "options",
+    [{"x": "cost"}, {"x": "privacy"}, {"low": SCORES}, {"low": SCORES[:3], "high": SCORES}],
 )
-def test_refusals(options, said):
-    with pytest.raises(InvalidParameterError, match=said):
+def test_refusals(options):
+    with raises(InvalidParameterError):
         ParetoDisplay(SCORES, **options)

@@ -23,6 +23,7 @@ from skeval.results.release import Release
 from skeval.tables.schema import TableSchema
 from skeval.utility import TSTR
 from tests.notebook import cell_of
+from tests.snapshots import raises
 
 HIGH = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
 LOW = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="screen")
@@ -470,7 +471,7 @@ def test_a_table_with_a_leak_is_never_taken_before_one_without(suite, tables):
 
 
 def test_one_table_is_no_comparison(suite, tables):
-    with pytest.raises(InvalidParameterError, match="at least two synthetic tables"):
+    with raises(InvalidParameterError):
         suite.compare({"a": tables[2]})
 
 
@@ -523,7 +524,7 @@ def test_several_tables_are_compared_too(tmp_path):
 def test_two_facets_are_drawn(comparison, suite, tables):
     assert comparison.plot().figure_.axes[0].get_xlabel().startswith("utility")
     alone = MetricSuite([("ks", KSComplement())]).fit(tables[0])
-    with pytest.raises(InvalidParameterError, match="one facet only"):
+    with raises(InvalidParameterError):
         alone.compare({"a": tables[2], "b": tables[3]}).plot()
 
 

@@ -19,6 +19,7 @@ from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, Met
 from skeval.fidelity import KSComplement, TVComplement
 from skeval.privacy import DCROverfittingProtection, ExactMatchShare
 from skeval.results.overall import bounded_score, calibrated_score, weighted_mean, with_verdict
+from tests.snapshots import raises, warns
 
 INF = float("inf")
 FACETS = ["fidelity", "utility", "privacy", "diagnostic"]
@@ -123,7 +124,7 @@ def test_by_the_bounds_of_the_scale():
 
 def test_a_bounded_metric_without_a_baseline_counts_by_its_bounds_and_this_is_said():
     result = {"alone": a(0.6), "half": a(0.45, 0.9)}
-    with pytest.warns(MetricWarning, match="no baseline for alone, scored by the bounds"):
+    with warns(MetricWarning):
         assert OverallScore().score(result)["fidelity"] == pytest.approx(0.55)
     assert OverallScore(calibrated=False).score({"alone": a(0.6)})["fidelity"] == 0.6
     assert OverallScore({"alone": 0}).score(result)["fidelity"] == 0.5  # nothing to say of it
@@ -160,12 +161,12 @@ def test_names_with_a_slash_are_names_first():
 
 @pytest.mark.parametrize("key", ["no_such", "privacy/half", "half/"])
 def test_weights_of_what_is_not_there(key):
-    with pytest.raises(InvalidParameterError, match=r"which the result has not.*Metrics.*half"):
+    with raises(InvalidParameterError):
         OverallScore({key: 1.0}).score(ALL)
 
 
 def test_a_metric_is_weighed_once():
-    with pytest.raises(InvalidParameterError, match="'half', twice"):
+    with raises(InvalidParameterError):
         OverallScore({"fidelity/half": 1.0, "half": 2.0}).score(ALL)
 
 
@@ -183,12 +184,12 @@ def test_a_metric_is_weighed_once():
     ],
 )
 def test_parameters_outside_their_sets(parameters):
-    with pytest.raises(InvalidParameterError, match=f"OverallScore: {next(iter(parameters))} must"):
+    with raises(InvalidParameterError):
         OverallScore(**parameters).score(ALL)
 
 
 def test_only_the_results_of_a_suite_are_scored():
-    with pytest.raises(InvalidParameterError, match="got Result"):
+    with raises(InvalidParameterError):
         OverallScore().score(ALL["half"])
     assert OverallScore().score({}).isna().all()
     assert OverallScore().frame({}).empty
@@ -214,19 +215,19 @@ def test_one_number_only_where_it_is_asked_for():
 def test_no_number_where_a_facet_is_missing():
     lacking = {name: result for name, result in ALL.items() if name != "trained"}
     for mean in MEANS:
-        with pytest.warns(MetricWarning, match="no metric counts in utility"):
+        with warns(MetricWarning):
             assert np.isnan(OverallScore().across(lacking, mean=mean))
     assert OverallScore().across(lacking, facets=("fidelity", "privacy")) == 0.5
 
 
 @pytest.mark.parametrize("facets", [[], "fidelity", ["speed"], ["privacy", "privacy"]])
 def test_no_such_facets(facets):
-    with pytest.raises(InvalidParameterError, match="facets must be some of"):
+    with raises(InvalidParameterError):
         OverallScore().across(ALL, facets=facets)
 
 
 def test_no_such_mean():
-    with pytest.raises(InvalidParameterError, match="mean must be among"):
+    with raises(InvalidParameterError):
         OverallScore().across(ALL, mean="median")
 
 

@@ -13,6 +13,7 @@ from skeval.exceptions import InvalidParameterError, MetricFailedWarning, Metric
 from skeval.results.junit import junit
 from skeval.results.requirement import Requirement
 from skeval.results.verdict import Contrast
+from tests.snapshots import raises
 
 PRIVACY = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="screen")
 TESTED = Contrast("rows that equal a train row", 0.9, 0.0)
@@ -86,7 +87,7 @@ def test_what_is_no_requirement_is_refused_in_a_sentence(text):
 
 
 def test_numbers_too_large_do_not_pass():
-    with pytest.raises(InvalidParameterError, match="infinite"):
+    with raises(InvalidParameterError):
         Requirement("tstr <= 1e999")
     assert not Requirement("tstr > 1e308 * 10 - 1e308 * 10").judge(results()).passed
 
@@ -95,25 +96,22 @@ SIMILARITY = MetricTags("fidelity", greater_is_better=True, bounds=(0, 100))
 
 
 @pytest.mark.parametrize(
-    ("text", "hint"),
+    "text",
     [
-        ("similarity >= 0.9", "Did you mean 90"),
-        ("similarity.baseline < 0.5", "Did you mean 50"),
-        ("screen <= 10", "Did you mean 0.1"),
-        ("10 >= screen", "Did you mean 0.1"),
-        *(
-            (f"screen {rest}", "0 to 1")
-            for rest in (">= -5", "<= 1", "> 1", "< 0", "<= baseline + 1")
-        ),
-        ("screen.p_value >= 5", "0 to 1"),
-        ("0 <= screen <= 0.1", "0 to 1"),
-        ("2 * screen > 3", "0 to 2"),
-        ("screen.diff_high <= 1", "-1 to 1"),
+        "similarity >= 0.9",
+        "similarity.baseline < 0.5",
+        "screen <= 10",
+        "10 >= screen",
+        *(f"screen {rest}" for rest in (">= -5", "<= 1", "> 1", "< 0", "<= baseline + 1")),
+        "screen.p_value >= 5",
+        "0 <= screen <= 0.1",
+        "2 * screen > 3",
+        "screen.diff_high <= 1",
     ],
 )
-def test_requirements_that_no_result_decides_are_refused(text, hint):
+def test_requirements_that_no_result_decides_are_refused(text):
     known = results(similarity=Result(89.0, baseline=92.0, tags=SIMILARITY))
-    with pytest.raises(InvalidParameterError, match=hint):
+    with raises(InvalidParameterError):
         Requirement(text).judge(known)
 
 
@@ -132,7 +130,7 @@ def test_requirements_that_results_decide_are_judged(text):
 
 @pytest.mark.parametrize("text", ["tstr > 0.5 # and tstr < 0.6", "tstr > 0.5#"])
 def test_text_behind_a_number_sign_is_refused(text):
-    with pytest.raises(InvalidParameterError, match="#"):
+    with raises(InvalidParameterError):
         Requirement(text)
     assert Requirement("'a#b' > 0.5").judge(results(**{"a#b": Result(0.6)})).passed
 
@@ -143,9 +141,9 @@ def test_nothing_is_a_fact_where_copies_were_not_counted():
 
 
 def test_names_are_checked_before_the_work():
-    with pytest.raises(InvalidParameterError, match="names trts, which is not measured; there are"):
+    with raises(InvalidParameterError):
         Policy(require=("trts > 0",)).check_names({"tstr": "TSTR"})
-    with pytest.raises(InvalidParameterError, match="TSTR is measured as a, b; name one"):
+    with raises(InvalidParameterError):
         Policy(require=("TSTR > 0",)).check_names({"a": "TSTR", "b": "TSTR"})
     Policy(require=("TSTR > 0",)).check_names({"tstr": "TSTR"})
     Policy(require=("tstr > 0", "tstr.p_value < 1")).check_names({"TSTR": "TSTR"})
@@ -181,22 +179,21 @@ def test_the_level_is_that_of_the_policy():
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    "content",
     [
-        ("fail_on = ['lek']", "fail_on must be among leak, alarm, fact, got lek"),
-        ("fail = true", "a policy has fail_on, require, level, accept_untested, and no fail"),
-        ("require = 'tstr'", "compares nothing"),
-        ("require = 5", "require must be a list of texts"),
-        ("level = 2", "level must be in"),
-        ("level = ", "is no TOML"),
+        "fail_on = ['lek']",
+        "fail = true",
+        "require = 'tstr'",
+        "require = 5",
+        "level = 2",
+        "level = ",
     ],
 )
-def test_faults_of_policy_files(tmp_path, content, message):
+def test_faults_of_policy_files(tmp_path, content):
     (tmp_path / "policy.toml").write_text(content)
-    with pytest.raises(InvalidParameterError, match=message) as error:
+    with raises(InvalidParameterError):
         Policy.from_toml(tmp_path / "policy.toml")
-    assert "policy.toml" in str(error.value)
-    with pytest.raises(InvalidParameterError, match="there is no file"):
+    with raises(InvalidParameterError):
         Policy.from_toml(tmp_path / "none.toml")
 
 
@@ -204,9 +201,9 @@ def test_assert_release(tmp_path):
     (tmp_path / "policy.toml").write_text('fail_on = ["leak"]\nrequire = ["tstr >= 0.7"]')
     assert_release(results(), tmp_path / "policy.toml")
     assert_release(results())
-    with pytest.raises(AssertionError, match=r"violated: tstr >= 0.9 \(tstr = 0.710\)"):
+    with raises(AssertionError):
         assert_release(results(), Policy(require=("tstr >= 0.9",)))
-    with pytest.raises(AssertionError, match="Leak found by the only test"):
+    with raises(AssertionError):
         assert_release(results(p_value=1e-4))
 
 
@@ -251,7 +248,7 @@ def test_details_are_read_by_their_paths(text, passed, reason):
     "text", ["ks.details > 1", "details > ks", "ks.detail.a > 1", "ks.low.a > 1"]
 )
 def test_a_path_that_leads_to_no_number_is_refused(text):
-    with pytest.raises(InvalidParameterError, match=r"path|has no detail|no requirement"):
+    with raises(InvalidParameterError):
         Requirement(text)
 
 
@@ -261,7 +258,7 @@ def test_a_quoted_field_is_the_name_of_a_result():
 
 
 def test_all_faults_of_a_policy_are_said_at_once():
-    with pytest.raises(InvalidParameterError, match=r"fail_on.*level.*compares nothing.*'b' comp"):
+    with raises(InvalidParameterError):
         Policy(("never",), ("a", "b"), 2.0)
-    with pytest.raises(InvalidParameterError, match=r"no requir\. Did you mean require\?"):
+    with raises(InvalidParameterError):
         Policy.from_dict({"requir": []})

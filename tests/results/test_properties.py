@@ -17,6 +17,7 @@ from skeval.fidelity import (
     TVComplement,
 )
 from skeval.results.properties import property_scores
+from tests.snapshots import raises, warns
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(300, random_state=seed) for seed in range(3))
 
@@ -71,7 +72,7 @@ def test_a_property_without_any_pair_does_not_pull_the_mean():
         ("shapes/ks", KSComplement()),
         ("trends/correlation", CorrelationSimilarity(min_correlation=0.99)),
     ]
-    with pytest.warns(NothingToMeasureWarning, match="^trends has no score: no two numeric"):
+    with warns(NothingToMeasureWarning):
         actual = property_scores(MetricSuite(metrics).fit(TRAIN).evaluate(SYNTHETIC))
     assert np.isnan(actual.loc["trends", "score"])
     assert actual.loc["overall", "score"] == actual.loc["shapes", "score"]
@@ -151,7 +152,7 @@ def test_metrics_that_failed_are_left_out():
 
 def test_a_misspelt_name_of_a_result_is_answered_with_the_near_one():
     results = SuiteResult({"dcr_overfitting": Result(0.5)})
-    with pytest.raises(KeyError, match=r"no result 'dcr_overfit'.*mean dcr_overfitting"):
+    with raises(KeyError):
         results["dcr_overfit"]
     assert results.get("dcr_overfit") is None
     assert "dcr_overfit" not in results

@@ -25,6 +25,7 @@ from skeval.results.verification import verify
 from skeval.tables.schema import TableSchema
 from skeval.utility import TSTR
 from skeval.utils.foreign_files import hash_of_file
+from tests.snapshots import raises
 
 DATE = "2026-11-22"
 
@@ -133,7 +134,7 @@ def test_another_version_of_the_schema_is_refused(result, tmp_path):
     path = _written(result, tmp_path)
     content = json.loads(path.read_text())
     path.write_text(json.dumps({**content, "schema_version": 99}))
-    with pytest.raises(InvalidParameterError, match="version 99 of their schema"):
+    with raises(InvalidParameterError):
         SuiteResult.from_json(path)
 
 
@@ -142,14 +143,14 @@ def test_the_date_of_the_environment_is_taken(monkeypatch):
     assert stamp() == "1970-01-01T00:00:00Z"
     assert stamp(dt.date(2026, 1, 2)) == "2026-01-02"
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
-    with pytest.raises(InvalidParameterError, match="date must be"):
+    with raises(InvalidParameterError):
         stamp()
 
 
 @pytest.mark.parametrize("date", ["tomorrow", 3, []])
 def test_what_is_no_date_is_refused_before_the_work(suite, tables, date):
     suite.fit(tables[0])
-    with pytest.raises(InvalidParameterError, match="date must be"):
+    with raises(InvalidParameterError):
         suite.evaluate(None, date=date)
 
 
@@ -225,9 +226,9 @@ def test_hashes_of_real_tables_can_be_left_out(result, tables):
 
 
 def test_files_of_no_role_and_no_file_are_named(result, tmp_path):
-    with pytest.raises(InvalidParameterError, match="there is no real; there are train"):
+    with raises(InvalidParameterError):
         result.provenance.with_files({"real": tmp_path})
-    with pytest.raises(InvalidParameterError, match="cannot be read"):
+    with raises(InvalidParameterError):
         result.provenance.with_files({"train": tmp_path / "none.csv"})
     assert hash_of_file(__file__) == hash_of_file(__file__)
 

@@ -13,6 +13,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement
 from skeval.results.release import NOT_STATED, GeneratorRecord, PrivacyClaim
+from tests.snapshots import raises
 
 TOML = """
 title = "Adult for the Ministry"
@@ -74,51 +75,38 @@ def test_all_faults_at_once(tmp_path):
         '[dp]\nepsilon = nan\n[generator]\nnam = "y"\n[thresholds]\nrequire = ["tstr"]\n',
         encoding="utf-8",
     )
-    with pytest.raises(InvalidParameterError) as caught:
+    with raises(InvalidParameterError):
         Release.from_toml(path)
-    for part in (
-        str(path),
-        "there is no 'recipent'",
-        "Did you mean recipient?",
-        "title must be a text of at most 500 letters, got 3.",
-        "release_model must be among public, contract, enclave, got 'publik'. Did you mean public?",
-        "review_date must be a date such as 2027-01-31, got 'soon'.",
-        "epsilon must be a number above 0, got nan.",
-        "there is no 'nam'",
-        "'tstr' compares nothing.",
-    ):
-        assert part in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("content", "expected"),
+    "content",
     [
-        ({"title": "a" * 501}, "at most 500 letters"),
-        ({"title": "a\x1b[2J"}, "no control characters"),
-        ({"direct_identifiers": ["a"] * 101}, "at most 100 names"),
-        ({"direct_identifiers": [3]}, "must be a text"),
-        ({"direct_identifiers": 0}, "must be a list"),
-        ({"generator": "CTGAN"}, "must be a table, got 'CTGAN'"),
-        ({"generator": {"parameters": {str(i): i for i in range(51)}}}, "at most 50 parameters"),
-        ({"generator": {"parameters": {"a": float("inf")}}}, "finite numbers"),
-        ({"generator": {"parameters": {"a": 10**400}}}, "finite numbers"),
-        ({"generator": {"parameters": {"a": {"b": 1}}}}, "finite numbers"),
-        ({"generator": {"parameters": {"a": [[1]]}}}, "finite numbers"),
-        ({"dp": {"delta": 1.0}}, "must be a number in [0, 1), got 1.0."),
-        ({"dp": {"epsilon": True}}, "must be a number above 0, got True."),
-        ({"thresholds": ["leak"]}, "must be a table"),
-        ({"thresholds": {"fail_on": ["leak"] * 101}}, "at most 100 names"),
-        ({"thresholds": {"fail_on": ["leek"]}}, "fail_on must be among"),
+        {"title": "a" * 501},
+        {"title": "a\x1b[2J"},
+        {"direct_identifiers": ["a"] * 101},
+        {"direct_identifiers": [3]},
+        {"direct_identifiers": 0},
+        {"generator": "CTGAN"},
+        {"generator": {"parameters": {str(i): i for i in range(51)}}},
+        {"generator": {"parameters": {"a": float("inf")}}},
+        {"generator": {"parameters": {"a": 10**400}}},
+        {"generator": {"parameters": {"a": {"b": 1}}}},
+        {"generator": {"parameters": {"a": [[1]]}}},
+        {"dp": {"delta": 1.0}},
+        {"dp": {"epsilon": True}},
+        {"thresholds": ["leak"]},
+        {"thresholds": {"fail_on": ["leak"] * 101}},
+        {"thresholds": {"fail_on": ["leek"]}},
     ],
 )
-def test_what_is_refused(content, expected):
-    with pytest.raises(InvalidParameterError) as caught:
+def test_what_is_refused(content):
+    with raises(InvalidParameterError):
         Release.from_dict(content)
-    assert expected in str(caught.value)
 
 
 def test_the_class_refuses_the_same():
-    with pytest.raises(InvalidParameterError, match=r"^Release: unit must be among row, subject"):
+    with raises(InvalidParameterError):
         Release(unit="person")
 
 
@@ -135,7 +123,7 @@ def test_what_is_taken_for_a_release(tmp_path, release):
     assert Release.of(None) is None
     assert Release.of(release) is release
     assert Release.of({"title": "a"}) == Release(title="a")
-    with pytest.raises(InvalidParameterError, match="there is no file"):
+    with raises(InvalidParameterError):
         Release.of(tmp_path / "absent.toml")
 
 
@@ -171,7 +159,7 @@ def test_a_suite_takes_it_in_any_form(tmp_path):
     assert {one.provenance.release.title for one in compared.values()} == {"T"}
     agreed = {"thresholds": {"require": ["tstr >= 0.9"]}}
     for call in (suite.evaluate, suite.compare):
-        with pytest.raises(InvalidParameterError, match="tstr, which is not measured"):
+        with raises(InvalidParameterError):
             call({"a": table, "b": table}, release=agreed)
 
 
@@ -188,11 +176,11 @@ def test_a_report_takes_it(tmp_path):
 def test_its_thresholds_are_held(results):
     agreed = Policy(fail_on=(), require=("ks >= 0.999",))
     assert_release(results, Policy(fail_on=()))
-    with pytest.raises(AssertionError, match=r"ks >= 0\.999"):
+    with raises(AssertionError):
         assert_release(results, Policy(fail_on=()), release=Release(thresholds=agreed))
     stated = dataclasses.replace(results.provenance, release=Release(thresholds=agreed))
     kept = SuiteResult(dict(results), sizes=results.sizes, provenance=stated)
-    with pytest.raises(AssertionError, match=r"ks >= 0\.999"):
+    with raises(AssertionError):
         assert_release(kept, Policy(fail_on=()))
     agreed = {"fail_on": [], "require": ["ks > 0.1"]}
     assert_release(kept, Policy(fail_on=()), release=Release(thresholds=agreed))
@@ -201,5 +189,5 @@ def test_its_thresholds_are_held(results):
 def test_release_cannot_weaken_the_default_policy(results):
     """No metric of privacy is in these results, whatever their release asks for."""
     agreed = Policy(fail_on=(), require=("ks > 0.1",), level=1e-3)
-    with pytest.raises(AssertionError, match="no leak found"):
+    with raises(AssertionError):
         assert_release(results, release=Release(thresholds=agreed))

@@ -9,6 +9,7 @@ from skeval import MetricTags, Result, SuiteResult
 from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MetricWarning
 from skeval.results.verdict import Contrast
 from tests.notebook import cell_of
+from tests.snapshots import raises
 
 HIGH = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
 LOW = MetricTags("fidelity", greater_is_better=False, bounds=(0, float("inf")))
@@ -122,7 +123,7 @@ def test_suite_result_round_trips(two_suites, tmp_path):
     assert again.to_json() == text
     assert again.sizes == {"train": 10, "synthetic": 5}
     assert SuiteResult.from_json(text).to_json() == text
-    with pytest.raises(InvalidParameterError, match="The text holds no scores"):
+    with raises(InvalidParameterError):
         SuiteResult.from_json(text[:-9])
 
 
@@ -137,10 +138,14 @@ def test_foreign_files_cannot_steer_a_terminal_or_a_spreadsheet(tmp_path):
     assert "\u202e" not in repr(result)
 
 
-@pytest.mark.parametrize("text", ["no JSON", "[]", "[" * 100_000, '{"results": {"a": {}}}'])
+@pytest.mark.parametrize(
+    "text",
+    ["no JSON", "[]", "[" * 100_000, '{"results": {"a": {}}}'],
+    ids=["text", "list", "deep", "no results"],
+)
 def test_files_without_scores_are_refused(tmp_path, text):
     (tmp_path / "scores.json").write_text(text)
-    with pytest.raises(InvalidParameterError, match=r"scores\.json holds no scores"):
+    with raises(InvalidParameterError):
         SuiteResult.from_json(tmp_path / "scores.json")
 
 
@@ -152,7 +157,7 @@ def test_results_of_other_types_are_refused(tmp_path, wrong):
     content = SuiteResult({"a": full_result()}).to_dict()
     content["results"]["a"] |= wrong
     (tmp_path / "scores.json").write_text(json.dumps(content))
-    with pytest.raises(InvalidParameterError, match=r"scores\.json holds no scores"):
+    with raises(InvalidParameterError):
         SuiteResult.from_json(tmp_path / "scores.json")
 
 
@@ -173,5 +178,5 @@ def test_parts_of_other_types_are_refused(tmp_path, part, wrong):
     content = SuiteResult({"a": Result(0.5, tags=HIGH, contrast=contrast)}).to_dict()
     content["results"]["a"][part] |= wrong
     (tmp_path / "scores.json").write_text(json.dumps(content))
-    with pytest.raises(InvalidParameterError, match=r"scores\.json holds no scores"):
+    with raises(InvalidParameterError):
         SuiteResult.from_json(tmp_path / "scores.json")

@@ -34,6 +34,7 @@ from skeval.privacy import DCROverfittingProtection, KMap
 from skeval.scale.context import LargeContext
 from skeval.scale.engines import DaskEngine
 from skeval.steps.samples import measured_on
+from tests.snapshots import raises, warns
 from tests.tables.test_sources import write_parts
 
 ALL = [
@@ -237,7 +238,7 @@ def test_what_cannot_be_counted_is_measured_on_a_sample_and_says_so(tmp_path):
         ],
     )
     suite = MetricSuite(metrics, max_rows=100).fit(*paths[:2])
-    with pytest.warns(SampledWarning, match="100 of 240 train rows, 100 of 120 holdout rows"):
+    with warns(SampledWarning):
         measured = suite.evaluate(paths[2])
     assert measured["e"].details["sampled"] == {
         "train": (100, 240),
@@ -379,7 +380,7 @@ def compare_what_is_said(tmp_path):
     assert faults[0] == faults[1]
     assert faults[0].count("expected numbers") == 4
     for tables in ((train, bad), (tmp_path / "train.parquet", tmp_path / "bad.parquet")):
-        with pytest.raises(SchemaMismatchError, match="it misses few"):
+        with raises(SchemaMismatchError):
             KSComplement().fit(*tables)
     said = []
     for real, synthetic in ((train, bad), (tmp_path / "train.parquet", tmp_path / "bad.parquet")):
@@ -389,7 +390,7 @@ def compare_what_is_said(tmp_path):
         said.append([str(warning.message) for warning in caught])
     assert said[0] == said[1]
     assert any("also stand in train" in text for text in said[0])
-    with pytest.raises(TableError, match="there is no file"):
+    with raises(TableError):
         KSComplement().fit(train).score(tmp_path / "none")
 
 

@@ -36,6 +36,7 @@ from skeval.scale.engines import DaskEngine, n_workers
 from skeval.scale.partitioned import PartitionedNearestNeighbors
 from skeval.scale.parts import Part
 from skeval.utils.engines import LocalEngine, carried, current_engine
+from tests.snapshots import raises
 
 N = 3_000
 ROOT = Path(__file__).parents[2]
@@ -62,10 +63,7 @@ def test_tasks_give_results_in_order_and_merge_in_order():
 
 @pytest.mark.parametrize("client", ["cluster", 3, None])
 def test_only_a_client_is_one(client):
-    with (
-        pytest.raises(InvalidParameterError, match=r"distributed.Client or 'local'"),
-        skeval.engine(client),
-    ):
+    with raises(InvalidParameterError), skeval.engine(client):
         pass
 
 

@@ -26,6 +26,7 @@ from tests.neighbors.test_mixed import (
     mixed_table,
     problems,
 )
+from tests.snapshots import raises
 
 SOME, FEW = (settings(max_examples=n, deadline=None) for n in (40, 15))
 ALONE = 1  # byte: every row is an index of its own, up to 256 of them
@@ -153,21 +154,17 @@ def test_codes_of_other_parts_are_seen_and_new_ones_differ_from_all():
 
 
 @pytest.mark.parametrize(
-    ("parts", "message"),
-    [
-        ([np.zeros((2, 2)), np.zeros((2, 3))], "one number of columns, got 2, 3"),
-        ([Part(3, lambda: np.zeros((2, 2)))], "a part of 3 rows loaded 2"),
-        ([np.zeros((0, 2))], "there is no reference row"),
-    ],
+    "parts",
+    [[np.zeros((2, 2)), np.zeros((2, 3))], [Part(3, lambda: np.zeros((2, 2)))], [np.zeros((0, 2))]],
 )
-def test_parts_that_do_not_fit_are_refused(parts, message):
-    with pytest.raises(InvalidParameterError, match=message):
+def test_parts_that_do_not_fit_are_refused(parts):
+    with raises(InvalidParameterError):
         PartitionedNearestNeighbors().fit(parts)
 
 
 def test_a_code_that_is_none_is_named():
     near = PartitionedNearestNeighbors(categorical=[0], max_memory=ALONE)
-    with pytest.raises(InvalidParameterError, match="must hold whole numbers"):
+    with raises(InvalidParameterError):
         near.fit([np.array([[1.0]]), np.array([[0.5]])])
 
 
@@ -176,6 +173,6 @@ def test_as_many_neighbours_as_there_are_rows_in_all_parts():
     distances, rows = near.kneighbors([[4.0]], 9)
     assert rows.tolist() == [[4, 3, 5, 2, 6, 1, 7, 0, 8]]
     assert np.isfinite(distances).all()
-    with pytest.raises(InvalidParameterError, match="n_neighbors=10"):
+    with raises(InvalidParameterError):
         near.kneighbors([[4.0]], 10)
     assert near.kneighbors([[4.0]], 10, radius=INF)[1][0, -1] == -1

@@ -1,6 +1,5 @@
 """What the lecture draws: generators by F8 and F1/8, and what a generator costs by rows and columns."""
 
-import pytest
 from matplotlib.figure import Figure
 
 from skeval import MetricSuite, plot_f_beta
@@ -9,6 +8,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement, PRDCurve
 from skeval.generators import Bootstrap, IndependentMarginals
 from skeval.model_selection import efficiency_curve
+from tests.snapshots import raises
 
 TRAIN = make_mixed(200, random_state=0)
 
@@ -27,7 +27,7 @@ def test_the_map_of_generators():
         assert (row["F8"], row["F1/8"]) == (details["f_beta"], details["f_beta_inv"])
     alone = {name: result["prd"] for name, result in results.items()}
     assert plot_f_beta(alone).frame().equals(display.frame())
-    with pytest.raises(InvalidParameterError, match="other has no scores of PRDCurve"):
+    with raises(InvalidParameterError):
         plot_f_beta({"other": results["copies"]["ks"]})
 
 
@@ -37,5 +37,5 @@ def test_costs_by_rows_and_columns():
     assert costs["n_columns"].tolist() == [7] * 4 + [1, 3, 7]
     assert (costs[["fit_seconds", "sample_seconds"]] > 0).all(axis=None)
     for wrong in ({"n_rows": [0]}, {"n_columns": [8]}, {"n_rows": [2.5]}):
-        with pytest.raises(InvalidParameterError, match="must be whole numbers from 1 to"):
+        with raises(InvalidParameterError):
             efficiency_curve(Bootstrap(), TRAIN, **wrong)

@@ -10,6 +10,7 @@ from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import MissingInputError
 from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection, DCRShare
 from skeval.relational import RelationalSchema, SequenceKey
+from tests.snapshots import raises
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 
@@ -33,14 +34,10 @@ def test_the_breakdown_of_the_baseline():
 
 
 def test_without_a_holdout_the_error_names_the_other_metric():
-    with pytest.raises(
-        MissingInputError, match="Without one, DCRBaselineProtection compares"
-    ) as raised:
+    with raises(MissingInputError):
         DCROverfittingProtection().fit(TRAIN)
-    assert "DCRBaselineProtection" in str(raised.value)
-    with pytest.raises(MissingInputError) as raised:
+    with raises(MissingInputError):
         DCRShare().fit(TRAIN)
-    assert "DCRBaselineProtection" not in str(raised.value)
 
 
 def test_a_plot_is_one_call():

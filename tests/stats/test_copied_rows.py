@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import nbinom
 
 from skeval.stats.copied_rows import CHANCE, Copied, Copies, copied, distinct_expected, repeats_seen
+from tests.snapshots import raises
 
 
 def counts(*tables):
@@ -148,5 +149,5 @@ def test_what_is_said_of_copies():
     assert many.some == ""
     assert many.of_holdout.startswith("4 users that are unique in the holdout stand in the release")
     assert Copies.from_dict(many.to_dict()) == many
-    with pytest.raises(TypeError, match="copies lack those of train"):
+    with raises(TypeError):
         Copies.from_dict({**many.to_dict(), "train": None})

@@ -19,6 +19,7 @@ from skeval.stats.epsilon_bounds import (
     privacy_of_matches,
 )
 from skeval.stats.permutation_tests import share_p_value
+from tests.snapshots import raises
 
 
 def chance_of_refuting(n, n_holdout, rates, epsilon, delta, adjacency):
@@ -164,11 +165,11 @@ def test_what_exceptions_of_exchanges_can_add(n, n_holdout, odds):
 
 @pytest.mark.parametrize("counts", [(3, 2, 0, 2), (0, 2, 3, 2), (-1, 2, 0, 2)])
 def test_counts_that_cannot_be(counts):
-    with pytest.raises(InvalidParameterError, match="no more records can match"):
+    with raises(InvalidParameterError):
         Matched(*counts)
 
 
 @pytest.mark.parametrize("named", [{"delta": 1.0}, {"delta": -0.1}, {"confidence": 0.5}])
 def test_settings_out_of_range(named):
-    with pytest.raises(InvalidParameterError, match=r"in \[0, 1\) and confidence in"):
+    with raises(InvalidParameterError):
         matches_epsilon(Matched(1, 2, 0, 2), **named)

@@ -8,6 +8,7 @@ import pytest
 
 from skeval.exceptions import InvalidParameterError
 from skeval.stats.pareto import dominated, ends_of, points_of
+from tests.snapshots import raises
 
 POINTS = np.array([[0.9, 0.9], [0.5, 0.5], [0.9, 0.4]])
 
@@ -49,9 +50,9 @@ def test_intervals_beside_their_values_reach_to_them():
 
 
 def test_one_end_alone_is_refused():
-    with pytest.raises(InvalidParameterError, match="both low and high"):
+    with raises(InvalidParameterError):
         dominated(POINTS, POINTS)
-    with pytest.raises(InvalidParameterError, match="both low and high"):
+    with raises(InvalidParameterError):
         dominated(POINTS, high=POINTS)
 
 
@@ -62,5 +63,5 @@ def test_points_of_tables():
     actual = points_of(table, ("y", "x"), "f")
     np.testing.assert_array_equal(actual, [[0.5, 1.0], [1.0, np.nan]])
     assert ends_of(table, None, None, ["x"], "f") is None
-    with pytest.raises(InvalidParameterError, match=r"^f, low: no column w"):
+    with raises(InvalidParameterError):
         ends_of(table, table, table, ["w"], "f")

@@ -11,6 +11,7 @@ import pytest
 from skeval.exceptions import InvalidParameterError
 from skeval.stats.excess_tests import scores_p_value
 from skeval.stats.risks import attack_rate, is_weak, random_link_rate, residual_risk, risk_level
+from tests.snapshots import raises
 
 
 def risk(k, n, k_control, n_control, **settings):
@@ -35,7 +36,7 @@ def test_counts_need_not_be_whole():
 
 @pytest.mark.parametrize(("k", "n"), [(-1, 10), (11, 10), (0, 0)])
 def test_impossible_counts(k, n):
-    with pytest.raises(InvalidParameterError, match="cannot succeed"):
+    with raises(InvalidParameterError):
         attack_rate(k, n)
 
 

@@ -31,6 +31,7 @@ from skeval.steps.members import (
 )
 from skeval.steps.neighbors import nearest
 from tests.counting import CountingContext
+from tests.snapshots import raises
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
 
@@ -267,7 +268,7 @@ def test_what_an_attack_needs():
     few = Context.of(TRAIN, HOLDOUT).with_synthetic(SYNTHETIC[:5])
     for attack in ("domias", "eq1", "classifier"):
         assert "needs 10 synthetic rows" in needs_of(few, attack, 0.5, None)
-    with pytest.raises(TableError, match="needs 10 synthetic rows to learn from; there are 5"):
+    with raises(TableError):
         member_scores(few, "domias")
     small = Context.of(TRAIN, HOLDOUT[:12]).with_synthetic(SYNTHETIC)
     assert "needs 10 reference rows" in needs_of(small, "classifier", 0.5, None)
@@ -275,7 +276,7 @@ def test_what_an_attack_needs():
     one = Context.of(TRAIN, HOLDOUT[:1]).with_synthetic(SYNTHETIC)
     assert "one row" in needs_of(one, "ratio", 0.5, None)
     assert area(member_scores(one, "distance")) <= 1.0
-    with pytest.raises(InvalidParameterError, match="attack must be among"):
+    with raises(InvalidParameterError):
         member_scores(one, "guess")
 
 

@@ -12,6 +12,7 @@ from skeval.fidelity import AlphaPrecisionBetaRecall, PRDCurve
 from skeval.steps.encoded_rows import as_matrix, encoded
 from skeval.steps.vectors import vectors
 from skeval.tables.spaces import TablePreprocessor
+from tests.snapshots import raises, warns
 
 
 def films(n_rows, n_titles, seed):
@@ -103,7 +104,7 @@ def test_the_result_names_the_column(metric):
     from skeval.exceptions import PooledLevelsWarning
 
     train, fresh = films(400, 400, 0), films(400, 900, 1)
-    with pytest.warns(PooledLevelsWarning, match=r"title \(400 levels, 256 features\)"):
+    with warns(PooledLevelsWarning):
         result = metric.fit(train, schema=KINDS).evaluate(fresh)
     assert any(isinstance(one, PooledLevelsWarning) for one in result.warnings)
 
@@ -118,6 +119,6 @@ def test_nothing_is_said_of_few_levels():
 
 def test_a_sparse_matrix_that_would_fill_memory_is_refused():
     space = OneHotEncoder(handle_unknown="ignore")
-    with pytest.raises(InvalidParameterError, match=r"10,000 features of 100,000 rows.*max_cat"):
+    with raises(InvalidParameterError):
         as_matrix(csr_matrix((100_000, 10_000)), space)
     assert as_matrix(csr_matrix((10, 10)), space).shape == (10, 10)

@@ -10,6 +10,7 @@ from skeval import Context, TableSchema
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.steps.problem import Question, problem_of, row_order, rows_of_role, unanswerable
+from tests.snapshots import raises
 
 
 @pytest.fixture
@@ -126,11 +127,11 @@ def test_infinite_targets_of_synthetic_rows_are_left_out(mixed):
 
 
 def test_refusals(mixed):
-    with pytest.raises(InvalidParameterError, match="names the target"):
+    with raises(InvalidParameterError):
         problem_of(mixed, Question("member", features=("member", "age")))
-    with pytest.raises(InvalidParameterError, match="nothing, which is not a column"):
+    with raises(InvalidParameterError):
         problem_of(mixed, Question("member", features=("nothing",)))
-    with pytest.raises(InvalidParameterError, match="pos_label must be a label"):
+    with raises(InvalidParameterError):
         problem_of(mixed, Question("member", pos_label="maybe"))
 
 

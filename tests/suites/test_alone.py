@@ -11,6 +11,7 @@ import pytest
 from skeval import SuiteResult, TableSchema, evaluate_alone
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.declared_schema import StatedTable
+from tests.snapshots import raises
 
 STATED = {
     "id": {"kind": "id", "unique": True},
@@ -178,34 +179,34 @@ def test_a_table_schema_is_read():
 
 
 @pytest.mark.parametrize(
-    ("schema", "said"),
+    "schema",
     [
-        ([], "maps its columns to their kinds, or is a Table Schema with fields; got list"),
-        ({}, "maps its columns to their kinds"),
-        ({"age": {"kind": "continuous", "lowest": 0}}, "states lowest of age, which is unknown"),
-        ({"age": {"minimum": 0}}, "does not say of which kind age is"),
-        ({"age": {"kind": "categorical", "enum": []}}, "enum of age must be a list of values"),
-        ({"age": {"kind": "number"}}, "kinds must be among"),
-        ({"age": {"kind": "number", "minimum": 0}}, "kinds must be among"),
-        ({"age": "continuous", "rules": [1]}, "rules of a schema must be a list of texts"),
-        ({"age": "continuous", "rules": ["aged > 1"]}, "aged"),
-        ({"age": "continuous", "primaryKey": ["id"]}, "primary_key names no column"),
-        ({"age": {"kind": "continuous", "minimum": 2, "maximum": 1}}, "lies above its upper bound"),
-        ({"fields": [{"type": "string"}]}, "must have a name"),
-        ({"fields": [{"name": "a"}, {"name": "a"}]}, "two fields of the name a"),
-        ({"fields": [{"name": "age"}], "primaryKey": 5}, "primaryKey of a schema must be a list"),
-        ({"age": {"kind": "continuous", "required": "yes"}}, "required of age must be true or fal"),
-        ({"age": {"kind": "continuous", "unique": 1}}, "unique of age must be true or false, got"),
-        ({"age": {"kind": "continuous", "enum": [1]}}, "enum of age, which is continuous; columns"),
-        ({"age": {"kind": "continuous", "minimum": True}}, "minimum of age must be a date or a nu"),
-        ({"age": {"kind": "continuous", "minimum": float("inf")}}, "within 1e200 of 0, got inf"),
-        ({"age": {"kind": "continuous", "maximum": float("nan")}}, "within 1e200 of 0, got nan"),
-        ({"age": {"kind": "continuous", "maximum": 10**400}}, "within 1e200 of 0, got 1000"),
-        ({"age": {"kind": "continuous", "minimum": None}}, "within 1e200 of 0, got None"),
-        ({"age": {"kind": "id", "minimum": 1}}, "that are continuous and datetime have it"),
-        ({"fields": [{"name": "a", "constraints": [1]}]}, "constraints of a must be a mapping"),
+        [],
+        {},
+        {"age": {"kind": "continuous", "lowest": 0}},
+        {"age": {"minimum": 0}},
+        {"age": {"kind": "categorical", "enum": []}},
+        {"age": {"kind": "number"}},
+        {"age": {"kind": "number", "minimum": 0}},
+        {"age": "continuous", "rules": [1]},
+        {"age": "continuous", "rules": ["aged > 1"]},
+        {"age": "continuous", "primaryKey": ["id"]},
+        {"age": {"kind": "continuous", "minimum": 2, "maximum": 1}},
+        {"fields": [{"type": "string"}]},
+        {"fields": [{"name": "a"}, {"name": "a"}]},
+        {"fields": [{"name": "age"}], "primaryKey": 5},
+        {"age": {"kind": "continuous", "required": "yes"}},
+        {"age": {"kind": "continuous", "unique": 1}},
+        {"age": {"kind": "continuous", "enum": [1]}},
+        {"age": {"kind": "continuous", "minimum": True}},
+        {"age": {"kind": "continuous", "minimum": float("inf")}},
+        {"age": {"kind": "continuous", "maximum": float("nan")}},
+        {"age": {"kind": "continuous", "maximum": 10**400}},
+        {"age": {"kind": "continuous", "minimum": None}},
+        {"age": {"kind": "id", "minimum": 1}},
+        {"fields": [{"name": "a", "constraints": [1]}]},
     ],
 )
-def test_schemas_that_cannot_be_read(schema, said):
-    with pytest.raises(InvalidParameterError, match=said):
+def test_schemas_that_cannot_be_read(schema):
+    with raises(InvalidParameterError):
         evaluated(GOOD[["age"]], schema)

@@ -20,6 +20,7 @@ from skeval.exceptions import (
 )
 from skeval.privacy import ExactMatchShare, MembershipInference
 from skeval.suites.at_risk import rows_at_risk
+from tests.snapshots import raises
 
 TRAIN, HOLDOUT, FRESH = (make_mixed(300, random_state=seed) for seed in range(3))
 COPIED = np.arange(40, 60)
@@ -102,33 +103,31 @@ def test_it_is_in_no_file_and_lost_with_its_tables(suite):
         pickle.loads(pickle.dumps(results)),
         SuiteResult.from_dict(json.loads(results.to_json())),
     ):
-        with pytest.raises(NotRememberedError, match="stands in no file"):
+        with raises(NotRememberedError):
             again.at_risk()
     released = RELEASE.copy()
     results = suite.evaluate(released)
     assert len(results.at_risk(3)) == 3
     del released
     gc.collect()
-    with pytest.raises(NotRememberedError, match="as long as the fitted suite"):
+    with raises(NotRememberedError):
         results.at_risk()
     results = suite.evaluate(RELEASE)
     suite.fit(TRAIN, HOLDOUT)
     gc.collect()
-    with pytest.raises(NotRememberedError, match="not fitted again"):
+    with raises(NotRememberedError):
         results.at_risk()
 
 
 def test_what_cannot_be_told_is_said(suite):
-    with pytest.raises(
-        InvalidParameterError, match="n must be a whole number of at least 1, got 0"
-    ):
+    with raises(InvalidParameterError):
         suite.evaluate(RELEASE).at_risk(0)
     train, holdout, release = (
         pd.DataFrame({"note": [f"{who} note {i} of {who}" for i in range(30)]}) for who in "abc"
     )
     worded = MetricSuite([("copies", ExactMatchShare())]).fit(train, holdout)
-    with pytest.raises(TableError, match="no column of this table can be measured"):
+    with raises(TableError):
         worded.evaluate(release).at_risk()
     alone = MetricSuite([("copies", ExactMatchShare())]).fit(TRAIN)
-    with pytest.raises(MissingInputError, match="holdout"):
+    with raises(MissingInputError):
         alone.evaluate(RELEASE).at_risk()

@@ -19,6 +19,7 @@ from skeval.model_selection import make_generator_scorer
 from skeval.privacy import DCRShare, ExactMatchShare
 from skeval.utility import TSTR
 from tests.notebook import cell_of
+from tests.snapshots import raises, warns
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(120, random_state=seed) for seed in range(3))
 
@@ -56,9 +57,7 @@ def test_parameters_of_nested_suites_are_reached_by_name():
     assert copied["leaks"] is not suite["leaks"]
     assert copied["leaks"]["dcr"] is not suite["leaks"]["dcr"]
     assert copied["leaks"].n_jobs == 2
-    with pytest.raises(
-        InvalidParameterError, match=r"no parameter leaks__dc\. Did you mean leaks__dcr"
-    ):
+    with raises(InvalidParameterError):
         suite.set_params(leaks__dc=1)
     euclidean = DCRShare(space="euclidean").fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
     assert values(suite)["leaks/dcr"][0] == euclidean.value
@@ -99,7 +98,7 @@ def test_a_metric_is_switched_off_and_on(make):
     assert list(values(nested().set_params(leaks="passthrough"))) == ["ks"]
     assert "passthrough" in cell_of(suite)
     for wrong in (None, "drop", 3):
-        with pytest.raises(InvalidParameterError, match="set it to 'passthrough'"):
+        with raises(InvalidParameterError):
             suite.set_params(ks=wrong)
 
 
@@ -118,11 +117,9 @@ def test_suites_add():
     assert values(both) == values(first) | values(second)
     assert (second + first).n_jobs == 2
     assert (make_suite("screens") + first).optional == ("text",)
-    with pytest.raises(
-        InvalidParameterError, match=r"both suites have ks, tv\. Nest them: MetricSuite"
-    ):
+    with raises(InvalidParameterError):
         first + of_columns()
-    with pytest.raises(InvalidParameterError, match="different spaces"):
+    with raises(InvalidParameterError):
         first + second.set_params(space="euclidean")
     with pytest.raises(TypeError):
         first + KSComplement()
@@ -167,27 +164,24 @@ def test_metrics_by_name_are_those_of_the_shell():
 
 def test_an_unknown_metric_of_a_suite_is_a_key_error_that_names_a_near_one():
     suite = make_suite([KSComplement(), DCRShare()])
-    with pytest.raises(KeyError, match="Did you mean dcr_share"):
+    with raises(KeyError):
         suite["dcr_shares"]
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    "call",
     [
-        (lambda: make_suite([KSComplement()], target="age"), "target and sensitive are of presets"),
-        (lambda: make_suite(["ks_complemant"]), "there is no metric ks_complemant"),
-        (lambda: make_suite(["tstr"]), r"TSTR\(target=...\)"),
-        (
-            lambda: MetricSuite([KSComplement()]).fit(TRAIN),
-            r"make_suite\(\[KSComplement\(\)\]\) names",
-        ),
-        (lambda: MetricSuite(3).fit(TRAIN), "metrics must be .name, Metric. pairs"),
-        (lambda: MetricSuite([("a", MetricSuite([("b", 3)]))]).fit(TRAIN), "no Metric: b"),
-        (lambda: make_suite("KSComplement"), r"make_suite\(\[metric\]\) takes those"),
+        lambda: make_suite([KSComplement()], target="age"),
+        lambda: make_suite(["ks_complemant"]),
+        lambda: make_suite(["tstr"]),
+        lambda: MetricSuite([KSComplement()]).fit(TRAIN),
+        lambda: MetricSuite(3).fit(TRAIN),
+        lambda: MetricSuite([("a", MetricSuite([("b", 3)]))]).fit(TRAIN),
+        lambda: make_suite("KSComplement"),
     ],
 )
-def test_what_is_no_suite_is_refused(call, said):
-    with pytest.raises(InvalidParameterError, match=said):
+def test_what_is_no_suite_is_refused(call):
+    with raises(InvalidParameterError):
         call()
 
 
@@ -212,17 +206,14 @@ def test_score_is_the_mean_of_a_facet_or_says_why_not():
     suite = of_columns().fit(TRAIN, HOLDOUT)
     expected = OverallScore().score(suite.evaluate(SYNTHETIC))["fidelity"]
     assert suite.score(SYNTHETIC) == suite.score(SYNTHETIC, "fidelity") == expected
-    with pytest.raises(
-        InvalidParameterError,
-        match=r"of fidelity, got 'utility'. Name one: score\(synthetic, facet='fidelity'",
-    ):
+    with raises(InvalidParameterError):
         suite.score(SYNTHETIC, facet="utility")
     both = nested().fit(TRAIN, HOLDOUT)
-    with pytest.raises(InvalidParameterError, match="metrics of privacy, fidelity, got None"):
+    with raises(InvalidParameterError):
         both.score(SYNTHETIC)
     assert 0 <= both.score(SYNTHETIC, facet="privacy") <= 1
     without = MetricSuite([("dcr", DCRShare())]).fit(TRAIN)
-    with pytest.warns(MetricWarning, match="privacy has no score: dcr: "):
+    with warns(MetricWarning):
         assert np.isnan(without.score(SYNTHETIC))
 
 

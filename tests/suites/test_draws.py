@@ -15,6 +15,7 @@ from skeval.fidelity import KSComplement
 from skeval.stats.interval_overlap import interval_overlap
 from skeval.suites.draws import combined
 from skeval.utility import CoefficientOverlap, MeanCIOverlap
+from tests.snapshots import raises
 
 Q, U = np.array([2.0, 3.0, 7.0]), np.array([1.0, 2.0, 3.0])
 
@@ -141,11 +142,11 @@ class TestDraws:
         assert np.isnan(frame["estimate"].iloc[0])
 
     def test_refusals(self):
-        with pytest.raises(InvalidParameterError, match="KSComplement states no estimates"):
+        with raises(InvalidParameterError):
             combine_draws(KSComplement().fit(self.TRAIN), self.DRAWS)
-        with pytest.raises(InvalidParameterError, match="'partial' needs more draws, got 1"):
+        with raises(InvalidParameterError):
             combine_draws(MeanCIOverlap().fit(self.TRAIN), self.DRAWS[:1])
         with pytest.raises(NotFittedError):
             combine_draws(MeanCIOverlap(), self.DRAWS)
-        with pytest.raises(InvalidParameterError, match="rule must be"):
+        with raises(InvalidParameterError):
             combine_draws(MeanCIOverlap().fit(self.TRAIN), self.DRAWS, rule="imputed")

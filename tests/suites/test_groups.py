@@ -8,6 +8,7 @@ from skeval import MetricSuite, SuiteResult, report
 from skeval.exceptions import GroupedRowsWarning, InvalidParameterError, UnnoticedShiftWarning
 from skeval.privacy import DCROverfittingProtection, MembershipInference, NearDuplicateShare
 from skeval.relational import RelationalSchema
+from tests.snapshots import raises, warns
 
 
 def rows_of_persons(seed, n_persons=60):
@@ -49,18 +50,18 @@ def test_tests_use_one_row_of_each_group_and_values_use_all():
 
 def test_rows_of_persons_are_noticed_unless_they_are_named():
     train, holdout = map(rows_of_persons, range(2))
-    with pytest.warns(GroupedRowsWarning, match="groups='person'"):
+    with warns(GroupedRowsWarning):
         suite_of().fit(train, holdout)
 
 
 def test_groups_that_are_in_both_tables_are_refused():
     rows = rows_of_persons(0).sample(frac=1.0, random_state=0)
-    with pytest.raises(InvalidParameterError, match="of person in both train and holdout"):
+    with raises(InvalidParameterError):
         suite_of(groups="person", check_holdout=False).fit(rows[:150], rows[150:])
 
 
 def test_a_misspelt_column_of_groups_is_told_by_its_parameter():
-    with pytest.raises(InvalidParameterError, match=r"groups names persn.*mean person"):
+    with raises(InvalidParameterError):
         suite_of(groups="persn").fit(rows_of_persons(0), rows_of_persons(1))
 
 
@@ -92,5 +93,5 @@ def test_a_report_and_the_shell_take_groups(tmp_path, monkeypatch, run):
     assert SuiteResult.from_json("s.json")["dcr_overfitting"].p_value == expected
     tables = [{"rows": table} for table in (train, holdout, release)]
     asked = {"groups": "person", "schema": RelationalSchema(["rows"])}
-    with pytest.raises(InvalidParameterError, match="groups is for one table"):
+    with raises(InvalidParameterError):
         report(*tables, tmp_path / "r.html", **asked)

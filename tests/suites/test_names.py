@@ -13,6 +13,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.suites.features import plain
 from skeval.suites.named_metrics import preset_metrics
 from skeval.suites.names import ELSEWHERE, QUESTIONS, nearest_names, proper_name, table_of_names
+from tests.snapshots import raises
 
 ROOT = Path(__file__).parents[2]
 TRIED = {
@@ -108,16 +109,7 @@ def test_presets_are_found_by_any_capitals():
     assert list(make_suite("Quality").named_metrics) == list(make_suite("quality").named_metrics)
 
 
-@pytest.mark.parametrize(
-    ("preset", "said"),
-    [
-        ("qualty", "Did you mean quality?"),
-        ("TSPR", "PrivacyScore is a metric: make_suite([metric])"),
-        (["quality"], "there is no metric quality"),
-        ((3, 4), "no Metric: int-1, int-2"),
-        (3, "got 3."),
-    ],
-)
-def test_what_is_no_preset(preset, said):
-    with pytest.raises(InvalidParameterError, match=re.escape(said)):
+@pytest.mark.parametrize("preset", ["qualty", "TSPR", ["quality"], (3, 4), 3])
+def test_what_is_no_preset(preset):
+    with raises(InvalidParameterError):
         make_suite(preset)

@@ -11,6 +11,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
 from skeval.fidelity import KSComplement
 from skeval.results.summary import summary
+from tests.snapshots import raises
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*with fewer than 50 of either"
@@ -155,21 +156,21 @@ def test_page(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "kind", "message"),
+    ("change", "kind"),
     [
-        ({"n_max_train": 0}, InvalidParameterError, "n_max_train must be a positive int"),
-        ({"path": "missing/report.pdf"}, InvalidParameterError, "there is no folder"),
-        ({"columns": ["nope"]}, InvalidParameterError, "columns names nope"),
-        ({"synthetic": SYNTHETIC.drop(columns="age")}, SchemaMismatchError, "misses age"),
+        ({"n_max_train": 0}, InvalidParameterError),
+        ({"path": "missing/report.pdf"}, InvalidParameterError),
+        ({"columns": ["nope"]}, InvalidParameterError),
+        ({"synthetic": SYNTHETIC.drop(columns="age")}, SchemaMismatchError),
     ],
 )
-def test_a_failed_run_leaves_the_old_report(tmp_path, change, kind, message):
+def test_a_failed_run_leaves_the_old_report(tmp_path, change, kind):
     old = tmp_path / "report.pdf"
     old.write_text("old")
     arguments = {"train": TRAIN, "holdout": HOLDOUT, "synthetic": SYNTHETIC, "path": old, **change}
     if change.get("path"):
         arguments["path"] = tmp_path / change["path"]
-    with pytest.raises(kind, match=message):
+    with raises(kind):
         report(**arguments)
     assert old.read_text() == "old"
     assert list(tmp_path.iterdir()) == [old]

@@ -12,6 +12,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.relational import OfTable, RelationalContext
 from skeval.reporting import HTMLRenderer, PDFRenderer
 from skeval.suites.report import Limits, suite_of_report
+from tests.snapshots import raises
 
 # warnings of tables this small stand in the report, which is what it is for
 pytestmark = pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
@@ -82,9 +83,9 @@ def test_rows_and_columns_are_those_asked_for_by_table(tables, suite):
 
 
 def test_a_table_that_is_not_there_is_named(tables, tmp_path):
-    with pytest.raises(InvalidParameterError, match="no table shop; there are people"):
+    with raises(InvalidParameterError):
         report(*tables, tmp_path / "a.pdf", n_max_train={"shop": 3})
-    with pytest.raises(InvalidParameterError, match="n_max_test must be a positive int"):
+    with raises(InvalidParameterError):
         report(*tables, tmp_path / "a.pdf", n_max_test={"shops": 0})
 
 

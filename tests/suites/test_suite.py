@@ -37,6 +37,7 @@ from skeval.relational import RelationalContext
 from skeval.suites.presets import PRESETS
 from skeval.text import VocabularySimilarity
 from tests.notebook import cell_of
+from tests.snapshots import raises, warns
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*with fewer than 50 of either"
@@ -132,23 +133,21 @@ def test_metrics_without_their_needs_are_left_out_with_the_reason():
     assert "compares against holdout rows" in result["dcr_overfitting"].error
     assert result["ks_complement"].baseline is None
     assert result.sizes == {"train": 150, "synthetic": 150}
-    with pytest.raises(
-        MissingInputError, match="DCROverfittingProtection compares against holdout rows"
-    ):
+    with raises(MissingInputError):
         DCROverfittingProtection().fit(TRAIN)
-    with pytest.raises(MissingInputError, match='has mode="holdout"'):
+    with raises(MissingInputError):
         PrivacyScore(mode="holdout").fit(TRAIN)
 
 
 def test_a_failing_metric_does_not_lose_the_others():
     suite = MetricSuite([("bad", Broken()), ("ks", KSComplement())]).fit(TRAIN)
-    with pytest.warns(MetricFailedWarning, match="bad failed: ZeroDivisionError: ") as given:
+    with warns(MetricFailedWarning) as given:
         result = suite.evaluate(SYNTHETIC)
     # a foreign message may quote a cell of the data: that is neither logged nor saved
-    told = "ZeroDivisionError: of course, not … (on_error='raise' shows all)"
-    assert [str(warning.message) for warning in given] == [f"bad failed: {told}"]
-    assert str(TRAIN["income"].max()) not in result.to_json()
-    assert result["bad"].error == told
+    cell = str(TRAIN["income"].max())
+    assert cell not in str(given[0].message)
+    assert cell not in result.to_json()
+    assert str(given[0].message) == f"bad failed: {result['bad'].error}"
     assert 0 < result["ks"].value <= 1
     with pytest.raises(ZeroDivisionError):
         suite.set_params(on_error="raise").evaluate(SYNTHETIC)
@@ -163,16 +162,16 @@ def test_progress_is_told():
 
 
 @pytest.mark.parametrize(
-    ("metrics", "message"),
+    "metrics",
     [
-        ([("a", KSComplement()), ("a", TVComplement())], "a more than once"),
-        ([("a__b", KSComplement())], "__"),
-        ([("a", "ks")], "no Metric: a"),
-        ([KSComplement()], r"must be \(name, Metric\) pairs"),
+        [("a", KSComplement()), ("a", TVComplement())],
+        [("a__b", KSComplement())],
+        [("a", "ks")],
+        [KSComplement()],
     ],
 )
-def test_faulty_suites(metrics, message):
-    with pytest.raises(ValueError, match=message):
+def test_faulty_suites(metrics):
+    with raises(ValueError):
         MetricSuite(metrics).fit(TRAIN)
 
 
@@ -182,9 +181,7 @@ def test_unfitted():
 
 
 def test_unknown_preset():
-    with pytest.raises(
-        InvalidParameterError, match="preset must be among report, fidelity, utility"
-    ):
+    with raises(InvalidParameterError):
         make_suite("everything")
 
 
@@ -222,24 +219,19 @@ def test_baseline_has_no_more_rows_than_the_synthetic_table():
 
 
 def test_a_holdout_that_copies_train_warns_at_fit():
-    with pytest.warns(UserWarning, match="100.00% of the holdout rows also stand in train"):
+    with warns(UserWarning):
         KSComplement().fit(TRAIN, TRAIN)
 
 
 def test_columns_that_are_not_in_the_table():
-    with pytest.raises(InvalidParameterError, match="columns names nope, which is not a column"):
+    with raises(InvalidParameterError):
         KSComplement(columns=["nope"]).fit(TRAIN).score(SYNTHETIC)
 
 
 def test_names_of_no_column_are_one_error_of_the_whole_suite():
-    with pytest.raises(InvalidParameterError) as told:
+    with raises(InvalidParameterError):
         make_suite("utility", target="salary", sensitive="sex").fit(TRAIN, HOLDOUT)
-    assert str(told.value) == (
-        "MetricSuite: target names salary, which is not a column of train; sensitive names sex, "
-        "which is not a column of train. Columns that can be measured: "
-        f"{', '.join(Context.of(TRAIN).schema.measured)}."
-    )
-    with pytest.raises(InvalidParameterError, match="columns names no, nope, which"):
+    with raises(InvalidParameterError):
         MetricSuite(
             [
                 ("ks", KSComplement(columns=["age", "no"])),
@@ -248,7 +240,7 @@ def test_names_of_no_column_are_one_error_of_the_whole_suite():
             ]
         ).fit(TRAIN)
     # what is left out for want of a holdout is no excuse of a wrong name
-    with pytest.raises(InvalidParameterError, match="columns names nope"):
+    with raises(InvalidParameterError):
         MetricSuite([("dcr", DCROverfittingProtection(columns=["nope"]))]).fit(TRAIN)
 
 
@@ -259,18 +251,13 @@ def test_a_suite_still_leaves_out_what_the_table_does_not_suit():
 
 
 @pytest.mark.parametrize(
-    ("suite", "blamed", "meant"),
-    [
-        (make_suite("utility", target="incme"), "target", "income"),
-        (make_suite("report", quasi_identifiers=["citi"]), "known", "city"),
-    ],
+    "suite",
+    [make_suite("utility", target="incme"), make_suite("report", quasi_identifiers=["citi"])],
+    ids=["target", "known"],
 )
-def test_a_misspelt_column_is_not_a_column_and_the_near_one_is_offered(suite, blamed, meant):
-    with pytest.raises(InvalidParameterError) as told:
+def test_a_misspelt_column_is_not_a_column_and_the_near_one_is_offered(suite):
+    with raises(InvalidParameterError):
         suite.fit(TRAIN, HOLDOUT)
-    assert "is not a column" in str(told.value)
-    assert blamed in str(told.value).partition(" names ")[0]
-    assert str(told.value).endswith(f"Did you mean {meant}?")
 
 
 def test_a_column_of_text_is_a_column_that_cannot_be_measured():
@@ -278,21 +265,21 @@ def test_a_column_of_text_is_a_column_that_cannot_be_measured():
         table.assign(note=[f"{name} wrote note number {i}" for i in range(len(table))])
         for name, table in (("Ann", TRAIN), ("Bob", HOLDOUT))
     ]
-    with pytest.raises(InvalidParameterError, match=r"note \(text\), which cannot be measured"):
+    with raises(InvalidParameterError):
         KSComplement(columns=["note"]).fit(*tables, schema={"note": "text"})
 
 
 @pytest.mark.parametrize("tables", [3, [1, 2], {"a": 1, "b": 2}])
 def test_what_is_no_mapping_of_results_is_not_compared(tables):
-    with pytest.raises(InvalidParameterError, match="mapping of names to SuiteResult"):
+    with raises(InvalidParameterError):
         compare(tables)
-    with pytest.raises(InvalidParameterError, match="needs another SuiteResult"):
+    with raises(InvalidParameterError):
         SuiteResult({}).compare(tables)
 
 
 def test_an_error_lists_some_of_many_columns():
     table = pd.DataFrame({f"c{i}": [1.0, 2.0] for i in range(30)})
-    with pytest.raises(InvalidParameterError, match=r"measured: c0, c1, .*c19 and 10 more\.$"):
+    with raises(InvalidParameterError):
         KSComplement(columns=["nope"]).fit(table)
 
 
@@ -310,9 +297,9 @@ class Aimed(Metric):
 
 def test_a_target_that_is_wrong_and_one_that_is_lacking():
     assert Aimed("age").fit(TRAIN).score(SYNTHETIC) >= 0.0
-    with pytest.raises(InvalidParameterError, match="Aimed: target names salary"):
+    with raises(InvalidParameterError):
         Aimed("salary").fit(TRAIN)
-    with pytest.raises(MissingInputError, match="needs a target"):
+    with raises(MissingInputError):
         Aimed().fit(TRAIN)
     assert "needs a target" in MetricSuite([("aimed", Aimed())]).fit(TRAIN).skipped_["aimed"]
 
@@ -337,7 +324,7 @@ def test_a_table_of_texts_only():
     texts = [f"a remark of more than five words, number {i}" for i in range(60)]
     tables = [pd.DataFrame({"note": texts[i : i + 20]}) for i in (0, 20, 40)]
     suite = make_suite().fit(*tables[:2], schema={"note": "text"})
-    with pytest.warns(UserWarning, match="no column|fewer than two columns"):
+    with warns(UserWarning):
         result = suite.evaluate(tables[2])
     measured = {name: one.value for name, one in result.items() if not np.isnan(one.value)}
     assert measured["exact_matches"] == measured["near_duplicates"] == 0.0  # compared whole
@@ -358,7 +345,7 @@ def test_optional_needs_are_left_away_without_a_word():
     noted = [table.assign(note="a b c") for table in (TRAIN, HOLDOUT, SYNTHETIC)]
     suite = MetricSuite(metrics, optional=("text",)).fit(*noted[:2], schema={"note": "text"})
     assert list(suite.evaluate(noted[2])) == ["words", "shares", "ks"]
-    with pytest.raises(InvalidParameterError, match="optional must be"):
+    with raises(InvalidParameterError):
         MetricSuite(metrics, optional=("texts",)).fit(TRAIN)
 
 
@@ -379,11 +366,9 @@ class NoTags(Metric):
 
 
 def test_faulty_metrics_are_told_so():
-    with pytest.raises(
-        TypeError, match=r"Nothing\._compute must return a float or a Result, got NoneType"
-    ):
+    with raises(TypeError):
         Nothing().fit(TRAIN).score(SYNTHETIC)
-    with pytest.raises(InvalidParameterError, match="NoTags must set tags"):
+    with raises(InvalidParameterError):
         NoTags().fit(TRAIN)
 
 
@@ -433,7 +418,7 @@ def test_every_preset_runs(preset):
 
 
 def test_utility_needs_a_target():
-    with pytest.raises(InvalidParameterError, match="Name it: make_suite"):
+    with raises(InvalidParameterError):
         make_suite("utility")
     several = make_suite("utility", target="plan").fit(TRAIN, HOLDOUT)
     assert set(several.skipped_) == {"precision_efficacy", "recall_efficacy", "coefficients"}
@@ -472,11 +457,6 @@ def test_seed_goes_to_all():
     suite = make_suite("screens", random_state=7)
     seeds = [m.random_state for _, m in suite.metrics if "random_state" in m.get_params()]
     assert set(seeds) == {7}
-
-
-def test_no_such_preset():
-    with pytest.raises(InvalidParameterError, match="among report, fidelity"):
-        make_suite("everything")
 
 
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
@@ -546,7 +526,7 @@ def test_draws_without_a_value_are_left_out():
 
 
 def test_one_draw_tells_nothing():
-    with pytest.raises(InvalidParameterError, match="at least two draws"):
+    with raises(InvalidParameterError):
         evaluate_draws(Mean().fit(COUNTED), [drawn(0)])
 
 
@@ -577,13 +557,13 @@ def test_places_slices_and_names():
 
 def test_unknown_parameters_fail_at_once():
     suite = make_suite("fidelity")
-    for params, said in (
-        ({"n_job": 2}, "no parameter n_job. Did you mean n_jobs"),
-        ({"ks_complment": KSComplement()}, "Did you mean ks_complement"),
-        ({"ks_complement__space": 1}, "no parameter ks_complement__space"),
-        ({"ks_complement": "drop"}, "ks_complement must be a Metric, got 'drop'"),
+    for params in (
+        {"n_job": 2},
+        {"ks_complment": KSComplement()},
+        {"ks_complement__space": 1},
+        {"ks_complement": "drop"},
     ):
-        with pytest.raises(InvalidParameterError, match=said):
+        with raises(InvalidParameterError):
             suite.set_params(**params)
     replaced = TVComplement(nan="drop")
     suite.set_params(ks_complement=replaced, n_jobs=2)
@@ -608,15 +588,15 @@ def test_a_suite_keeps_the_schema_that_it_was_made_with():
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    "call",
     [
-        (lambda t: report(t, t), r"or report\(train, synthetic, path\)"),
-        (lambda t: report(t, t, t), "no path is given, where to write"),
-        (lambda t: report(t, t, t, "r.pdf", targets="a"), "Did you mean target"),
-        (lambda t: make_suite("report", "age"), "All but the preset is given by name"),
-        (lambda t: make_suite(sensitives="age"), "Did you mean sensitive"),
+        lambda t: report(t, t),
+        lambda t: report(t, t, t),
+        lambda t: report(t, t, t, "r.pdf", targets="a"),
+        lambda t: make_suite("report", "age"),
+        lambda t: make_suite(sensitives="age"),
     ],
 )
-def test_calls_that_do_not_fit(call, said):
-    with pytest.raises(InvalidParameterError, match=said):
+def test_calls_that_do_not_fit(call):
+    with raises(InvalidParameterError):
         call(make_mixed(20))

@@ -13,6 +13,7 @@ from skeval import TableSchema
 from skeval.exceptions import InvalidParameterError, MetricWarning, TableError
 from skeval.tables.csv_dialect import Dialect
 from skeval.tables.reading import read_table
+from tests.snapshots import raises, warns
 
 TABLE = pd.DataFrame({"n": [1.5, 2.25, -3.0], "name": ["Zo\u00eb", "a, b", "c; d"], "k": [1, 2, 3]})
 
@@ -48,7 +49,7 @@ def test_dialects_are_found_and_said(tmp_path, settings, said):
 @pytest.mark.parametrize("packing", ["gz", "zip", "bz2", "xz"])
 def test_packed_files(tmp_path, packing):
     path = written(tmp_path / f"t.csv.{packing}", sep=";", decimal=",")
-    with pytest.warns(MetricWarning, match="semicolons"):
+    with warns(MetricWarning):
         pd.testing.assert_frame_equal(read_table(path), TABLE, check_dtype=False)
 
 
@@ -57,7 +58,7 @@ def test_what_is_given_is_not_said(tmp_path, recwarn):
     table = read_table(path, dialect=Dialect(";", "latin-1", ","))
     pd.testing.assert_frame_equal(table, TABLE, check_dtype=False)
     assert not recwarn.list
-    with pytest.raises(TableError, match="cannot be read as csv"):
+    with raises(TableError):
         read_table(path, dialect=Dialect(";", "utf-8", ","))
 
 
@@ -86,17 +87,17 @@ def test_points_and_commas_together_are_no_decimal_commas(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    "given",
     [
-        ({"sep": ""}, "sep must be one character"),
-        ({"sep": '"'}, "sep must be one character"),
-        ({"decimal": "-"}, "decimal must be"),
-        ({"sep": ",", "decimal": ","}, "sep and decimal cannot both be ','"),
-        ({"encoding": "none"}, "there is no encoding none"),
+        {"sep": ""},
+        {"sep": '"'},
+        {"decimal": "-"},
+        {"sep": ",", "decimal": ","},
+        {"encoding": "none"},
     ],
 )
-def test_dialects_that_cannot_be(given, said):
-    with pytest.raises(InvalidParameterError, match=said):
+def test_dialects_that_cannot_be(given):
+    with raises(InvalidParameterError):
         Dialect(**given)
 
 
@@ -125,7 +126,7 @@ def test_a_zero_alone_and_decimals_are_numbers(tmp_path):
 def test_leading_zeros_far_down_a_packed_file(tmp_path):
     with gzip.open(tmp_path / "t.csv.gz", "wt") as file:
         file.write("a;b\n" + "\n".join(f"{i + 10};{i}" for i in range(250_000)) + "\n007;1\n")
-    with pytest.warns(MetricWarning, match="semicolons"):
+    with warns(MetricWarning):
         table = read_table(tmp_path / "t.csv.gz")
     assert table["a"].iloc[-1] == "007"
     assert table["b"].dtype.kind == "i"
@@ -135,7 +136,7 @@ def test_an_archive_of_two_tables(tmp_path):
     with zipfile.ZipFile(tmp_path / "t.csv.zip", "w") as archive:
         archive.writestr("a.csv", "a\n1\n")
         archive.writestr("b.csv", "a\n1\n")
-    with pytest.raises(TableError, match="must hold one table"):
+    with raises(TableError):
         read_table(tmp_path / "t.csv.zip")
 
 
@@ -161,9 +162,9 @@ def test_metadata_of_sdv_is_taken_as_a_schema():
         "visits"
         not in KSComplement().fit(table, schema=metadata).evaluate(table).details["columns"]
     )
-    with pytest.raises(InvalidParameterError, match="got Metadata"):
+    with raises(InvalidParameterError):
         KSComplement().fit(table, schema=Metadata({"anything": 1}))
-    with pytest.raises(InvalidParameterError, match="got DataFrame"):
+    with raises(InvalidParameterError):
         KSComplement().fit(table, schema=pd.DataFrame({"columns": [1]}))
 
 

@@ -14,6 +14,7 @@ from skeval import TablePreprocessor
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy import DCRShare, MembershipInference
 from skeval.tables.embedding import TextEmbedder, vectors_of
+from tests.snapshots import raises
 
 SCHEMA = {"note": "text"}
 RNG = np.random.default_rng(0)
@@ -84,14 +85,14 @@ def test_the_classifier_of_membership_reads_texts():
 
 def test_what_an_embedder_must_give():
     wide = HashingVectorizer(n_features=2**14)
-    with pytest.raises(InvalidParameterError, match="16,384 features"):
+    with raises(InvalidParameterError):
         vectors_of(wide, ["a"])
     flat = type("Flat", (), {"encode": lambda self, texts: np.zeros(len(texts))})()
-    with pytest.raises(InvalidParameterError, match="one vector of finite numbers a text"):
+    with raises(InvalidParameterError):
         vectors_of(flat, ["a", "b"])
-    with pytest.raises(InvalidParameterError, match="no place"):
+    with raises(InvalidParameterError):
         TablePreprocessor(SCHEMA, space="gower", embedder=Letters()).fit(TRAIN)
-    with pytest.raises(InvalidParameterError, match="embedder must be"):
+    with raises(InvalidParameterError):
         TablePreprocessor(SCHEMA, embedder="tfidf").fit(TRAIN)
     space = TablePreprocessor(SCHEMA, embedder=Letters())
     assert clone(space).embedder.encode(["abc"]) == [[1, 1, 1]]

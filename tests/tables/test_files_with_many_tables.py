@@ -25,6 +25,7 @@ from skeval.tables import files_with_many_tables, gathered_cells
 from skeval.tables.gathered_cells import MAX_CELLS
 from skeval.tables.place import Place
 from skeval.tables.reading import read_table
+from tests.snapshots import raises, warns
 
 TABLE = make_mixed(60, random_state=0)[["age", "income", "city"]]
 CODED = TABLE.assign(code=[f"{i:04d}" for i in range(60)])
@@ -85,19 +86,14 @@ def test_the_rows_are_those_that_were_written(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    ("writer", "ending", "kind"),
-    [
-        (in_workbook, ".xlsx", "sheet"),
-        (in_sqlite, ".sqlite", "table"),
-        (in_duckdb, ".duckdb", "table"),
-    ],
+    ("writer", "ending"), [(in_workbook, ".xlsx"), (in_sqlite, ".sqlite"), (in_duckdb, ".duckdb")]
 )
-def test_one_of_several_is_named(tmp_path, writer, ending, kind):
+def test_one_of_several_is_named(tmp_path, writer, ending):
     path = writer(tmp_path / f"t{ending}", first=TABLE, second=CODED)
     pd.testing.assert_frame_equal(read_table(f"{path}#second"), CODED, check_dtype=False)
-    with pytest.raises(TableError, match=f"it has 2 {kind}s, first, second; name one behind a #."):
+    with raises(TableError):
         read_table(path)
-    with pytest.raises(TableError, match=f"it has no such {kind}; it has first, second."):
+    with raises(TableError):
         read_table(f"{path}#third")
 
 
@@ -118,7 +114,7 @@ def test_a_query_reads_and_never_writes(tmp_path, writer, ending):
         read_table(f"{path}#select agee from people")
     with pytest.raises(TableError, match=r"readonly|read-only|cannot be read"):
         read_table(f"{path}#with x as (select 1) delete from people")
-    with pytest.raises(TableError, match=r"it has no such table; it has people."):
+    with raises(TableError):
         read_table(f"{path}#drop table people")
     assert path.read_bytes() == before
 
@@ -128,7 +124,7 @@ def test_a_foreign_database_reads_no_other_file(tmp_path):
     path = in_duckdb(tmp_path / "t.duckdb", people=TABLE)
     with contextlib.closing(duckdb.connect(str(path))) as base:
         base.execute(f"CREATE VIEW trap AS SELECT * FROM read_csv('{tmp_path}/secret.csv')")
-    with pytest.raises(TableError, match=r"cannot be read as duckdb"):
+    with raises(TableError):
         read_table(f"{path}#trap")
     assert len(read_table(path)) == len(TABLE)  # a view is read where it is named
 
@@ -179,17 +175,19 @@ def test_wrong_urls_are_refused(url):
 
 
 @pytest.mark.parametrize(
-    ("package", "name", "extra"),
-    [("openpyxl", "t.xlsx", "excel"), ("duckdb", "t.db", "duckdb"), ("sqlalchemy", "", "sql")],
+    ("package", "name"),
+    [
+        pytest.param("openpyxl", "t.xlsx", id="openpyxl"),
+        pytest.param("duckdb", "t.db", id="duckdb"),
+        pytest.param("sqlalchemy", "", id="sqlalchemy"),
+    ],
 )
-def test_what_is_not_installed_is_named(tmp_path, monkeypatch, package, name, extra):
+def test_what_is_not_installed_is_named(tmp_path, monkeypatch, package, name):
     if name:
         WRITERS[name](tmp_path / name)
 
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(
-        MissingDependencyError, match=rf'{package}. Run: pip install "skeval\[{extra}\]"'
-    ):
+    with raises(MissingDependencyError):
         read_table(tmp_path / name if name else URL)
 
 
@@ -214,25 +212,21 @@ def test_what_is_odd_in_a_sheet(tmp_path):
         {"a": [1, 2.5], "b": [None, None], "2019": [dt.datetime(2020, 1, 1), None]}
     )
     pd.testing.assert_frame_equal(read, expected, check_dtype=False)
-    with pytest.raises(
-        TableError, match=r"1 of its columns have cells but no name; write all names"
-    ):
+    with raises(TableError):
         read_table(sheet_of(tmp_path / "t.xlsx", [["Patients of 2019"], ["a", "b"], [1, 2]]))
-    with pytest.raises(TableError, match=r"it has no sheet with cells"):
+    with raises(TableError):
         read_table(sheet_of(tmp_path / "t.xlsx", []))
 
 
 def test_a_saved_index_of_a_sheet_is_left_out(tmp_path):
     TABLE.to_excel(tmp_path / "t.xlsx")
-    with pytest.warns(MetricWarning, match=r"t.xlsx was saved with its row index"):
+    with warns(MetricWarning):
         pd.testing.assert_frame_equal(read_table(tmp_path / "t.xlsx"), TABLE, check_dtype=False)
 
 
 def test_formulas_are_not_run_and_those_without_a_value_are_named(tmp_path):
     path = sheet_of(tmp_path / "t.xlsx", [["a", "b", "c"], [1, "=1+1", None], [2, "=A2", 3]])
-    with pytest.warns(
-        MetricWarning, match=r"formulas without a saved value, read as missing, in b\."
-    ):
+    with warns(MetricWarning):
         read = read_table(path)
     assert read["b"].isna().all()
     assert read["a"].tolist() == [1, 2]
@@ -248,7 +242,7 @@ def with_stated_size(path, size):
 def test_workbooks_that_unpack_to_too_much_are_refused(tmp_path):
     path = in_workbook(tmp_path / "t.xlsx", people=TABLE)
     with_stated_size(path, 2**29 + 1)
-    with pytest.raises(TableError, match=r"MiB; write the table as Parquet."):
+    with raises(TableError):
         read_table(path)
 
 
@@ -272,9 +266,7 @@ def test_a_cell_far_away_fills_no_memory(tmp_path, monkeypatch):
     book = openpyxl.Workbook()
     book.active["A1"], book.active["B2"], book.active["XFD1000"] = "a", 1, 2
     book.save(tmp_path / "t.xlsx")
-    with pytest.raises(
-        TableError, match=r"it has more than 16,384 cells; write the table as Parquet"
-    ):
+    with raises(TableError):
         read_table(tmp_path / "t.xlsx")
 
 
@@ -293,22 +285,24 @@ def test_a_wrong_size_of_a_sheet_is_not_believed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [b"PK\x03\x04" + bytes(99), b"\xd0\xcf\x11\xe0" + bytes(99), b"a,b\n1,2\n"]
+    "content",
+    [b"PK\x03\x04" + bytes(99), b"\xd0\xcf\x11\xe0" + bytes(99), b"a,b\n1,2\n"],
+    ids=["archive", "old", "text"],
 )
 def test_what_is_no_workbook_is_refused(tmp_path, content):
     (tmp_path / "t.xlsx").write_bytes(content)
-    with pytest.raises(TableError, match=r"t.xlsx cannot be read as xlsx: it is "):
+    with raises(TableError):
         read_table(tmp_path / "t.xlsx")
 
 
 @pytest.mark.parametrize(
-    "line", ["[1, 2]", "{", '{"a": ' + "[" * 10_000, "\udcff", '{"a": [1]}', '{"a": {"b": 1}}']
+    "line",
+    ["[1, 2]", "{", '{"a": ' + "[" * 10_000, "\udcff", '{"a": [1]}', '{"a": {"b": 1}}'],
+    ids=["list", "cut", "deep", "bytes", "list in a cell", "object in a cell"],
 )
 def test_what_is_no_line_of_json_is_refused(tmp_path, line):
     (tmp_path / "t.jsonl").write_text('{"a": 1}\n' + line, errors="surrogateescape")
-    with pytest.raises(
-        TableError, match=r"its line 2 is no JSON object|a: the cells are lists or obj"
-    ):
+    with raises(TableError):
         read_table(tmp_path / "t.jsonl")
 
 
@@ -322,7 +316,7 @@ def test_lines_need_not_have_all_names(tmp_path):
 def test_new_names_on_each_line_fill_no_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(gathered_cells, "MAX_CELLS", 2**10)
     (tmp_path / "t.jsonl").write_text("".join(f'{{"a{i}": 1}}\n' for i in range(99)))
-    with pytest.raises(TableError, match=r"it has more than 1,024 cells"):
+    with raises(TableError):
         read_table(tmp_path / "t.jsonl")
     assert MAX_CELLS > 10**7
 
@@ -337,11 +331,13 @@ def test_what_is_no_arrow_file_is_refused(tmp_path, content):
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"nothing of this kind", b"SQLite format 3\0" + bytes(99)]
+    "content",
+    [b"", b"nothing of this kind", b"SQLite format 3\0" + bytes(99)],
+    ids=["empty", "other", "broken"],
 )
 def test_what_is_no_database_is_refused(tmp_path, content):
     (tmp_path / "t.db").write_bytes(content)
-    with pytest.raises(TableError, match=r"t.db cannot be read as db: "):
+    with raises(TableError):
         read_table(tmp_path / "t.db")
 
 
@@ -379,16 +375,15 @@ SPINS = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT 
 
 
 @pytest.mark.parametrize(
-    ("view", "said"),
-    [(SPINS, "it takes too long"), ("SELECT hex(zeroblob(20000000)) AS x", "too big")],
+    "view", [SPINS, "SELECT hex(zeroblob(20000000)) AS x"], ids=["endless", "large"]
 )
-def test_a_view_of_a_stranger_ends_and_has_no_cell_without_bound(tmp_path, monkeypatch, view, said):
+def test_a_view_of_a_stranger_ends_and_has_no_cell_without_bound(tmp_path, monkeypatch, view):
     path = tmp_path / "t.sqlite"
     with contextlib.closing(sqlite3.connect(path)) as base:
         base.execute(f"CREATE VIEW people AS {view}")
         base.commit()
     monkeypatch.setattr(files_with_many_tables, "MAX_STEPS", 2**22)
-    with pytest.raises(TableError, match=said):
+    with raises(TableError):
         read_table(f"{path}#people")
 
 
@@ -400,7 +395,7 @@ def test_the_bytes_of_all_texts_of_a_database_are_bounded(tmp_path, monkeypatch)
             "CREATE VIEW large AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
             "WHERE i < 1000) SELECT i, hex(zeroblob(100000)) AS cell FROM n"
         )
-    with pytest.raises(TableError, match="MiB"):
+    with raises(TableError):
         read_table(f"{path}#large")
 
 

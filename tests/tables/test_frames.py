@@ -24,6 +24,7 @@ from skeval.exceptions import (
 )
 from skeval.fidelity import KSComplement, TVComplement
 from skeval.tables.one_table import as_frame
+from tests.snapshots import raises
 
 TRAIN = pd.DataFrame({"x": [1.0, 2.0, 3.0], "c": ["a", "b", "a"]})
 
@@ -55,29 +56,29 @@ def test_other_libraries(convert):
 
 @pytest.mark.parametrize("table", [[[1, 2]], np.ones((2, 2)), {"a": [1]}, None, pl.Series([1])])
 def test_no_table(table):
-    with pytest.raises(TableError, match="train must be a pandas, polars or pyarrow table, got"):
+    with raises(TableError):
         as_frame(table, "train")
 
 
 @pytest.mark.parametrize("table", [TRAIN.iloc[:0], TRAIN[[]]])
 def test_empty(table):
-    with pytest.raises(TableError, match=r"synthetic has \d rows and \d columns; at least one"):
+    with raises(TableError):
         as_frame(table, "synthetic")
 
 
 def test_doubled_names():
     doubled = pd.DataFrame(np.ones((2, 3)), columns=["a", "b", "a"])
-    with pytest.raises(TableError, match=r"holdout has columns of the same name: a\. Rename"):
+    with raises(TableError):
         as_frame(doubled, "holdout")
 
 
 def test_names_equal_as_strings():
-    with pytest.raises(TableError, match="same name: 1"):
+    with raises(TableError):
         as_frame(pd.DataFrame({1: [1], "1": [2]}), "train")
 
 
 def test_unhashable_cells():
-    with pytest.raises(TableError, match="tags holds values that are no categories"):
+    with raises(TableError):
         read(pd.DataFrame({"tags": [["a"], ["b"]]}))
 
 
@@ -168,14 +169,12 @@ def test_levels_sort_as_numbers():
 
 
 def test_all_faulty_columns_are_named_at_once():
-    with pytest.raises(SchemaMismatchError, match=r"misses x \(did you mean xx\?\), c"):
+    with raises(SchemaMismatchError):
         read(TRAIN, pd.DataFrame({"xx": [1.0]}))
 
 
 def test_holdout_has_no_further_columns():
-    with pytest.raises(
-        SchemaMismatchError, match="holdout does not have the columns of train: it has unexpected z"
-    ):
+    with raises(SchemaMismatchError):
         read(TRAIN, holdout=TRAIN.assign(z=1))
 
 
@@ -196,26 +195,27 @@ def test_names_of_further_columns_are_cut_since_they_may_hold_a_row():
 
 
 @pytest.mark.parametrize(
-    ("column", "values", "wanted"),
-    [("x", ["p", "q", "r"], "numbers"), ("x", pd.date_range("2020", periods=3), "numbers")],
+    "values",
+    [
+        pd.Series(["p", "q", "r"], dtype=object),
+        pd.Series(pd.date_range("2020", periods=3), dtype="datetime64[ns]"),
+    ],
+    ids=["texts", "dates"],
 )
-def test_columns_of_another_type(column, values, wanted):
-    with pytest.raises(
-        SchemaMismatchError,
-        match=rf"synthetic has columns of another type .*{column} \(expected {wanted}",
-    ):
-        read(TRAIN, TRAIN.assign(**{column: values}))
+def test_columns_of_another_type(values):
+    with raises(SchemaMismatchError):
+        read(TRAIN, TRAIN.assign(x=values))
 
 
 def test_intervals_are_no_numbers():
     values = pd.Categorical([pd.Interval(0, 1), None, pd.Interval(1, 2)])
-    with pytest.raises(SchemaMismatchError, match=r"x \(expected numbers, got category"):
+    with raises(SchemaMismatchError):
         read(TRAIN, pd.DataFrame({"x": values, "c": "a"}))
 
 
 def test_numbers_are_no_dates():
     train = pd.DataFrame({"when": pd.date_range("2020", periods=3)})
-    with pytest.raises(SchemaMismatchError, match="expected dates, got int64"):
+    with raises(SchemaMismatchError):
         read(train, pd.DataFrame({"when": [1, 2, 3]}))
 
 
@@ -229,12 +229,12 @@ def test_some_unreadable_cells_are_counted():
 
 def test_real_tables_must_be_readable_for_the_most_part():
     train = pd.DataFrame({"x": np.array([1, "p", "q"], dtype=object)})
-    with pytest.raises(SchemaMismatchError, match="train has columns of another type"):
+    with raises(SchemaMismatchError):
         read(train, x="continuous")
 
 
 def test_infinities():
-    with pytest.raises(TableError, match=r"train has infinite values in x\. Replace them"):
+    with raises(TableError):
         read(TRAIN.assign(x=[1.0, np.inf, -np.inf]))
     context = read(TRAIN, TRAIN.assign(x=[1.0, np.inf, -np.inf]))
     assert notices(context) == [
@@ -354,11 +354,8 @@ def test_large_numbers_that_float64_holds_are_fine(values):
 
 def test_dates_that_do_not_read_in_the_format_of_train():
     train, later = pd.DataFrame({"when": ["05/06/2020"] * 3}), pd.DataFrame({"when": DAYS})
-    with pytest.raises(SchemaMismatchError) as raised:
+    with raises(SchemaMismatchError):
         read(train, holdout=later)
-    text = str(raised.value)
-    assert "when (expected dates as %m/%d/%Y, 1 of 3 cells do not read so)" in text
-    assert "datetime_formats={column: format}" in text
     ((_, notice),) = notices(read(train, later))
     assert "when (1 cell: no dates as %m/%d/%Y)" in notice
     schema = TableSchema({"when": "datetime"}, datetime_formats={"when": "%d/%m/%Y"})
@@ -409,7 +406,7 @@ def test_nested_arrow_cells():
     nested = pd.DataFrame(
         {"tags": pd.Series(table["tags"], dtype=pd.ArrowDtype(table["tags"].type))}
     )
-    with pytest.raises(TableError, match="tags holds values that are no categories"):
+    with raises(TableError):
         read(nested)
 
 
@@ -420,8 +417,10 @@ def test_words_for_truth(values):
 
 
 def test_other_words_than_truth():
-    with pytest.raises(SchemaMismatchError, match=r"ok \(expected true/false, yes/no, y/n, t/f or"):
-        read(pd.DataFrame({"ok": [True, False]}), pd.DataFrame({"ok": ["high", "low"]}))
+    with raises(SchemaMismatchError):
+        read(
+            pd.DataFrame({"ok": [True, False]}), pd.DataFrame({"ok": ["high", "low"]}, dtype=object)
+        )
 
 
 def test_column_names_of_numbers_in_the_schema():
@@ -458,7 +457,7 @@ def objects(*cells):
 
 
 def test_numbers_whose_differences_overflow_are_refused_or_infinite():
-    with pytest.raises(TableError, match=r"train has values beyond 4\.5e\+307 in x"):
+    with raises(TableError):
         read(pd.DataFrame({"x": [1.7e308, -1.7e308]}))
     context = read(TRAIN[["x"]], pd.DataFrame({"x": [1.7e308, -1.7e308, 1.0]}))
     assert context.synthetic["x"].tolist() == [np.inf, -np.inf, 1.0]
@@ -466,7 +465,7 @@ def test_numbers_whose_differences_overflow_are_refused_or_infinite():
 
 
 def test_integers_that_no_float_holds_are_infinite():
-    with pytest.raises(TableError, match="train has infinite values in x"):
+    with raises(TableError):
         read(objects(10**400, 5))
     assert read(objects(1.5, 2), objects(10**400, -(10**400), 5)).synthetic["x"].tolist() == [
         np.inf,
@@ -493,12 +492,12 @@ def test_halves_of_surrogate_pairs_are_spelled(kind):
 
 
 def test_complex_columns_are_refused():
-    with pytest.raises(TableError, match="train has complex numbers in x"):
+    with raises(TableError):
         read(pd.DataFrame({"x": np.array([1 + 2j, 3])}))
 
 
 def test_complex_cells_among_numbers_cannot_be_read():
-    with pytest.raises(SchemaMismatchError, match="x"):
+    with raises(SchemaMismatchError):
         read(objects(1 + 2j, 3.0), x="continuous")
 
 
@@ -513,7 +512,7 @@ def test_categories_of_fractions_beyond_floats():
 
 def test_types_that_pandas_lacks_are_named():
     table = pl.DataFrame({"x": pl.Series([1, 2], dtype=pl.Int128), "y": [1, 2]})
-    with pytest.raises(TableError, match=r"for the types of: x \(Int128\). Cast these columns"):
+    with raises(TableError):
         read(table)
 
 

@@ -13,6 +13,7 @@ from skeval import Discretizer, TablePreprocessor
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
 from skeval.tables.preprocessing import inner_edges
+from tests.snapshots import raises
 
 TABLE = pd.DataFrame(
     {
@@ -83,12 +84,12 @@ def test_columns_may_come_in_any_order_and_must_be_there():
     np.testing.assert_array_equal(
         preprocessor.transform(table[table.columns[::-1]]), preprocessor.transform(table)
     )
-    with pytest.raises(SchemaMismatchError, match="misses age"):
+    with raises(SchemaMismatchError):
         preprocessor.transform(table.drop(columns="age"))
 
 
 def test_unknown_space():
-    with pytest.raises(InvalidParameterError, match="space must be 'gower' or 'euclidean'"):
+    with raises(InvalidParameterError):
         TablePreprocessor(space="cosine").fit(TABLE)
 
 
@@ -207,5 +208,5 @@ def test_quantile_bins_are_closed_on_the_right():
     "params", [{"n_bins": 1}, {"strategy": "kmeans"}, {"max_categories": 0}, {"nan": "keep"}]
 )
 def test_discretizer_parameters(params):
-    with pytest.raises(InvalidParameterError, match=next(iter(params))):
+    with raises(InvalidParameterError):
         Discretizer(**params).fit(TABLE)

@@ -17,6 +17,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import MetricWarning, TableError
 from skeval.tables.long_csv import streamed
 from skeval.tables.reading import read_table
+from tests.snapshots import raises, warns
 
 
 def test_a_saved_index_is_left_out(tmp_path):
@@ -24,7 +25,7 @@ def test_a_saved_index_is_left_out(tmp_path):
     table = read_table(tmp_path / "plain.csv")
     for index in (table.index, table.index[::-1] * 3):
         table.set_axis(index).to_csv(tmp_path / "indexed.csv")
-        with pytest.warns(MetricWarning, match="indexed.csv was saved with its row index"):
+        with warns(MetricWarning):
             pd.testing.assert_frame_equal(read_table(tmp_path / "indexed.csv"), table)
     table.set_axis([1] * len(table)).to_csv(tmp_path / "unnamed.csv")
     assert read_table(tmp_path / "unnamed.csv").shape[1] == table.shape[1] + 1
@@ -56,7 +57,7 @@ def test_separators_at_the_ends_of_lines_shift_no_column(tmp_path, lines):
 @pytest.mark.parametrize("last", ["9", '"x, y"'])
 def test_rows_longer_than_the_header_are_refused(tmp_path, last):
     path = written(tmp_path, ["a,b,c", f"1,2,3,{last}", f"4,5,6,{last}"])
-    with pytest.raises(TableError, match="rows have 4 cells, its header has 3 names"):
+    with raises(TableError):
         read_table(path)
 
 
@@ -121,9 +122,7 @@ def test_another_kind_of_file_is_named(tmp_path, name, content, said):
 def test_a_database_is_named(tmp_path):
     with contextlib.closing(sqlite3.connect(tmp_path / "t.csv")) as base:
         TABLE.to_sql("t", base)
-    with pytest.raises(
-        TableError, match=r"it is an SQLite database; rename it to end in \.sqlite\."
-    ):
+    with raises(TableError):
         read_table(tmp_path / "t.csv")
 
 
@@ -136,14 +135,14 @@ def test_names_may_begin_as_other_files_do(tmp_path, name):
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32"])
 def test_wide_encodings_are_found(tmp_path, encoding):
     TABLE.to_csv(tmp_path / "t.csv", index=False, encoding=encoding)
-    with pytest.warns(MetricWarning, match=f"its text as {encoding}"):
+    with warns(MetricWarning):
         pd.testing.assert_frame_equal(read_table(tmp_path / "t.csv"), TABLE, check_dtype=False)
 
 
 def test_a_small_file_of_one_long_line_is_refused(tmp_path):
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"," * 2**25))
-    with pytest.raises(TableError, match="a line of over 16 MiB; write each row"):
+    with raises(TableError):
         read_table(path)
 
 
@@ -151,7 +150,7 @@ def test_a_small_file_of_one_long_line_is_refused(tmp_path):
 def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path):
     path, part = tmp_path / "a.csv.gz", gzip.compress(b"1,2\n" * 2**20)
     path.write_bytes(gzip.compress(b"a,b\n") + part * 257)
-    with pytest.raises(TableError, match="over 1,024 MiB; unpack it before"):
+    with raises(TableError):
         read_table(path)
 
 

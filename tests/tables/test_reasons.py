@@ -10,6 +10,7 @@ from skeval import TableSchema
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.reasons import column_reasons
+from tests.snapshots import raises
 
 N = 40
 TABLE = pd.DataFrame(
@@ -113,7 +114,7 @@ def test_doubts_are_accepted_by_one_word_and_names_go_before():
     assert schema.kinds == {**accepted, "sex": "continuous"}
     assert not schema.accept  # which others are to be inferred so is another question
     assert column_reasons(CODES, schema)["stage"].proposed is None
-    with pytest.raises(InvalidParameterError, match="schema must be a TableSchema"):
+    with raises(InvalidParameterError):
         TableSchema.infer(CODES, "accepted")
 
 
@@ -127,5 +128,5 @@ def test_a_file_may_say_more_of_a_column_than_its_kind():
     said = {"stage": {"kind": "continuous", "proposed": "categorical", "doubt": "?"}}
     assert TableSchema.infer(CODES, said).kinds["stage"] == "continuous"
     said["stage"]["kind"] = "number"
-    with pytest.raises(InvalidParameterError, match=r"stage.* is 'number'"):
+    with raises(InvalidParameterError):
         TableSchema.infer(CODES, said)

@@ -13,6 +13,7 @@ from skeval.exceptions import InvalidParameterError, MissingInputError, TableErr
 from skeval.relational import ForeignKey, RelationalData, RelationalSchema, split_by_subject
 from skeval.tables.keys import key_codes
 from skeval.tables.relational_data import NULL, ORPHAN, n_endless, parent_positions
+from tests.snapshots import raises
 
 KEY = ForeignKey("orders", "user", "users", "id")
 
@@ -50,7 +51,7 @@ def test_of_rows_with_one_key_the_first_is_the_parent():
 
 def test_cells_that_cannot_be_keys_are_refused():
     lists = pd.DataFrame({"user": [[1], [2]]})
-    with pytest.raises(TableError, match="user holds values that cannot be keys"):
+    with raises(TableError):
         key_codes(lists, lists)
 
 
@@ -113,23 +114,21 @@ def test_folders(tmp_path, ending, given):
 
 
 def test_folders_that_cannot_be_read_are_refused(tmp_path):
-    with pytest.raises(TableError, match="there is no folder"):
+    with raises(TableError):
         RelationalData.from_folder(tmp_path / "none")
-    with pytest.raises(TableError, match="has no file of a table"):
+    with raises(TableError):
         RelationalData.from_folder(tmp_path)
-    with pytest.raises(TableError, match=r"has no file of users; .* of its name, ending in \.csv"):
+    with raises(TableError):
         RelationalData.from_folder(tmp_path, RelationalSchema(["users"]))
     for name in ("users.csv", "users.tsv"):
         (tmp_path / name).write_text(
             "id\tage\n1\t2\n".replace("\t", "," if "csv" in name else "\t")
         )
-    with pytest.raises(
-        TableError, match=r"two files of the table users: users\.csv and users\.tsv"
-    ):
+    with raises(TableError):
         RelationalData.from_folder(tmp_path)
     for name in ("a.json", "b.json"):
         (tmp_path / name).write_text(json.dumps(RelationalSchema(["users"]).to_dict()))
-    with pytest.raises(InvalidParameterError, match=r"could be the schema: a\.json, b\.json"):
+    with raises(InvalidParameterError):
         RelationalData.from_folder(tmp_path)
 
 
@@ -184,9 +183,7 @@ class TestSplit:
     def test_refusals(self):
         data = make_relational(10)
         for size in (0.0, 1.0, 10, -1):
-            with pytest.raises(InvalidParameterError, match="subjects on both sides"):
+            with raises(InvalidParameterError):
                 split_by_subject(data, size)
-        with pytest.raises(
-            MissingInputError, match="split_by_subject needs the role of each table"
-        ):
+        with raises(MissingInputError):
             split_by_subject(RelationalData(data, RelationalSchema(list(data))))

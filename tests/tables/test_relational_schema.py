@@ -9,6 +9,7 @@ from skeval import TableSchema
 from skeval.datasets import make_relational
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
 from skeval.relational import ForeignKey, RelationalSchema, SequenceKey
+from tests.snapshots import raises
 
 ORDERS = ForeignKey("orders", "user", "users", "id")
 ITEMS = ForeignKey("items", "order", "orders", "id")
@@ -60,7 +61,7 @@ def test_a_path_is_asked_for_where_there_are_several():
         schema.tables, schema.primary_keys, schema.foreign_keys, schema.roles
     )
     assert "several of messages (sender, receiver)" in open_ways.undetermined
-    with pytest.raises(InvalidParameterError, match="leads to people in 2 ways: sender, receiver"):
+    with raises(InvalidParameterError):
         open_ways.path("messages", "people")
     lost = RelationalSchema(["a", "b"], roles={"a": "subject", "b": "dependent"})
     assert "none leads from b" in lost.undetermined
@@ -80,14 +81,12 @@ def test_all_that_train_lacks_is_said_at_once():
     data = make_relational(20)
     tables = {**data, "visits": data["visits"].drop(columns=["shop", "day"])}
     del tables["items"]
-    with pytest.raises(
-        SchemaMismatchError, match=r"lacks the table items; visits lacks shop, day\."
-    ):
+    with raises(SchemaMismatchError):
         data.schema.infer(tables)
 
 
 def test_faults_are_one_sentence():
-    with pytest.raises(InvalidParameterError) as error:
+    with raises(InvalidParameterError):
         RelationalSchema(
             ["users"],
             {"orders": "id"},
@@ -96,21 +95,13 @@ def test_faults_are_one_sentence():
             {"users": "x"},
             {"logs": SequenceKey("user")},
         )
-    for part in (
-        "primary_keys names no table of the schema: orders",
-        "orders.user -> users.id names no table of the schema: orders",
-        "users is 'boss'",
-        "users.x is no foreign key",
-        "sequences names no table of the schema: logs",
-    ):
-        assert part in str(error.value)
-    with pytest.raises(InvalidParameterError, match="by 2 columns and 1"):
+    with raises(InvalidParameterError):
         ForeignKey("a", ("x", "y"), "b", "z")
-    with pytest.raises(InvalidParameterError, match="no table is given"):
+    with raises(InvalidParameterError):
         RelationalSchema([])
-    with pytest.raises(InvalidParameterError, match=r"must be ForeignKey\(.*got \('a', 'x', 'b'"):
+    with raises(InvalidParameterError):
         RelationalSchema(["a", "b"], foreign_keys=[("a", "x", "b", "y")])
-    with pytest.raises(InvalidParameterError, match=r"must be SequenceKey\(key, index\), got 'x'"):
+    with raises(InvalidParameterError):
         RelationalSchema(["a"], sequences={"a": "x"})
 
 
@@ -149,5 +140,5 @@ def test_many_tables_that_all_refer_to_each_other_take_no_time():
 
 def test_kinds_of_tables_that_are_not_there_are_refused():
     data = make_relational(20)
-    with pytest.raises(SchemaMismatchError, match=r"does not fit train: user is no table of it\."):
+    with raises(SchemaMismatchError):
         data.schema.infer(data, {"user": {"age": "categorical"}})

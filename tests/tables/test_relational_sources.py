@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from skeval.datasets import load_flights, make_relational
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.relational import RelationalSchema, SequenceKey
+from tests.snapshots import raises
 
 SDV = {
     "METADATA_SPEC_VERSION": "V1",
@@ -169,9 +170,9 @@ def test_databases(engine):
 
 def test_databases_that_do_not_answer_are_refused(tmp_path):
     engine = sa.create_engine(f"sqlite:///{tmp_path}/none/clinic.db")
-    with pytest.raises(TableError, match=r"cannot read the database \(OperationalError\)"):
+    with raises(TableError):
         RelationalSchema.from_sqlalchemy(engine)
-    with pytest.raises(TableError, match="Pass an engine"):
+    with raises(TableError):
         RelationalSchema.from_sqlalchemy("sqlite://")
 
 
@@ -205,7 +206,7 @@ def test_objects_of_the_shape_of_aindo():
     assert str(schema) == "primary keys users.id; foreign keys visits.user -> users.id"
     kinds = {name: dict(own.kinds) for name, own in schema.tables.items()}
     assert kinds == {"users": {"cost": "continuous", "code": "id"}, "visits": {"paid": "boolean"}}
-    with pytest.raises(InvalidParameterError, match=r"visits\.user refers to users, which has no"):
+    with raises(InvalidParameterError):
         RelationalSchema.from_aindo(aindo(visits={"user": ForeignKey("users")}))
 
 

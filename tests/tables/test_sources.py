@@ -15,6 +15,7 @@ import pytest
 
 from skeval.exceptions import TableError
 from skeval.tables.sources import CELLS, FrameSource, source_of
+from tests.snapshots import raises
 
 TABLE = pd.DataFrame(
     {
@@ -127,38 +128,38 @@ def test_what_is_in_memory_is_no_source(table):
 
 
 def test_no_parquet_is_one_sentence(tmp_path):
-    with pytest.raises(TableError, match=r"synthetic: .* holds no Parquet file\."):
+    with raises(TableError):
         source_of(tmp_path, "synthetic")
-    with pytest.raises(TableError, match="is no Parquet file or folder of them"):
+    with raises(TableError):
         source_of(tmp_path / "absent.parquet", "train")
     assert source_of(tmp_path / "absent", "train") is None
     (tmp_path / "_notes.parquet").write_text("no table")
-    with pytest.raises(TableError, match="holds no Parquet file"):
+    with raises(TableError):
         source_of(tmp_path, "train")
     (tmp_path / "broken.parquet").write_text("no table")
-    with pytest.raises(TableError, match="cannot be read as Parquet"):
+    with raises(TableError):
         source_of(tmp_path, "train")
 
 
 def test_parts_with_other_columns_are_one_sentence(tmp_path):
     TABLE.to_parquet(tmp_path / "a.parquet")
     TABLE.drop(columns="x").assign(y=1).to_parquet(tmp_path / "b.parquet")
-    with pytest.raises(TableError, match="do not have the same columns; only one of them has x, y"):
+    with raises(TableError):
         source_of(tmp_path, "train")
 
 
 def test_parts_with_other_types_are_one_sentence(tmp_path):
     TABLE.to_parquet(tmp_path / "a.parquet")
     TABLE.assign(x="text").to_parquet(tmp_path / "b.parquet")
-    with pytest.raises(TableError, match="differ in their types"):
+    with raises(TableError):
         source_of(tmp_path, "train")
 
 
 def test_no_rows_or_doubled_names_are_one_sentence(tmp_path):
     TABLE.iloc[:0].to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(TableError, match="train has 0 rows and 3 columns"):
+    with raises(TableError):
         source_of(tmp_path, "train")
     twice = pa.table([pa.array([1]), pa.array([2])], names=["x", "x"])
     pq.write_table(twice, tmp_path / "b.parquet")
-    with pytest.raises(TableError, match="same name: x"):
+    with raises(TableError):
         source_of(tmp_path / "b.parquet", "train")

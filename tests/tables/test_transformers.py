@@ -29,6 +29,7 @@ from skeval.privacy import (
 )
 from skeval.steps.encoded_rows import encoded, preprocessor
 from skeval.text import TextMembershipInference
+from tests.snapshots import raises
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(120, random_state=seed) for seed in (0, 1, 2))
 REAL = pd.concat([TRAIN, HOLDOUT], ignore_index=True)
@@ -87,7 +88,7 @@ def test_what_counts_as_fitted():
     assert not is_fitted(TablePreprocessor())
     assert is_fitted(TablePreprocessor().fit(TRAIN))
     assert is_fitted(FrozenEstimator(StandardScaler().fit(numbers)))
-    with pytest.raises(InvalidParameterError, match="Fit it first"):
+    with raises(InvalidParameterError):
         DCRShare(space=FrozenEstimator(plain())).fit(TRAIN, HOLDOUT).score(SYNTHETIC)
 
 
@@ -182,9 +183,9 @@ def test_the_space_of_a_suite_reaches_lifted_metrics_and_stands_in_the_provenanc
     assert isinstance(suite["by_plan"].metric.space, TablePreprocessor)
     assert suite["by_plan"].metric.space.space == "euclidean"
     assert "TablePreprocessor" in result.provenance.calls["by_plan"]
-    with pytest.raises(InvalidParameterError, match="PRDCurve: space must be"):
+    with raises(InvalidParameterError):
         MetricSuite([("prd", PRDCurve())], space="gower").fit(TRAIN)
-    with pytest.raises(InvalidParameterError, match="MetricSuite: space must be"):
+    with raises(InvalidParameterError):
         MetricSuite([("prd", PRDCurve())], space="nowhere").fit(TRAIN)
 
 

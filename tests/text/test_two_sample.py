@@ -26,6 +26,7 @@ from skeval.fidelity import ClassifierTwoSampleTest
 from skeval.steps.text_features import beside
 from skeval.text import TextTwoSampleTest
 from tests.calibrations import Claim, all_hold, rates_of
+from tests.snapshots import raises, warns
 
 SCHEMA = {"note": "text"}
 WORDS = np.array([f"word{i}" for i in range(60)])
@@ -110,7 +111,7 @@ def test_features_are_made_dense_within_a_budget():
     assert 0.0 <= sparse.fit(TRAIN, HOLDOUT, schema=SCHEMA).score(FRESH) <= 1.0
     dense = TextTwoSampleTest("auc", estimator=HistGradientBoostingClassifier(), vectorizer=words)
     dense.fit(TRAIN, HOLDOUT, schema=SCHEMA)
-    with pytest.raises(InvalidParameterError, match=r"HistGr.* reads dense .* GiB.*TruncatedSVD"):
+    with raises(InvalidParameterError):
         dense.score(FRESH)
 
 
@@ -136,7 +137,7 @@ def test_permuted_labels():
 
 def test_copied_texts_are_said():
     metric = TextTwoSampleTest().fit(TRAIN, schema=SCHEMA)
-    with pytest.warns(MetricWarning, match="read as copies"):
+    with warns(MetricWarning):
         result = metric.evaluate(TRAIN.iloc[::-1])
     assert result.details["copied_share"] == 1.0
     assert result.value == 0.5

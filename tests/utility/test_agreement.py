@@ -22,6 +22,7 @@ from skeval.exceptions import (
 )
 from skeval.steps import models as families
 from skeval.utility import TSTR, TSTS, ModelRankAgreement, SelectionRegret, model_metric
+from tests.snapshots import raises, warns
 
 FOUR = [  # as published: on raw columns
     make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
@@ -203,12 +204,12 @@ def test_a_table_of_one_label(cancer):
     assert agreement.value == 0.5  # all models are constant, and tie
     assert agreement.p_value == 1.0
     tau = ModelRankAgreement("y", estimators=QUICK, statistic="kendall").fit(*cancer[:2])
-    with pytest.warns(DegenerateInputWarning, match="have no order"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(tau.score(one))
     regret = SelectionRegret("y", "accuracy", estimators=QUICK[::-1]).fit(*cancer[:2]).evaluate(one)
     assert regret.details["chosen"] == "bayes"
     assert regret.details["tied"] == ["neighbors", "tree", "linear"]
-    with pytest.warns(DegenerateInputWarning, match="roc_auc is not defined for linear, tree"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(SelectionRegret("y", estimators=QUICK).fit(*cancer[:2]).score(one))
 
 
@@ -244,10 +245,7 @@ def test_missing_targets_and_several_labels():
 
 def test_a_table_without_target(cancer):
     metric = ModelRankAgreement("y", estimators=QUICK).fit(*cancer[:2])
-    with (
-        pytest.warns(DegenerateInputWarning, match="no row of synthetic"),
-        pytest.warns(DegenerateInputWarning, match="no value at all in y"),
-    ):
+    with warns(DegenerateInputWarning):
         assert np.isnan(metric.score(cancer.synthetic.assign(y=np.nan)))
 
 
@@ -255,7 +253,7 @@ def test_equal_models_have_no_order(cancer):
     """A pair that ties on both sides agrees; the warning says that nothing is decided."""
     models = [GaussianNB(), GaussianNB(), "bayes"]
     metric = ModelRankAgreement("y", estimators=models).fit(*cancer[:2])
-    with pytest.warns(DegenerateInputWarning, match="no two models differ beyond chance"):
+    with warns(DegenerateInputWarning):
         result = metric.evaluate(cancer.synthetic)
     assert result.value == 1.0
     assert result.interval == (1.0, 1.0)
@@ -283,7 +281,7 @@ def test_without_bootstrap(cancer):
 def test_a_model_without_the_score_is_named(cancer):
     models = ["linear", RidgeClassifier()]
     metric = ModelRankAgreement("y", "log_loss", estimators=models).fit(*cancer[:2])
-    with pytest.warns(DegenerateInputWarning, match="log_loss is not defined for RidgeClassifier"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(metric.score(cancer.synthetic))
 
 
@@ -292,12 +290,12 @@ def test_a_model_that_fails_leaves_the_others_be(cancer):
     few = cancer.synthetic.iloc[:10]
     models = [KNeighborsClassifier(9), "neighbors"]  # of which ours asks for what there is
     alone = SelectionRegret("y", estimators=models).fit(*cancer[:2])
-    with pytest.raises(ValueError, match="n_neighbors"):
+    with raises(ValueError):
         alone.score(few)
     suite = MetricSuite([("fails", alone), ("holds", SelectionRegret("y", estimators=QUICK))]).fit(
         *cancer[:2]
     )
-    with pytest.warns(MetricFailedWarning, match="fails failed: ValueError"):
+    with warns(MetricFailedWarning):
         results = suite.evaluate(few)
     assert results["fails"].error.startswith("ValueError")
     assert results["holds"].value >= 0.0
@@ -307,20 +305,20 @@ def test_relative_regret_needs_a_model_that_has_learned():
     rng = np.random.default_rng(0)
     tables = [pd.DataFrame(rng.normal(size=(60, 4))).add_prefix("x") for _ in range(3)]
     metric = SelectionRegret("x0", estimators=["tree", "neighbors"], relative=True)
-    with pytest.warns(DegenerateInputWarning, match="needs that to be positive"):
+    with warns(DegenerateInputWarning):
         result = metric.fit(*tables[:2]).evaluate(tables[2])
     assert np.isnan(result.value)
     assert result.details["models"]["tree"]["trtr"] < 0
 
 
 def test_refusals(cancer):
-    with pytest.raises(InvalidParameterError, match="a list of at least 2"):
+    with raises(InvalidParameterError):
         ModelRankAgreement("y", estimators=["linear"]).fit(*cancer[:2])
-    with pytest.raises(InvalidParameterError, match="estimators"):
+    with raises(InvalidParameterError):
         SelectionRegret("y", estimators="linear").fit(*cancer[:2])
-    with pytest.raises(InvalidParameterError, match="mode"):
+    with raises(InvalidParameterError):
         SelectionRegret("y", mode="trtr").fit(*cancer[:2])
-    with pytest.raises(InvalidParameterError, match="does not suit the task binary"):
+    with raises(InvalidParameterError):
         ModelRankAgreement("y", "rmse").fit(*cancer[:2])
-    with pytest.raises(MissingInputError, match="holdout"):
+    with raises(MissingInputError):
         ModelRankAgreement("y").fit(cancer.train)

@@ -27,6 +27,7 @@ from skeval.utility.calibration import (
     preserved,
     reliability_curve,
 )
+from tests.snapshots import raises, warns
 
 FAST = {"estimators": "linear", "n_bootstrap": 100}
 
@@ -176,15 +177,15 @@ def test_models_without_probabilities_are_refused():
     train, holdout, _ = mixed(100)
     for model in (RidgeClassifier(), make_pipeline(StandardScaler(), RidgeClassifier())):
         metric = CalibrationPreservation("member", ["linear", model])
-        with pytest.raises(InvalidParameterError, match="must have predict_proba"):
+        with raises(InvalidParameterError):
             metric.fit(train, holdout)
 
 
 def test_numbers_are_refused():
     train, holdout, _ = mixed(100)
-    with pytest.raises(MissingInputError, match="needs a target of labels, and age is one of"):
+    with raises(MissingInputError):
         CalibrationPreservation("age").fit(train, holdout)
-    with pytest.raises(MissingInputError, match="holdout"):
+    with raises(MissingInputError):
         CalibrationPreservation("member").fit(train)
 
 
@@ -200,7 +201,7 @@ def test_a_synthetic_table_of_one_label_is_surely_wrong():
 def test_a_target_that_does_not_vary():
     train, holdout, synthetic = mixed(100)
     metric = CalibrationPreservation("member", **FAST).fit(train.assign(member=True), holdout)
-    with pytest.warns(DegenerateInputWarning, match="does not vary"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(metric.score(synthetic))
 
 

@@ -18,6 +18,7 @@ from skeval.exceptions import (
     ConstantColumnWarning,
     DegenerateInputWarning,
     InvalidParameterError,
+    MetricWarning,
     MissingInputError,
 )
 from skeval.stats.interval_overlap import interval_overlap
@@ -25,6 +26,7 @@ from skeval.stats.intervals import to_its_error
 from skeval.utility import CoefficientOverlap
 from skeval.utility.regressions import logistic
 from tests.counting import CountingContext
+from tests.snapshots import raises, warns
 
 DIABETES = load_diabetes(as_frame=True).frame[["target", "age", "bmi", "bp"]]
 HALVES = DIABETES[:221], DIABETES[221:]
@@ -109,7 +111,7 @@ def test_numbers_of_two_values_by_least_squares():
 
 def test_one_of_several_labels():
     train, _, synthetic = (make_mixed(200, random_state=seed) for seed in range(3))
-    with pytest.raises(MissingInputError, match=r"plan has 3 labels.*pos_label"):
+    with raises(MissingInputError):
         CoefficientOverlap("plan").fit(train)
     result = evaluated(train, synthetic, target="plan", pos_label="premium", features=["age"])
     labelled = [t.assign(plan=t["plan"] == "premium") for t in (train, synthetic)]
@@ -156,7 +158,7 @@ def test_a_few_rows_of_rare_levels_are_left_out():
 def test_a_thousand_levels():
     train = with_levels({f"v{i}": 1 for i in range(1000)})
     metric = CoefficientOverlap("y").fit(train, schema={"g": "categorical"})
-    with pytest.warns(ConstantColumnWarning, match=r"g \(not two levels of 10 rows\)"):
+    with warns(ConstantColumnWarning):
         result = metric.evaluate(train)
     assert list(result.details["columns"]) == ["Intercept", "x"]
     frequent = with_levels({f"v{i}": 12 for i in range(60)})
@@ -172,11 +174,11 @@ def test_coefficients_that_would_show_single_rows():
     assert set(result.details["coefficients"]) in (expected, of_1_0)
     outlier = numeric(100)
     outlier.loc[3, "a"] = 8675309.25
-    with pytest.warns(DegenerateInputWarning, match="of a rest on too few rows of train"):
+    with warns(DegenerateInputWarning):
         result = evaluated(outlier, numeric(100, 1), features=["a", "b"])
     assert set(result.details["coefficients"]) == {"Intercept", "b"}
     few = numeric(30).assign(a=[*[0.0] * 25, *[1.5] * 5])
-    with pytest.warns(DegenerateInputWarning, match="they rest on too few rows"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(evaluated(few, few, formula="y ~ 0 + a").value)
 
 
@@ -186,7 +188,7 @@ def test_missing_values():
     holes.loc[:19, "a"] = np.nan
     holes.loc[10:29, "y"] = np.nan
     more.loc[:4, "b"] = np.inf
-    with pytest.warns(skeval.exceptions.MetricWarning, match="infinite"):
+    with warns(skeval.exceptions.MetricWarning):
         result = evaluated(holes, more, features=["a", "b"])
     assert result.details["n_dropped"] == {"train": 30, "synthetic": 5}
     assert result.value == evaluated(train[30:], synthetic[5:], features=["a", "b"]).value
@@ -207,10 +209,9 @@ def test_features_that_train_cannot_use():
     train, synthetic = (
         numeric(60, seed).drop(columns="label").assign(c=5.0, none=np.nan) for seed in (0, 1)
     )
-    with pytest.warns() as caught:
+    with warns(MetricWarning) as caught:
         result = evaluated(train, synthetic)
-    said = [str(w.message) for w in caught if w.category is ConstantColumnWarning]
-    assert said == ["features left out for what train has: none (no value); c (one value only)."]
+    assert ConstantColumnWarning in {w.category for w in caught}
     assert result.value == evaluated(train[["a", "b", "y"]], synthetic[["a", "b", "y"]]).value
     assert result.details["left_out"] == {"none": "no value", "c": "one value only"}
 
@@ -218,14 +219,14 @@ def test_features_that_train_cannot_use():
 def test_columns_that_add_up_have_no_score():
     train, synthetic = (numeric(80, seed).drop(columns="label") for seed in (0, 1))
     doubled = [t.assign(twice=2 * t["a"]) for t in (train, synthetic)]
-    with pytest.warns(DegenerateInputWarning, match="train does not determine.* a, twice: no"):
+    with warns(DegenerateInputWarning):
         result = evaluated(*doubled)
     plain = evaluated(train, synthetic)
     assert result.details["columns"]["b"] == pytest.approx(plain.details["columns"]["b"])
     assert (result.details["n_used"], result.details["n_total"]) == (2, 4)
     # in the synthetic table only: it lost what train determines
     apart = train.assign(twice=train["a"] + np.random.default_rng(5).normal(size=80))
-    with pytest.warns(DegenerateInputWarning, match="synthetic does not determine.* a, twice"):
+    with warns(DegenerateInputWarning):
         result = evaluated(apart, doubled[1])
     assert (result.details["columns"]["a"], result.details["columns"]["twice"]) == (0.0, 0.0)
     assert result.details["sign_agreement"] <= 0.5
@@ -240,9 +241,8 @@ def test_a_synthetic_table_that_lost_everything(change):
         "one row": train[:1],
         "no target": train.assign(y=np.nan),
     }[change]
-    with pytest.warns() as caught:
+    with warns(MetricWarning):
         result = evaluated(train, synthetic)
-    assert "synthetic does not determine" in " ".join(str(w.message) for w in caught)
     assert result.value == 0.0
     assert result.details["significance_agreement"] == 0.0
 
@@ -250,29 +250,29 @@ def test_a_synthetic_table_that_lost_everything(change):
 def test_separation_is_told():
     train = numeric(80)
     labelled = train.assign(b=train["label"] * 1.0)
-    with pytest.warns(DegenerateInputWarning, match="its features determine it"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(evaluated(labelled, train, target="label", features=["b"]).value)
-    with pytest.warns(DegenerateInputWarning, match="synthetic does not determine"):
+    with warns(DegenerateInputWarning):
         assert evaluated(train, labelled, target="label", features=["b"]).value == 0.0
     # one level for sure leaves the others their coefficients
     level = np.repeat(["p", "q", "r"], [30, 30, 20])
     grouped = train.assign(g=level, label=train["label"] | (level == "r"))
-    with pytest.warns(DegenerateInputWarning, match=r"coefficients of g\[T.r\]: no score"):
+    with warns(DegenerateInputWarning):
         result = evaluated(grouped, grouped, target="label", features=["a", "g"])
     assert set(result.details["coefficients"]) == {"Intercept", "a", "g[T.q]"}
 
 
 def test_too_few_rows():
     few, many = (numeric(n).drop(columns="label") for n in (3, 30))
-    with pytest.warns(DegenerateInputWarning, match="3 coefficients are too many for 3 complete"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(evaluated(few, many).value)
-    with pytest.warns(DegenerateInputWarning, match="the target does not vary"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(evaluated(many.assign(y=1.0), many).value)
-    with pytest.warns(DegenerateInputWarning, match="no column is left"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(evaluated(many[["y"]], many[["y"]]).value)
     apart = many.copy()
     apart.loc[:14, "a"] = apart.loc[15:, "b"] = np.nan
-    with pytest.warns(DegenerateInputWarning, match="no row of train has a value of every"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(evaluated(apart, many).value)
 
 
@@ -311,7 +311,7 @@ def test_the_baseline_is_that_of_fresh_rows():
 
 
 def test_needs_a_target_that_can_be_measured():
-    with pytest.raises(InvalidParameterError, match="target names nosuch, which is not a column"):
+    with raises(InvalidParameterError):
         CoefficientOverlap("nosuch").fit(HALVES[0])
 
 
@@ -361,43 +361,42 @@ def test_what_formulas_can_say():
 
 def test_a_synthetic_table_without_complete_rows_by_formula():
     train = numeric(60)
-    with pytest.warns() as caught:
+    with warns(MetricWarning):
         result = evaluated(train, train.assign(a=np.nan), formula="y ~ a")
-    assert "synthetic does not determine" in " ".join(str(w.message) for w in caught)
     assert result.value == 0.0
 
 
 @pytest.mark.parametrize(
-    ("formula", "said"),
+    "formula",
     [
-        ("y ~ a +", "formula must be a formula such as"),
-        ("y ~ nosuch", "cannot be evaluated.*nosuch"),
-        ("y ~ nosuch(a)", "formula must be a formula such as"),
-        ("y ~ a + y", "on the right"),
-        ("a ~ b", "left side"),
-        ("y + a ~ b", "one target"),
-        ("y ~ a | b", "one target"),
-        ("y ~ C(a)", "levels of its own"),
-        ("y ~ C(a.astype(str))", "formula must be.*names of columns"),
-        ("y ~ a.to_csv('touched.csv')", "formula must be"),
-        ("y ~ __import__('os').system('true')", "formula must be"),
-        ("y ~ {a + 1}", "formula must be"),
-        ("y ~ I(9**9**9**9**9)", "formula must be"),
-        ("y ~ a[0]", "formula must be"),
-        (3, "formula must be"),
+        "y ~ a +",
+        "y ~ nosuch",
+        "y ~ nosuch(a)",
+        "y ~ a + y",
+        "a ~ b",
+        "y + a ~ b",
+        "y ~ a | b",
+        "y ~ C(a)",
+        "y ~ C(a.astype(str))",
+        "y ~ a.to_csv('touched.csv')",
+        "y ~ __import__('os').system('true')",
+        "y ~ {a + 1}",
+        "y ~ I(9**9**9**9**9)",
+        "y ~ a[0]",
+        3,
     ],
 )
-def test_formulas_that_are_refused(formula, said):
-    with pytest.raises(InvalidParameterError, match=said):
+def test_formulas_that_are_refused(formula):
+    with raises(InvalidParameterError):
         CoefficientOverlap("y", formula=formula).fit(numeric(30))
 
 
 def test_formulas_beside_other_parameters():
-    with pytest.raises(InvalidParameterError, match="not both"):
+    with raises(InvalidParameterError):
         CoefficientOverlap("y", ["a"], formula="y ~ a").fit(numeric(30))
-    with pytest.raises(InvalidParameterError, match="left side"):
+    with raises(InvalidParameterError):
         CoefficientOverlap("label", formula="log(label) ~ a").fit(numeric(30))
-    with pytest.warns(DegenerateInputWarning, match=r"train cannot give: a \(one value only\)"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(
             evaluated(numeric(30).assign(a=1.0), numeric(30), formula="y ~ a + b").value
         )
@@ -405,7 +404,7 @@ def test_formulas_beside_other_parameters():
 
 def test_formulas_need_a_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "formulaic", None)
-    with pytest.raises(ImportError, match=r'pip install "skeval\[formula\]"'):
+    with raises(ImportError):
         CoefficientOverlap("y", formula="y ~ a").fit(numeric(30))
 
 

@@ -16,6 +16,7 @@ from skeval.steps.models import HOLDOUT, TRAIN, augmented, out_of_fold, predicte
 from skeval.steps.problem import Question, rows_of_role
 from skeval.utility import PrecisionEfficacy, RecallEfficacy
 from skeval.utility.efficacy import called_shares, threshold_at
+from tests.snapshots import raises, warns
 
 
 def by_hand(cancer, model, fixed, level, oof):
@@ -106,16 +107,16 @@ def test_a_model_is_too_sure_of_its_own_rows():
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.DifferentFormWarning")
 def test_refusals_and_odd_tables(cancer):
     train, holdout, synthetic = (make_mixed(100, random_state=seed) for seed in range(3))
-    with pytest.raises(MissingInputError, match="needs a target of two labels"):
+    with raises(MissingInputError):
         RecallEfficacy("plan").fit(train, holdout)
-    with pytest.raises(InvalidParameterError, match="task must be"):
+    with raises(InvalidParameterError):
         RecallEfficacy("plan", task="multiclass").fit(train, holdout)
     one = RecallEfficacy("plan", 0.5, estimator="tree", task="binary", pos_label="basic")
     assert 0 <= one.fit(train, holdout).score(synthetic) <= 1
     metric = RecallEfficacy("y", estimator="bayes").fit(
         cancer.train, cancer.holdout[cancer.holdout["y"] == 0]
     )
-    with pytest.warns(DegenerateInputWarning, match="no row of the holdout has the positive label"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(metric.score(cancer.synthetic))
 
 

@@ -13,6 +13,7 @@ from skeval import MetricSuite, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.utility import TSTR, EqualizedOddsImprovement, FairnessGap
+from tests.snapshots import raises, warns
 
 STUMP = DecisionTreeClassifier(max_depth=1, random_state=0)  # finds the column that is the target
 FAST = {"estimators": "tree", "n_bootstrap": 50}
@@ -120,7 +121,7 @@ def test_models_are_those_of_tstr(fits):
         ],
         on_error="raise",
     )
-    with pytest.warns(DegenerateInputWarning, match="left out"):
+    with warns(DegenerateInputWarning):
         suite.fit(train, holdout).evaluate(synthetic)
     assert len(fits) == 2
 
@@ -157,7 +158,7 @@ def test_models_may_be_kept_from_the_sensitive_column():
     named = FairnessGap("y", "who", features=["x"], **FAST).fit(train, holdout)
     assert named.score(synthetic) == result.value
     alone = FairnessGap("y", "who", features=["who"], include_sensitive=False, **FAST)
-    with pytest.warns(DegenerateInputWarning, match="no column is left"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(alone.fit(train, holdout).score(synthetic))
 
 
@@ -250,7 +251,7 @@ def test_a_group_that_synthetic_rows_lack():
     assert result.value == 0.0
     assert np.isnan(result.details["base_rates"]["synthetic"]).tolist() == [False, True]
     metric = EqualizedOddsImprovement("y", "who", estimators=STUMP)
-    with pytest.warns(DegenerateInputWarning, match=r"synthetic has fewer .* who: b\."):
+    with warns(DegenerateInputWarning):
         assert np.isnan(evaluated(metric, met(CALLED, TRUTH), synthetic).value)
 
 
@@ -258,7 +259,7 @@ def test_improvement_needs_both_labels_in_each_group_of_train():
     train = learned("f")
     train.loc[train["who"] == "b", ["f", "y"]] = 1
     metric = EqualizedOddsImprovement("y", "who", estimators=STUMP)
-    with pytest.warns(DegenerateInputWarning, match="train has fewer than 5"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(evaluated(metric, met(CALLED, TRUTH), train=train).value)
 
 
@@ -273,7 +274,7 @@ def test_a_group_that_the_holdout_lacks():
 @pytest.mark.parametrize("kind", [FairnessGap, EqualizedOddsImprovement])
 def test_one_group_has_no_gap(kind):
     holdout = met(CALLED, TRUTH).assign(who="a")
-    with pytest.warns(DegenerateInputWarning, match="fewer than two groups of who"):
+    with warns(DegenerateInputWarning):
         result = evaluated(kind("y", "who", estimators=STUMP), holdout)
     assert np.isnan(result.value)
 
@@ -281,11 +282,11 @@ def test_one_group_has_no_gap(kind):
 def test_rates_of_few_rows_are_left_out():
     holdout = pd.concat([met(CALLED, TRUTH), met(CALLED, TRUTH).assign(who="c", y=0)])
     metric = FairnessGap("y", "who", "equal_opportunity", estimators=STUMP)
-    with pytest.warns(DegenerateInputWarning, match=r"left out: .rare groups."):
+    with warns(DegenerateInputWarning):
         result = evaluated(metric, holdout)
     assert result.value == 0.0
     assert np.isnan(result.details["rates"]["tstr"]["tpr"]).tolist() == [False, False, True]
-    with pytest.warns(DegenerateInputWarning, match="fewer than two groups"):
+    with warns(DegenerateInputWarning):
         result = evaluated(metric.set_params(min_cell=100), holdout)
     assert np.isnan(result.value)
 
@@ -293,17 +294,17 @@ def test_rates_of_few_rows_are_left_out():
 def test_a_synthetic_table_of_one_label_has_no_gap_and_says_why():
     synthetic = learned("g", seed=1).assign(y=1)
     metric = FairnessGap("y", "who", estimators=STUMP)
-    with pytest.warns(DegenerateInputWarning, match="call all holdout rows alike"):
+    with warns(DegenerateInputWarning):
         result = evaluated(metric, met(CALLED, TRUTH), synthetic)
     assert result.value == 0.0
     metric = EqualizedOddsImprovement("y", "who", estimators=STUMP)
-    with pytest.warns(DegenerateInputWarning, match="synthetic has fewer"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(evaluated(metric, met(CALLED, TRUTH), synthetic).value)
 
 
 def test_one_label_against_the_rest():
     train, holdout, synthetic = mixed()
-    with pytest.raises(MissingInputError, match="a target of two labels"):
+    with raises(MissingInputError):
         FairnessGap("plan", "member").fit(train, holdout)
     metric = FairnessGap("plan", "member", task="binary", pos_label="basic", **FAST)
     result = metric.fit(train, holdout).evaluate(synthetic)
@@ -314,13 +315,11 @@ def test_one_label_against_the_rest():
 @pytest.mark.parametrize("kind", [FairnessGap, EqualizedOddsImprovement])
 def test_what_is_refused(kind):
     train, holdout, _ = mixed(50)
-    with pytest.raises(InvalidParameterError, match="sensitive and target are both"):
+    with raises(InvalidParameterError):
         kind("member", "member").fit(train, holdout)
-    with pytest.raises(
-        InvalidParameterError, match="sensitive names no such, which is not a column"
-    ):
+    with raises(InvalidParameterError):
         kind("member", "no such").fit(train, holdout)
-    with pytest.raises(MissingInputError, match="holdout"):
+    with raises(MissingInputError):
         kind("member", "plan").fit(train)
 
 

@@ -13,9 +13,11 @@ from skeval.exceptions import (
     ConstantColumnWarning,
     DegenerateInputWarning,
     InvalidValueWarning,
+    MetricWarning,
     NothingToMeasureWarning,
 )
 from skeval.utility import MeanCIOverlap
+from tests.snapshots import warns
 
 
 def evaluated(train, synthetic, **params):
@@ -100,27 +102,24 @@ def test_dates_and_missing_values():
 
 def test_columns_without_an_interval_in_train():
     train = pd.DataFrame({"x": [1.0, 2.0, 3.0], "c": [5.0] * 3, "none": [np.nan] * 3})
-    with pytest.warns() as caught:
+    with warns(MetricWarning) as caught:
         result = MeanCIOverlap().fit(train).evaluate(train)
-    said = [str(w.message) for w in caught if w.category is ConstantColumnWarning]
-    assert said == ["train has not two different values in c, none: no score."]
+    assert ConstantColumnWarning in {w.category for w in caught}
     assert result.value == 1.0
     assert (result.details["n_used"], result.details["n_total"]) == (1, 3)
 
 
 @pytest.mark.parametrize("lost", [[2.0], [2.0, 2.0], [np.nan, np.nan]])
 def test_columns_without_an_interval_in_synthetic_count_as_0(lost):
-    with pytest.warns(DegenerateInputWarning) as caught:
+    with warns(DegenerateInputWarning):
         result = evaluated([1.0, 2.0, 3.0], lost)
-    assert "in x, train has: counts as 0" in " ".join(str(w.message) for w in caught)
     assert result.value == 0.0
 
 
 def test_infinite_values_are_left_out():
     x = [1.0, 2.0, 3.0]
-    with pytest.warns(InvalidValueWarning) as caught:
+    with warns(InvalidValueWarning):
         assert evaluated(x, [*x, np.inf]).value == 1.0
-    assert "left out here: x (1)" in " ".join(str(w.message) for w in caught)
 
 
 def test_no_numbers():

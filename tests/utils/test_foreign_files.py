@@ -8,6 +8,7 @@ import pytest
 from skeval import Policy
 from skeval.exceptions import InvalidParameterError
 from skeval.utils.foreign_files import foreign_json, foreign_text, hash_of_file
+from tests.snapshots import raises
 
 
 @pytest.mark.parametrize("key", ["{}", "[{}]", "[[{}]]", "x = {{ {} = 1 }}"])
@@ -16,7 +17,7 @@ def test_keys_of_many_parts_are_refused_before_they_are_parsed(tmp_path, key, pa
     path = tmp_path / "policy.toml"
     path.write_text(key.format(".".join([part] * 10_000)), encoding="utf-8")
     begun = time.process_time()
-    with pytest.raises(InvalidParameterError, match="parts"):
+    with raises(InvalidParameterError):
         Policy.from_toml(path)
     assert time.process_time() - begun < 0.5
 
@@ -35,5 +36,5 @@ def test_texts_without_keys_take_linear_time(tmp_path):
 @pytest.mark.parametrize("read", [foreign_text, foreign_json, hash_of_file])
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path, read):
     os.mkfifo(tmp_path / "schema.json")
-    with pytest.raises(InvalidParameterError, match="regular"):
+    with raises(InvalidParameterError):
         read(tmp_path / "schema.json")

@@ -18,6 +18,7 @@ from skeval.fidelity import (
     SimilarityMatrix,
 )
 from skeval.utils.limits import within_limits
+from tests.snapshots import raises, warns
 
 TABLE = pd.DataFrame({"x": np.arange(50.0)})
 
@@ -55,7 +56,7 @@ def test_an_endless_metric_is_stopped_and_the_others_stand(n_jobs):
     metrics = [("endless", Endless()), ("again", Endless()), ("ks", KSComplement())]
     suite = MetricSuite(metrics, timeout=1.5, n_jobs=n_jobs).fit(TABLE)
     start = time.monotonic()
-    with pytest.warns(MetricFailedWarning, match=r"timeout=1\.5 seconds"):
+    with warns(MetricFailedWarning):
         result = suite.evaluate(TABLE)
     assert time.monotonic() - start < 20.0
     assert result["ks"].value == 1.0
@@ -65,7 +66,7 @@ def test_an_endless_metric_is_stopped_and_the_others_stand(n_jobs):
 
 def test_memory_is_guarded():
     suite = MetricSuite([("greedy", Greedy())], max_memory=200 * 2**20).fit(TABLE)
-    with pytest.warns(MetricFailedWarning, match="max_memory="):
+    with warns(MetricFailedWarning):
         assert "LimitError" in suite.evaluate(TABLE)["greedy"].error
 
 
@@ -87,7 +88,7 @@ def test_stopped_work_is_not_remembered_as_done():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for _ in range(2):
-            with pytest.raises(LimitError, match="took longer"):
+            with raises(LimitError):
                 suite.evaluate(TABLE)
 
 

@@ -35,6 +35,7 @@ from skeval.utils.parameters import (
     legal_sets,
     one_of,
 )
+from tests.snapshots import raises
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -198,12 +199,8 @@ def test_functions_declare_their_parameters_too():
 
 def test_one_error_names_all_faults_in_the_order_of_the_parameters():
     given = {"random_state": -1, "ties": "none", "share": 0.5}
-    with pytest.raises(InvalidParameterError) as caught:
+    with raises(InvalidParameterError):
         check_parameters("Declared", given, legal_sets(Declared))
-    assert str(caught.value) == (
-        "Declared: ties must be 'pool' or 'half', got 'none'; "
-        "random_state must be an int in [0, 4294967295], got -1."
-    )
 
 
 class FarFrom(Metric):
@@ -228,15 +225,15 @@ class TestMetricOfAUser:
         assert FarFrom("x").fit(self.table).score(self.table + 2) == 2.0
 
     def test_fit_checks(self):
-        with pytest.raises(InvalidParameterError, match=r"power must be a float in \(0, inf\)"):
+        with raises(InvalidParameterError):
             FarFrom("x", power=0).fit(self.table)
 
     def test_columns_that_the_table_lacks(self):
         metric = FarFrom("x", others=["y"])
         assert metric.named_columns() == {"column": ["x"], "others": ["y"]}
-        with pytest.raises(InvalidParameterError, match="names z, which"):
+        with raises(InvalidParameterError):
             FarFrom("z").fit(self.table)
-        with pytest.raises(InvalidParameterError, match="names w, which"):
+        with raises(InvalidParameterError):
             FarFrom("x", others=["y", "w"]).fit(self.table)
 
     def test_pickles_and_clones(self):

@@ -11,6 +11,7 @@ import pytest
 from skeval import evaluate_alone
 from skeval.exceptions import InvalidParameterError
 from skeval.utils.patterns import bounded
+from tests.snapshots import raises
 
 
 @pytest.mark.parametrize(
@@ -49,9 +50,10 @@ def test_usual_patterns_match_as_they_did(pattern, fits, other):
         "a" * 501,
         5,
     ],
+    ids=lambda pattern: str(pattern)[:20],
 )
 def test_others_are_refused(pattern):
-    with pytest.raises(InvalidParameterError, match="the pattern of c must be of characters"):
+    with raises(InvalidParameterError):
         bounded(pattern, "c")
 
 
@@ -64,7 +66,7 @@ def test_a_long_cell_ends_soon(pattern):
 
 @pytest.mark.parametrize("pattern", ["[z-a]", "a{5,2}", "[^]"])
 def test_what_cannot_be_read_says_at_which_character(pattern):
-    with pytest.raises(InvalidParameterError, match=r"c cannot be read: .* at position [0-2]\."):
+    with raises(InvalidParameterError):
         bounded(pattern, "c")
 
 
@@ -92,7 +94,7 @@ def test_alternatives_of_many_names_fit():
 
 def test_a_schema_is_held_to_them():
     table = pd.DataFrame({"c": ["a" * 40 + "b"]})
-    with pytest.raises(InvalidParameterError, match="the pattern of c"):
+    with raises(InvalidParameterError):
         evaluate_alone(table, {"c": {"kind": "categorical", "pattern": "(a+)+"}})
     stated = {"c": {"kind": "categorical", "pattern": "a+b"}}
     assert evaluate_alone(table, stated)["format_adherence"].value == 1.0

@@ -25,6 +25,7 @@ from skeval.stats.intervals import newcombe
 from skeval.stats.permutation_tests import share_p_value
 from skeval.stats.roc import auc
 from tests.calibrations import Claim, all_hold, rates_of
+from tests.snapshots import raises, warns
 
 TRAIN, HOLDOUT, FRESH = (make_mixed(300, random_state=seed) for seed in range(3))
 KINDS = [("plan", None), ("plan", "balanced_accuracy"), ("member", "roc_auc"), ("income", None)]
@@ -218,7 +219,7 @@ def test_a_release_of_one_row():
 
 
 def test_one_secret_value():
-    with pytest.warns(ConstantColumnWarning, match="plan has one value in the real tables"):
+    with warns(ConstantColumnWarning):
         result = evaluate("plan", (TRAIN.assign(plan="a"), HOLDOUT.assign(plan="a"), FRESH))
     assert np.isnan(result.value)
     with pytest.warns(ConstantColumnWarning):
@@ -234,13 +235,12 @@ def test_missing_secrets():
     whole = evaluate("income")
     more = pd.concat([TRAIN, TRAIN.assign(income=np.nan)], ignore_index=True)
     assert evaluate("income", (more, HOLDOUT, FRESH)).value == pytest.approx(whole.value)
-    with pytest.warns(DegenerateInputWarning) as told:
+    with warns(DegenerateInputWarning):
         evaluate("income", (TRAIN, HOLDOUT, FRESH.assign(income=np.nan)))
-    assert any("income has no value in the rows of synthetic" in str(w.message) for w in told)
 
 
 def test_one_class_in_a_table():
-    with pytest.warns(DegenerateInputWarning, match="roc_auc needs rows of each class"):
+    with warns(DegenerateInputWarning):
         result = evaluate("member", (TRAIN.assign(member=True), HOLDOUT, FRESH), scoring="roc_auc")
     assert np.isnan(result.value)
 
@@ -288,23 +288,21 @@ def test_samples_of_large_tables():
 
 
 def test_refusals():
-    with pytest.raises(MissingInputError, match="holdout"):
+    with raises(MissingInputError):
         AttributeInferenceRisk("plan").fit(TRAIN)
-    with pytest.raises(InvalidParameterError, match="secret names salary, which is not a column"):
+    with raises(InvalidParameterError):
         AttributeInferenceRisk("salary").fit(TRAIN, HOLDOUT)
-    with pytest.raises(InvalidParameterError, match="plan cannot be both known and secret"):
+    with raises(InvalidParameterError):
         AttributeInferenceRisk("plan", ["age", "plan"]).fit(TRAIN, HOLDOUT)
-    with pytest.raises(MissingInputError, match="the table has none besides plan"):
+    with raises(MissingInputError):
         AttributeInferenceRisk("plan").fit_context(Context.of(TRAIN[["plan"]], HOLDOUT[["plan"]]))
-    with pytest.raises(InvalidParameterError, match="needs a secret of two values, and plan has 3"):
+    with raises(InvalidParameterError):
         AttributeInferenceRisk("plan", scoring="roc_auc").fit(TRAIN, HOLDOUT)
-    with pytest.raises(InvalidParameterError, match="income holds numbers, for which scoring must"):
+    with raises(InvalidParameterError):
         AttributeInferenceRisk("income", scoring="accuracy").fit(TRAIN, HOLDOUT)
-    with pytest.raises(
-        InvalidParameterError, match="plan holds categories, which Ridge is not for"
-    ):
+    with raises(InvalidParameterError):
         AttributeInferenceRisk("plan", estimator=Ridge()).fit(TRAIN, HOLDOUT)
-    with pytest.raises(InvalidParameterError, match="which LogisticRegression is not for"):
+    with raises(InvalidParameterError):
         AttributeInferenceRisk("age", estimator=LogisticRegression()).fit(TRAIN, HOLDOUT)
 
 

@@ -13,6 +13,7 @@ from skeval.privacy import DisclosureProtection, DisclosureProtectionEstimate
 from skeval.stats.intervals import newcombe, wilson
 from skeval.stats.permutation_tests import share_p_value
 from tests.calibrations import Claim, all_hold, rates_of
+from tests.snapshots import raises, warns
 
 METHODS = ("cap", "zero_cap", "generalized_cap", "tcap", "disco")
 TRAIN = pd.DataFrame({"k": list("aabc"), "s": list("xyxz")})
@@ -232,17 +233,17 @@ def test_a_secret_that_the_release_lacks():
 
 
 def test_nobody_is_found():
-    with pytest.warns(DegenerateInputWarning, match="no train row has the known columns"):
+    with warns(DegenerateInputWarning):
         result = evaluate(TRAIN, RELEASE.assign(k="new"))
     assert np.isnan(result.value)
     assert evaluate(TRAIN, RELEASE.assign(k="new"), method="zero_cap").value == 1.0
-    with pytest.warns(DegenerateInputWarning, match="attributes a secret"):
+    with warns(DegenerateInputWarning):
         evaluate(TRAIN, pd.concat([RELEASE, RELEASE.assign(s="z")]), method="tcap")
 
 
 def test_one_secret_value():
     constant = TRAIN.assign(s="x")
-    with pytest.warns(DegenerateInputWarning, match="nothing to guess"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(evaluate(constant, constant).value)
     assert evaluate(constant, constant, normalize=False).value == 0.0
     assert evaluate(constant, constant, method="disco").value == 0.0
@@ -250,19 +251,17 @@ def test_one_secret_value():
 
 @pytest.mark.parametrize("kind", [DisclosureProtection, DisclosureProtectionEstimate])
 def test_refusals(kind):
-    with pytest.raises(InvalidParameterError, match="s cannot be both known and sensitive"):
+    with raises(InvalidParameterError):
         kind(["k", "s"], "s").fit(TRAIN)
-    with pytest.raises(
-        InvalidParameterError, match="known names zip, street, which are not columns"
-    ):
+    with raises(InvalidParameterError):
         kind(["zip", "k", "street"], ["s"]).fit(TRAIN)
-    with pytest.raises(InvalidParameterError, match="sensitive names s, which is not a column"):
+    with raises(InvalidParameterError):
         kind(["k"], "s").fit(TRAIN[["k"]])
-    with pytest.raises(InvalidParameterError, match="k cannot be both"):
+    with raises(InvalidParameterError):
         kind(["k"], "k").fit(TRAIN[["k"]])
-    with pytest.raises(InvalidParameterError, match="continuous names k, which cannot be cut"):
+    with raises(InvalidParameterError):
         kind(["k"], "s", continuous=["k"]).fit(TRAIN)
-    with pytest.raises(InvalidParameterError, match="known must be a non-empty list of names"):
+    with raises(InvalidParameterError):
         kind("k", "s").fit(TRAIN)
 
 

@@ -25,6 +25,7 @@ from skeval.privacy.attacks.worlds import BASES, TARGETS, named, scorer_of, worl
 from skeval.stats.epsilon_bounds import gdp_epsilon
 from skeval.stats.roc import Rates
 from tests.calibrations import Claim, rate_of
+from tests.snapshots import raises, warns
 
 MIXED = make_mixed(60)
 BITS = pd.DataFrame({"x": [0.0] * 5 + [1.0]})
@@ -182,7 +183,7 @@ def test_verdicts(generator, claimed, verdict):
 
 
 def test_few_runs_cannot_refute_a_large_claim():
-    with pytest.warns(DegenerateInputWarning, match="n_runs=10 bound no epsilon above 0.8"):
+    with warns(DegenerateInputWarning):
         audit(Honest(), attack=released, n_runs=10, claimed_epsilon=3.0)
 
 
@@ -367,20 +368,13 @@ def test_a_function_gets_the_table_and_the_target():
 
 
 @pytest.mark.parametrize(
-    ("returned", "told"),
-    [
-        (None, "None"),
-        (math.nan, "nan"),
-        ([1.0], "an object of type list"),
-        (BITS, "an object of type DataFrame"),
-    ],
+    "returned", [None, math.nan, [1.0], BITS], ids=["none", "nan", "list", "table"]
 )
-def test_a_function_that_returns_no_number_is_named(returned, told):
+def test_a_function_that_returns_no_number_is_named(returned):
     def clever(synthetic, target):
         return returned
 
-    message = f"the attack clever must return a number, and returned {told}."
-    with pytest.raises(InvalidParameterError, match=message):
+    with raises(InvalidParameterError):
         audit(Honest(), attack=["presence", clever])
 
 
@@ -570,50 +564,50 @@ def test_seeds_differ():
 def test_cost_is_refused_in_one_sentence():
     metric = DPAudit(Honest(), n_runs=100, n_pilot=50, base=["train", "sample"], max_fits=399)
     assert metric.estimate_cost() == 400
-    with pytest.raises(InvalidParameterError, match=r"fit the generator 400 times.*max_fits=399"):
+    with raises(InvalidParameterError):
         metric.fit(BITS)
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    "settings",
     [
-        ({"method": "gdp"}, "a delta above 0"),
-        ({"threshold": 0.5}, "one base, one target and one attack"),
-        ({"threshold": 0.5, "attack": "classifier"}, "without training"),
-        ({"attack": "classifier", "n_pilot": 3}, "at least 4"),
-        ({"base": ["train", "train"]}, "base must be one or several"),
-        ({"base": []}, "base must be one or several"),
-        ({"attack": ["presence", "no such"]}, "attack must be"),
-        ({"attack": LogisticRegression}, "attack must be"),
-        ({"target": "repeated"}, "target must be one or several"),
-        ({"threshold": "best"}, "threshold must be 'split' or a number"),
-        ({"adjacency": "add"}, "adjacency must be"),
-        ({"generator": None}, "generator must be an object or class with fit and sample"),
-        ({"generator": int}, "generator must be an object or class with fit and sample"),
-        ({"base": ["train", "empty"]}, "base='empty' leaves no row to fit on without the target"),
-        ({"base": "empty", "target": ["repeat", "random"]}, "take base='one_row'"),
+        {"method": "gdp"},
+        {"threshold": 0.5},
+        {"threshold": 0.5, "attack": "classifier"},
+        {"attack": "classifier", "n_pilot": 3},
+        {"base": ["train", "train"]},
+        {"base": []},
+        {"attack": ["presence", "no such"]},
+        {"attack": LogisticRegression},
+        {"target": "repeated"},
+        {"threshold": "best"},
+        {"adjacency": "add"},
+        {"generator": None},
+        {"generator": int},
+        {"base": ["train", "empty"]},
+        {"base": "empty", "target": ["repeat", "random"]},
     ],
 )
-def test_contradictions_are_told(settings, told):
-    with pytest.raises(InvalidParameterError, match=told):
+def test_contradictions_are_told(settings):
+    with raises(InvalidParameterError):
         DPAudit(**{"generator": Honest()} | settings).fit(BITS)
 
 
 def test_too_little_to_audit():
-    with pytest.warns(DegenerateInputWarning, match="needs two rows"):
+    with warns(DegenerateInputWarning):
         assert math.isnan(audit(Honest(), BITS[:1]).value)
     texts = pd.DataFrame({"id": [f"row-{i}" for i in range(30)]})
-    with pytest.warns(DegenerateInputWarning, match="can be measured"):
+    with warns(DegenerateInputWarning):
         assert math.isnan(audit(Bootstrap(), texts).value)
 
 
 def test_what_a_generator_makes_is_not_called_the_release():
     few = lambda table: table, lambda table, n: table[["age", "city"]].sample(n, replace=True)
-    told = "The generator made a table that lacks columns of train: .*income, .*plan.*"
-    with pytest.raises(SchemaMismatchError, match=told):
+    with raises(SchemaMismatchError):
         audit(few, MIXED, n_runs=2)
-    words = lambda table: table, lambda table, n: table.assign(age="old").sample(n, replace=True)
-    with pytest.raises(SchemaMismatchError, match=r"^a table that the generator made has columns"):
+    texts = pd.Series("old", range(len(MIXED)), dtype=object)
+    words = lambda table: table, lambda table, n: MIXED.assign(age=texts).head(n)
+    with raises(SchemaMismatchError):
         audit(words, MIXED, n_runs=2)
 
 
@@ -624,7 +618,7 @@ def test_a_generator_that_cannot_be_fitted_is_told_on_which_tables():
         return table
 
     pair = fit, lambda table, n: table.sample(n, replace=True)
-    with pytest.raises(GeneratorFailedError, match="raised ZeroDivisionError") as caught:
+    with raises(GeneratorFailedError) as caught:
         audit(pair, PLANS, base=["train", "one_row"], target="random", n_runs=2)
     told = "DPAudit ran the generator with base='one_row' and target='random', on tables of 2 and 1"
     assert caught.value.__notes__ == [f"{told} rows."]

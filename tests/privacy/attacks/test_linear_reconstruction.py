@@ -12,6 +12,7 @@ from skeval.privacy import LinearReconstructionAttack
 from skeval.privacy.attacks.attacked_people import people, secrets
 from skeval.stats.intervals import newcombe
 from tests.calibrations import Claim, all_hold, rates_of
+from tests.snapshots import raises, warns
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
 
@@ -140,7 +141,7 @@ def test_numbers_of_queries():
 
 def test_nothing_is_counted():
     far = SYNTHETIC.assign(city="Nowhere")
-    with pytest.warns(DegenerateInputWarning, match="no count of synthetic rows"):
+    with warns(DegenerateInputWarning):
         result = evaluate(LinearReconstructionAttack(["city"], "plan"), synthetic=far)
     assert result.details["n_queries"] == {"train": 0, "holdout": 0}
     assert result.details["accuracy"] == result.details["majority"]
@@ -163,27 +164,21 @@ def test_secrets_without_two_values(change, message):
 
 
 @pytest.mark.parametrize(
-    ("metric", "message"),
+    "metric",
     [
-        (LinearReconstructionAttack(["plan"], "plan"), "secret names plan, which is among"),
-        (
-            LinearReconstructionAttack(["age"], "salary"),
-            "secret names salary, which is not a column",
-        ),
-        (
-            LinearReconstructionAttack(["salary"], "plan"),
-            "known \\(quasi_identifiers\\) names salary",
-        ),
-        (LinearReconstructionAttack(["age"], "plan", k=0), "k must be"),
+        LinearReconstructionAttack(["plan"], "plan"),
+        LinearReconstructionAttack(["age"], "salary"),
+        LinearReconstructionAttack(["salary"], "plan"),
+        LinearReconstructionAttack(["age"], "plan", k=0),
     ],
 )
-def test_columns_that_cannot_be(metric, message):
-    with pytest.raises(InvalidParameterError, match=message):
+def test_columns_that_cannot_be(metric):
+    with raises(InvalidParameterError):
         metric.fit(TRAIN, HOLDOUT)
 
 
 def test_table_of_one_column():
-    with pytest.raises(MissingInputError, match="no column that is known"):
+    with raises(MissingInputError):
         LinearReconstructionAttack(None, "plan").fit_context(
             Context.of(TRAIN[["plan"]], HOLDOUT[["plan"]])
         )
@@ -194,7 +189,7 @@ def test_odd_names_few_rows_dates_and_missing_values():
     tables = [t.rename(columns=names) for t in (TRAIN, HOLDOUT, TRAIN)]
     metric = LinearReconstructionAttack(["a, b", "class", "2024"], "income", k=2)
     assert evaluate(metric, *tables).value > 0.1
-    with pytest.warns(DegenerateInputWarning, match="no count of synthetic rows"):
+    with warns(DegenerateInputWarning):
         few = evaluate(metric, *(t[:3] for t in tables))
     assert few.interval[0] <= few.value <= few.interval[1]
 

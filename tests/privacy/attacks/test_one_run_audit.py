@@ -20,6 +20,7 @@ from skeval.privacy.attacks.one_run_audit import (
     tossed,
 )
 from skeval.steps.members import ATTACKS, CALIBRATED
+from tests.snapshots import raises, warns
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
 
@@ -104,9 +105,9 @@ def test_wrong_bits_are_not_printed(included):
 
 @pytest.mark.parametrize(("n_in", "n_out"), [(400, 100), (80, 200), (30, 0), (70, 30), (34, 8)])
 def test_splits_that_no_fair_coins_make_are_refused(n_in, n_out):
-    with pytest.raises(InvalidParameterError, match=f"{n_in} of {n_in + n_out} rows were in"):
+    with raises(InvalidParameterError):
         tossed(None, n_in, n_out)
-    with pytest.raises(InvalidParameterError, match="goes with design='pairs'"):
+    with raises(InvalidParameterError):
         tossed([1] * n_in + [0] * n_out + [np.nan] * 500, n_in + n_out, 500)
 
 
@@ -155,7 +156,7 @@ def test_attacks_that_calibrate_leave_coins_that_are_fair(attack):
 def test_no_row_with_a_coin_is_left():
     """The only one calibrates."""
     metric = OneRunDPAudit("ratio", "bernoulli", included=[np.nan] * 150 + [0])
-    with pytest.warns(DegenerateInputWarning, match="no row with a coin is left"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(metric.fit(TRAIN, HOLDOUT[:1]).score(SYNTHETIC))
 
 
@@ -242,7 +243,7 @@ def test_numbers_and_missing_values_are_strata():
     result = OneRunDPAudit(stratify="year").fit(train, holdout).evaluate(train)
     assert result.details["n_canaries"] == 100
     unique = [t.assign(year=np.arange(150.0) + 500 * i) for i, t in enumerate((TRAIN, HOLDOUT))]
-    with pytest.warns(DegenerateInputWarning, match="no train row can be matched"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(OneRunDPAudit(stratify="year").fit(*unique).score(unique[0]))
 
 
@@ -258,28 +259,28 @@ def test_ranked_guesses():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    "wrong",
     [
-        ({"included": [1] * 300}, "included is for design='bernoulli'"),
-        ({"k_guesses": (3, 3)}, "two k_guesses are for design='bernoulli'"),
-        ({"design": "bernoulli", "stratify": "city"}, "stratify is for design='pairs'"),
-        ({"design": "bernoulli", "adjacency": "replace"}, "bounds adjacency='add_remove' only"),
-        ({"design": "bernoulli", "included": [1, 0]}, "a number for each of 300 rows"),
-        ({"design": "bernoulli", "included": [0.5]}, "a sequence of 0, 1 and nan"),
-        ({"design": "bernoulli", "included": TRAIN}, "a sequence of 0, 1 and nan"),
-        ({"design": "bernoulli", "included": np.ones((300, 2))}, "a sequence of 0, 1 and nan"),
-        ({"design": "bernoulli", "included": [None] * 300}, "included must give a row a coin"),
-        ({"design": "bernoulli", "included": [1] * 300}, "300 of 300 rows were in"),
-        ({"included": 2}, "a sequence of 0, 1 and nan"),
-        ({"k_guesses": (0, 0)}, "a positive int or two ints"),
-        ({"attack": "best"}, "attack must be"),
-        ({"stratify": "town"}, "stratify names town, which is not a column"),
-        ({"delta": 1.0}, "delta must be"),
-        ({"confidence": 0.5}, "confidence must be"),
+        {"included": [1] * 300},
+        {"k_guesses": (3, 3)},
+        {"design": "bernoulli", "stratify": "city"},
+        {"design": "bernoulli", "adjacency": "replace"},
+        {"design": "bernoulli", "included": [1, 0]},
+        {"design": "bernoulli", "included": [0.5]},
+        {"design": "bernoulli", "included": TRAIN},
+        {"design": "bernoulli", "included": np.ones((300, 2))},
+        {"design": "bernoulli", "included": [None] * 300},
+        {"design": "bernoulli", "included": [1] * 300},
+        {"included": 2},
+        {"k_guesses": (0, 0)},
+        {"attack": "best"},
+        {"stratify": "town"},
+        {"delta": 1.0},
+        {"confidence": 0.5},
     ],
 )
-def test_what_contradicts_itself_is_refused(wrong, message):
-    with pytest.raises(InvalidParameterError, match=message):
+def test_what_contradicts_itself_is_refused(wrong):
+    with raises(InvalidParameterError):
         OneRunDPAudit(**wrong).fit(TRAIN, HOLDOUT)
 
 
@@ -297,7 +298,7 @@ def test_tables_of_few_rows_and_odd_names():
     assert OneRunDPAudit(stratify="class").fit(*frames).score(frames[0]) > 1.0
     one = OneRunDPAudit().fit(TRAIN[:1], HOLDOUT[:1]).evaluate(TRAIN[:1])
     assert (one.value, one.p_value) == (0.0, 0.5)
-    with pytest.warns(DegenerateInputWarning, match="reference rows"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(OneRunDPAudit("domias").fit(TRAIN[:5], HOLDOUT[:5]).score(SYNTHETIC))
 
 

@@ -15,6 +15,7 @@ from skeval.privacy.attacks.record_reconstruction import (
 )
 from skeval.stats.risks import attack_rate, residual_risk
 from tests.calibrations import Claim, all_hold, rates_of
+from tests.snapshots import raises, warns
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
 
@@ -71,14 +72,14 @@ def test_copies_and_noise(wine):
     assert fresh.baseline == 0.0
 
 
-@pytest.mark.parametrize(("role", "value"), [("train", 1.0), ("holdout", 0.0)])
-def test_release_of_one_table(wine, role, value):
+@pytest.mark.parametrize("role", ["train", "holdout"])
+def test_release_of_one_table(wine, role):
     metric = RecordReconstruction(n_splits=1)
     if role == "train":
         result = evaluate(metric, wine.train, wine.holdout, wine.train)
         assert result.interval[1] == 1.0
         return
-    with pytest.warns(DegenerateInputWarning, match="every record of the holdout"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(evaluate(metric, wine.train, wine.holdout, wine.holdout).value)
 
 
@@ -193,18 +194,18 @@ def test_interval_of_single_tries_is_that_of_katz():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    "wrong",
     [
-        ({"known": list(TRAIN.columns)}, "known names all columns"),
-        ({"known": ["age"], "n_unknown": 7}, "n_unknown must be at most 6, got 7"),
-        ({"n_unknown": 7}, "n_unknown must be at most 6, got 7"),
-        ({"known": ["salary"]}, "known names salary"),
-        ({"known_fraction": 0.0}, "known_fraction must be"),
-        ({"method": "oracle"}, "method must be"),
+        {"known": list(TRAIN.columns)},
+        {"known": ["age"], "n_unknown": 7},
+        {"n_unknown": 7},
+        {"known": ["salary"]},
+        {"known_fraction": 0.0},
+        {"method": "oracle"},
     ],
 )
-def test_what_leaves_nothing_to_complete(wrong, message):
-    with pytest.raises(InvalidParameterError, match=message):
+def test_what_leaves_nothing_to_complete(wrong):
+    with raises(InvalidParameterError):
         RecordReconstruction(**wrong).fit(TRAIN, HOLDOUT)
 
 

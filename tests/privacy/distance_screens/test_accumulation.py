@@ -14,6 +14,7 @@ from skeval.fidelity.mda_resemblance import MDAResemblance
 from skeval.privacy.distance_screens.accumulation import MinimumDistanceAccumulation
 from tests.calibrations import Claim, rate_of
 from tests.counting import CountingContext
+from tests.snapshots import raises, warns
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 DIRECTIONS = ("symmetric", "synthetic", "real")
@@ -78,7 +79,7 @@ def test_details_of_the_reference_table(wine):
 )
 def test_a_table_by_hand(direction, left, right):
     tables = column(0, 1), None, column(0, 0.1, 0.3, 0.6)
-    with pytest.warns(DegenerateInputWarning, match="fewer than 10 synthetic rows"):
+    with warns(DegenerateInputWarning):
         found = evaluate(MinimumDistanceAccumulation(direction=direction), *tables)
     assert found.value == pytest.approx(left)
     assert found.details["resemblance"][0] == pytest.approx(right)
@@ -192,9 +193,9 @@ def test_a_median_of_zero_or_of_one_row_is_no_threshold():
     doubled = pd.concat([TRAIN, TRAIN], ignore_index=True)
     metric = MinimumDistanceAccumulation("loo-median")
     for kind in (metric, MDAResemblance("loo-median")):
-        with pytest.warns(DegenerateInputWarning, match="have a duplicate in train"):
+        with warns(DegenerateInputWarning):
             assert np.isnan(kind.fit(doubled).score(SYNTHETIC))
-    with pytest.warns(DegenerateInputWarning, match="train needs two rows"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(metric.fit(TRAIN.iloc[:1]).score(SYNTHETIC))
 
 
@@ -224,13 +225,13 @@ def test_thresholds_are_checked(threshold, legal):
     if legal:
         metric.fit(TRAIN)
         return
-    with pytest.raises(InvalidParameterError, match=r"threshold must be a float in \(0, 1\)"):
+    with raises(InvalidParameterError):
         metric.fit(TRAIN)
 
 
 @pytest.mark.parametrize("kind", [MinimumDistanceAccumulation, MDAResemblance])
 def test_other_spaces_have_no_largest_distance(kind):
-    with pytest.raises(InvalidParameterError, match=f"{kind.__name__}: scale='max' divides by"):
+    with raises(InvalidParameterError):
         kind(space="euclidean").fit(TRAIN)
     numeric = FunctionTransformer(lambda table: table[["age", "visits"]])
     for space in ("euclidean", numeric):
@@ -319,7 +320,7 @@ def test_without_a_holdout_there_is_no_contrast():
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_one_row_on_each_side(direction):
     metric = MinimumDistanceAccumulation(0.1, direction)
-    with pytest.warns(DegenerateInputWarning, match="fewer than 10 synthetic rows"):
+    with warns(DegenerateInputWarning):
         found = evaluate(metric, TRAIN, HOLDOUT, SYNTHETIC.iloc[:1])
     assert 0 <= found.value <= 1
     assert found.interval is None
@@ -355,7 +356,7 @@ def test_columns_can_be_chosen():
     chosen = MinimumDistanceAccumulation(columns=["age"])
     alone = [table[["age"]] for table in (TRAIN, HOLDOUT, SYNTHETIC)]
     found = evaluate(chosen, TRAIN, HOLDOUT, SYNTHETIC)
-    with pytest.warns(UserWarning, match="of the holdout rows"):
+    with warns(UserWarning):
         metric = MinimumDistanceAccumulation().fit(*alone[:2])
     expected = metric.evaluate(alone[2])
     assert found.value == expected.value
@@ -374,7 +375,7 @@ def test_results_go_through_json():
 
 def test_nothing_left_to_compare_with_is_nan():
     train = column(*range(30))
-    with pytest.warns(UserWarning, match="100.00% of the holdout rows"):
+    with warns(UserWarning):
         metric = MinimumDistanceAccumulation().fit(train, train.iloc[::-1])
     found = metric.evaluate(train)
     assert found.baseline == 1.0

@@ -12,6 +12,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
 from skeval.privacy.distance_screens.authenticity import Authenticity, authentic_shares
 from skeval.steps.relabellings import relabelled_nearest
+from tests.snapshots import warns
 
 
 def column(*values):
@@ -106,7 +107,7 @@ def test_without_holdout_there_is_no_baseline():
 
 def test_nobody_of_the_holdout_authentic():
     train = column(0, 1, 2, 3)
-    with pytest.warns(UserWarning, match="holdout rows also stand in train"):
+    with warns(UserWarning):
         metric = Authenticity().fit(train, train)
     result = metric.evaluate(column(0.1, 50.0))
     assert result.baseline == 0.0
@@ -114,5 +115,5 @@ def test_nobody_of_the_holdout_authentic():
 
 
 def test_one_train_row():
-    with pytest.warns(DegenerateInputWarning, match="train needs two rows"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(Authenticity().fit(normal(1, 0)).score(normal(5, 1)))

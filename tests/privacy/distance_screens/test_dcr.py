@@ -21,6 +21,7 @@ from skeval.privacy.distance_screens.train_share import (
 )
 from skeval.steps.neighbors import pooled_masses
 from tests.calibrations import LEVEL, Claim, rate_of
+from tests.snapshots import raises, warns
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 
@@ -70,7 +71,7 @@ def test_p_value_of_a_copy_and_of_the_holdout():
 def test_the_example_of_sdmetrics():
     tables = column(0, 10), column(0, 5, 10), column(1, 4, 6, 9.9)
     metric = DCROverfittingProtection(ties="holdout", scale="reference")
-    with pytest.warns(UserWarning, match="66.67% of the holdout rows"):
+    with warns(UserWarning):
         metric.fit(*tables[:2])
     result = metric.evaluate(tables[2])
     assert result.details["closer_to_training"] == 0.0
@@ -104,7 +105,7 @@ def test_the_published_score_at_any_sizes_by_hand(n_train, n_holdout):
 def test_the_published_score_is_that_of_sdmetrics():
     tables = [make_mixed(n, random_state=seed) for seed, n in enumerate((400, 120, 400))]
     metric = DCROverfittingProtection(**PUBLISHED)
-    with pytest.warns(MetricWarning, match="num_rows_subsample=120, or take the defaults"):
+    with warns(MetricWarning):
         result = evaluate(metric, *tables)
     assert result.value == pytest.approx(0.455, abs=1e-12)  # of sdmetrics 0.32.0
     assert result.details["closer_to_training"] == 0.7725
@@ -231,17 +232,12 @@ def test_subsamples_are_averaged():
 
 @pytest.mark.parametrize("kind", [DCROverfittingProtection, DCRBaselineProtection])
 def test_iterations_need_a_subsample(kind):
-    with pytest.raises(
-        InvalidParameterError,
-        match="num_iterations=3 repeats one computation; give num_rows_subsample",
-    ):
+    with raises(InvalidParameterError):
         kind(num_iterations=3).fit(TRAIN, HOLDOUT)
 
 
 def test_own_ranges_are_of_the_default_space():
-    with pytest.raises(
-        InvalidParameterError, match="scale='reference' is defined in space='gower' only"
-    ):
+    with raises(InvalidParameterError):
         DCROverfittingProtection(scale="reference", space="euclidean").fit(TRAIN, HOLDOUT)
 
 
@@ -318,7 +314,7 @@ def test_baseline_protection_repeats_and_subsamples():
 
 def test_random_rows_on_train_rows():
     table = pd.DataFrame({"c": ["a", "b"] * 20})
-    with pytest.warns(DegenerateInputWarning, match="half of the random rows lie on train rows"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(DCRBaselineProtection().fit(table).score(table))
 
 

@@ -20,6 +20,7 @@ from skeval.privacy.distance_screens.column_groups import (
 from skeval.privacy.distance_screens.dcr import DCRShare
 from skeval.stats import permutation_tests
 from skeval.steps.samples import pooled_order
+from tests.snapshots import raises
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 
@@ -289,14 +290,14 @@ def test_groups_lie_within_the_chosen_columns():
 def test_unknown_columns_are_named_at_once():
     train = TRAIN.assign(note=[f"a remark of more than five words, {i}" for i in range(200)])
     metric = DCRShare(columns=["age", "city"], column_groups=[["age", "plan"], ["note", "wage"]])
-    with pytest.raises(InvalidParameterError, match="names plan, note, wage, which the distances"):
+    with raises(InvalidParameterError):
         metric.fit(train, train.iloc[:0:-1].reset_index(drop=True).assign(age=-1))
 
 
 def test_groups_are_of_the_default_space():
-    with pytest.raises(InvalidParameterError, match="column_groups are defined in space='gower'"):
+    with raises(InvalidParameterError):
         DCRShare(column_groups="auto", space="euclidean").fit(TRAIN, HOLDOUT)
-    with pytest.raises(InvalidParameterError, match="DCRShare: scale='reference' is defined"):
+    with raises(InvalidParameterError):
         DCRShare(scale="reference", space="euclidean").fit(TRAIN, HOLDOUT)
 
 
@@ -350,7 +351,7 @@ def test_draws_with_groups():
 
 
 def test_iterations_need_a_subsample():
-    with pytest.raises(InvalidParameterError, match="DCRShare: num_iterations=3 repeats one"):
+    with raises(InvalidParameterError):
         DCRShare(num_iterations=3).fit(TRAIN, HOLDOUT)
 
 
@@ -366,7 +367,7 @@ def test_other_spaces(space):
     copy = evaluate(DCRShare(space=space), TRAIN, HOLDOUT, TRAIN)
     assert copy.p_value < 1e-6
     assert copy.value > 0.7  # whole numbers tie
-    with pytest.raises(InvalidParameterError, match="columns can be chosen in space='gower' only"):
+    with raises(InvalidParameterError):
         evaluate(DCRShare(space=space, columns=["age"]), TRAIN, HOLDOUT, SYNTHETIC)
 
 

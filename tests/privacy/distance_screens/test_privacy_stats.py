@@ -11,6 +11,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, SchemaMismatchError
 from skeval.privacy import PrivacyScore
 from skeval.relational import ForeignKey, RelationalSchema
+from tests.snapshots import raises, warns
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 
@@ -47,15 +48,15 @@ def test_positions_of_the_arguments():
 @pytest.mark.filterwarnings("ignore:.*also stand in train")
 def test_not_defined():
     same = pd.concat([TRAIN[:1]] * 50)
-    with pytest.warns(DegenerateInputWarning, match="duplicate in train"):
+    with warns(DegenerateInputWarning):
         stats = compute_privacy_stats(same, TRAIN, HOLDOUT)
     assert np.isnan([stats.privacy_score, stats.privacy_score_std, stats.risk]).all()
 
 
 def test_refusals():
-    with pytest.raises(InvalidParameterError, match="compute_privacy_stats: q must be"):
+    with raises(InvalidParameterError):
         compute_privacy_stats(TRAIN, SYNTHETIC, q=0.0)
-    with pytest.raises(SchemaMismatchError, match="age"):
+    with raises(SchemaMismatchError):
         compute_privacy_stats(TRAIN, SYNTHETIC.drop(columns="age"))
 
 
@@ -102,5 +103,5 @@ def test_a_parent_is_protected_with_its_children():
     entities = compute_privacy_stats(train, copied, entity="parent", **settings)
     assert rows["people"].risk < 0.15 < 0.6 < entities["people"].risk
     assert rows["bills"] == entities["bills"]  # nothing refers to them
-    with pytest.raises(InvalidParameterError, match="entity"):
+    with raises(InvalidParameterError):
         compute_privacy_stats(train, copied, entity="child")

@@ -20,6 +20,7 @@ from skeval.utility import (
 )
 from skeval.utility.survival.log_rank import naive_type_1_error
 from skeval.utility.survival.survival_curve_distance import shown_times
+from tests.snapshots import raises, warns
 
 COLUMNS = ("days", "died")
 KINDS = (
@@ -115,21 +116,21 @@ def test_copies_of_train_are_at_no_distance():
 @pytest.mark.parametrize("kind", KINDS)
 def test_competing_risks_are_refused(kind):
     train = patients(0).assign(died=np.arange(400) % 3)
-    with pytest.raises(MissingInputError, match="died has 3 values: competing risks"):
+    with raises(MissingInputError):
         kind(*COLUMNS).fit(train, train)
 
 
 def test_which_category_is_the_event_has_to_be_named():
     train = patients(0)
     train = train.assign(died=np.where(train["died"], "dead", "alive"))
-    with pytest.raises(MissingInputError, match="Name it: pos_label='dead'"):
+    with raises(MissingInputError):
         SurvivalCurveDistance(*COLUMNS).fit(train)
     named = SurvivalCurveDistance(*COLUMNS, pos_label="dead").fit(train)
     known = SurvivalCurveDistance(*COLUMNS).fit(patients(0))
     other = patients(1)
     as_words = other.assign(died=np.where(other["died"], "dead", "alive"))
     assert named.score(as_words) == known.score(other)
-    with pytest.raises(InvalidParameterError, match="pos_label must be a value"):
+    with raises(InvalidParameterError):
         SurvivalCurveDistance(*COLUMNS, pos_label="gone").fit(train)
 
 
@@ -141,9 +142,9 @@ def test_the_larger_number_is_the_event():
 
 
 def test_a_duration_that_is_no_number_is_refused():
-    with pytest.raises(MissingInputError, match="needs a duration of numbers, and site"):
+    with raises(MissingInputError):
         SurvivalCurveDistance("site", "died").fit(patients(0))
-    with pytest.raises(InvalidParameterError, match="must be two columns"):
+    with raises(InvalidParameterError):
         SurvivalCurveDistance("days", "days").fit(patients(0))
 
 
@@ -151,7 +152,7 @@ def test_rows_without_an_outcome_are_counted_out():
     train, other = patients(0), patients(1)
     odd = pd.concat([other, other.head(3).assign(days=-1.0)], ignore_index=True)
     metric = SurvivalCurveDistance(*COLUMNS).fit(train)
-    with pytest.warns(UserWarning, match="3 synthetic rows are left out"):
+    with warns(UserWarning):
         result = metric.evaluate(odd)
     assert result.value == pytest.approx(metric.score(other))
     assert result.details["n_dropped"] == {"train": 0, "synthetic": 3}
@@ -160,7 +161,7 @@ def test_rows_without_an_outcome_are_counted_out():
 def test_a_level_without_events_is_lost_and_the_others_are_not():
     train, other = patients(0), patients(1)
     other.loc[other["site"] == "b", "died"] = False
-    with pytest.warns(UserWarning, match=r"site\[T.b\]"):
+    with warns(UserWarning):
         result = (
             CoxCoefficientOverlap(*COLUMNS, features=["site", "dose"]).fit(train).evaluate(other)
         )
@@ -201,9 +202,9 @@ def test_predicted_risks_of_the_true_model_are_calibrated():
 
 
 def test_the_preset_needs_both_columns():
-    with pytest.raises(InvalidParameterError, match="duration and event need each other"):
+    with raises(InvalidParameterError):
         make_suite("survival", duration="days")
-    with pytest.raises(InvalidParameterError, match="duration and event need each other"):
+    with raises(InvalidParameterError):
         make_suite("fidelity", duration="days", event="died")
 
 

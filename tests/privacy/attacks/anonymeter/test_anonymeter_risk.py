@@ -18,6 +18,7 @@ from skeval.privacy import (
     SinglingOutRisk,
 )
 from skeval.privacy.attacks.anonymeter.risks import ResidualRiskMetric
+from tests.snapshots import raises
 
 # tables of few columns have rows in common by nature
 pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
@@ -90,12 +91,12 @@ def test_levels():
 
 @pytest.mark.parametrize("levels", [(0.5, 0.3), (0.1,), (-0.1, 0.5), (0.5, 1.1), (True, 1), "ab"])
 def test_odd_levels_are_refused(levels):
-    with pytest.raises(InvalidParameterError, match="levels must be two ascending numbers"):
+    with raises(InvalidParameterError):
         AnonymeterRisk(levels=levels).fit(TRAIN, HOLDOUT)
 
 
 def test_one_column_is_refused():
-    with pytest.raises(MissingInputError, match="needs 2 columns"):
+    with raises(MissingInputError):
         AnonymeterRisk().fit(TRAIN[["age"]], HOLDOUT[["age"]])
 
 

@@ -18,6 +18,7 @@ from skeval.exceptions import (
 )
 from skeval.privacy import AnonymeterRisk, InferenceRisk, InferenceRiskAll
 from tests.calibrations import Claim, all_hold, rates_of
+from tests.snapshots import raises, warns
 
 # tables of few columns have rows in common by nature
 pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
@@ -150,7 +151,7 @@ def test_what_holds_of_all_is_no_risk():
             {"city": city, "age": rng.normal(size=300), "land": np.char.upper(city)}
         )
 
-    with pytest.warns(DegenerateInputWarning, match="every attack on holdout rows succeeds"):
+    with warns(DegenerateInputWarning):
         found = evaluate([made(seed) for seed in range(3)], "land", ["city"])
     assert np.isnan(found.value)
     assert found.details["attack"]["n_success"] == 300.0
@@ -160,7 +161,7 @@ def test_constant_and_absent_secrets():
     constant = evaluate((TRAIN, HOLDOUT, SYNTHETIC.assign(plan="basic")), "plan")
     assert constant.details["weak_attack"]
     assert counts(constant) == (float((TRAIN["plan"] == "basic").sum()), 200.0)
-    with pytest.warns(DegenerateInputWarning, match="no value at all in income"):
+    with warns(DegenerateInputWarning):
         absent = evaluate((TRAIN, HOLDOUT, SYNTHETIC.assign(income=np.nan)), "income")
     assert counts(absent)[0] == TRAIN["income"].isna().sum()
 
@@ -218,27 +219,27 @@ def test_risk_of_groups_has_their_own_numbers():
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    "settings",
     [
-        ({"secret": "wage"}, "secret names wage, which is not a column"),
-        ({"secret": "age", "aux_cols": ["age", "city"]}, "aux_cols names the secret"),
-        ({"secret": "age", "aux_cols": ["wage"]}, "wage, which is not a column"),
-        ({"secret": "plan", "regression": True}, "plan has categories"),
-        ({"secret": "plan", "regression": 1}, "regression must be"),
-        ({"secret": "plan", "estimator": DecisionTreeClassifier}, "estimator must be"),
+        {"secret": "wage"},
+        {"secret": "age", "aux_cols": ["age", "city"]},
+        {"secret": "age", "aux_cols": ["wage"]},
+        {"secret": "plan", "regression": True},
+        {"secret": "plan", "regression": 1},
+        {"secret": "plan", "estimator": DecisionTreeClassifier},
     ],
 )
-def test_refusals(settings, message):
-    with pytest.raises(InvalidParameterError, match=message):
+def test_refusals(settings):
+    with raises(InvalidParameterError):
         InferenceRisk(**settings).fit(TRAIN, HOLDOUT)
 
 
 def test_one_column_is_refused():
-    with pytest.raises(MissingInputError, match="needs one column besides the secret, age,"):
+    with raises(MissingInputError):
         InferenceRisk("age", aux_cols=1).fit(TRAIN, HOLDOUT)
     one = [table[["age"]] for table in (TRAIN, HOLDOUT)]
     for metric in (InferenceRisk("age"), InferenceRiskAll()):
-        with pytest.raises(MissingInputError, match="needs"):
+        with raises(MissingInputError):
             metric.fit(*one)
 
 
@@ -278,7 +279,7 @@ def test_a_constant_column_is_left_out():
     assert found.details["left_out"] == ["same"]
     assert found.value > 0.9
     only = [table[["same"]].assign(other="y") for table in tables]
-    with pytest.warns(DegenerateInputWarning, match="every attack on holdout rows succeeds"):
+    with warns(DegenerateInputWarning):
         nothing = InferenceRiskAll().fit(*only[:2]).evaluate(only[2])
     assert np.isnan(nothing.value)
 
@@ -315,13 +316,13 @@ def test_a_tolerance_that_covers_all_years_is_no_attack(made):
         table.assign(year=part)
         for table, part in zip((TRAIN, HOLDOUT, made), np.split(years, 3), strict=True)
     ]
-    with pytest.warns(MetricWarning, match='year is not attacked.* tolerance_kind="range"'):
+    with warns(MetricWarning):
         result = evaluate(tables, "year")
     assert np.isnan(result.value)
     assert result.p_value is None
     for metric in (InferenceRiskAll(), AnonymeterRisk(n_attacks=50)):
         fitted = metric.fit(*tables[:2])
-        with pytest.warns(MetricWarning, match="year is not attacked"):
+        with warns(MetricWarning):
             result = fitted.evaluate(tables[2])
         assert [name.split()[-1] for name in result.details["left_out"]][-1] == "year"
         assert not np.isnan(result.p_value)

@@ -22,6 +22,7 @@ from skeval.privacy.attacks.anonymeter.risks import Measure, places, synthetic_r
 from skeval.stats.risks import random_link_rate
 from skeval.steps.neighbors import gower_engine
 from tests.calibrations import Claim, all_hold, rates_of
+from tests.snapshots import raises, warns
 
 # tables of few columns have rows in common by nature
 pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
@@ -173,13 +174,13 @@ def test_more_attacks_and_neighbours_than_rows():
     found = evaluate(tables, n_attacks=10_000)
     assert found.details["attack"]["n"] == found.details["control"]["n"] == 30.0
     assert evaluate(tables, n_attacks=None).value == found.value
-    with pytest.warns(DegenerateInputWarning, match="every attack on holdout rows succeeds"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(evaluate(tables, n_neighbors=50).value)
 
 
 def test_one_column_is_refused():
     one = [table[["age"]] for table in (TRAIN, HOLDOUT)]
-    with pytest.raises(MissingInputError, match="needs 2 columns"):
+    with raises(MissingInputError):
         LinkabilityRisk().fit(*one)
 
 
@@ -187,18 +188,18 @@ def test_one_column_is_refused():
     "aux_cols", [("age", "city"), (["age"],), (["age"], []), [["age"], [3]], "age", (1, 2)]
 )
 def test_odd_parts_are_refused(aux_cols):
-    with pytest.raises(InvalidParameterError, match="aux_cols must be None or a pair"):
+    with raises(InvalidParameterError):
         LinkabilityRisk(aux_cols).fit(TRAIN, HOLDOUT)
 
 
 def test_unknown_columns_are_refused():
-    with pytest.raises(InvalidParameterError, match="names wage, which is not a column"):
+    with raises(InvalidParameterError):
         LinkabilityRisk((["age"], ["wage"])).fit(TRAIN, HOLDOUT)
 
 
 def test_columns_in_both_parts_are_told():
     metric = LinkabilityRisk((["age", "city"], ["city", "plan"])).fit(TRAIN, HOLDOUT)
-    with pytest.warns(MetricWarning, match="has city in both parts"):
+    with warns(MetricWarning):
         metric.evaluate(SYNTHETIC)
 
 

@@ -12,6 +12,7 @@ from skeval.exceptions import DegenerateInputWarning
 from skeval.privacy.attacks.anonymeter.risks import Measure
 from skeval.privacy.attacks.anonymeter.singling_out import SinglingOutRisk, singling_out
 from skeval.utils.formatting import percent
+from tests.snapshots import warns
 
 # tables of few columns have rows in common by nature
 pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
@@ -93,7 +94,7 @@ def test_copies_of_the_holdout_are_no_risk(mode):
 
 
 def test_every_control_succeeds():
-    with pytest.warns(DegenerateInputWarning, match="every attack on holdout rows succeeds"):
+    with warns(DegenerateInputWarning):
         found = evaluate((TRAIN, HOLDOUT, HOLDOUT))
     assert np.isnan(found.value)
     # Rows of these numbers make a test, whatever they hold: were there no p-value where these rows
@@ -184,7 +185,7 @@ def test_rates_in_sentences_are_counts_over_trials():
 def test_nothing_is_rare():
     flat = pd.DataFrame({"x": np.repeat(["a", "b"], 20), "y": ["c"] * 40})
     doubled = pd.DataFrame({"x": ["a", "b"] * 2, "y": ["c", "c", "d", "d"]})
-    with pytest.warns(DegenerateInputWarning, match="no predicate singles out"):
+    with warns(DegenerateInputWarning):
         found = evaluate((flat.assign(y=list("cd") * 20), flat, doubled), "univariate")
     assert np.isnan(found.value)
 
@@ -192,7 +193,7 @@ def test_nothing_is_rare():
 def test_only_texts():
     words = [f"a long text without any number {i} " * 3 for i in range(60)]
     table = pd.DataFrame({"note": words})
-    with pytest.warns(DegenerateInputWarning, match="no column"):
+    with warns(DegenerateInputWarning):
         found = SinglingOutRisk().fit(table, table[::-1], schema={"note": "text"}).evaluate(table)
     assert np.isnan(found.value)
 

@@ -13,6 +13,7 @@ from skeval.privacy.attacks.membership.disclosure_f1 import best_threshold, f1_a
 from skeval.stats.permutation_tests import share_p_value
 from skeval.steps.members import MemberScores
 from tests.calibrations import Claim, all_hold, rates_of
+from tests.snapshots import warns
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 
@@ -136,7 +137,7 @@ def test_the_best_distance_by_hand():
 
 def test_too_few_rows():
     metric = MembershipDisclosureF1().fit(TRAIN, HOLDOUT[:1])
-    with pytest.warns(DegenerateInputWarning, match="need two rows each"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(metric.score(SYNTHETIC))
     assert MembershipDisclosureF1(0.1).fit(TRAIN, HOLDOUT[:1]).score(SYNTHETIC) <= 1.0
 

@@ -24,6 +24,7 @@ from skeval.stats.multiple_testing import holm
 from skeval.stats.roc import auc_p_value, delong, tpr_at_fpr
 from skeval.steps.member_rows import validation_half
 from skeval.steps.members import BLEND, CALIBRATED, STRONGEST, blended, member_scores
+from tests.snapshots import raises, warns
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(240, random_state=seed) for seed in range(3))
 
@@ -230,7 +231,7 @@ def test_the_sentence_is_about_the_area_whatever_the_value_is():
 def test_a_rate_that_the_holdout_cannot_tell():
     metric = MembershipInference("distance", scoring="tpr_at_fpr", fpr=0.001)
     context = Context.of(TRAIN, HOLDOUT)
-    with pytest.warns(DegenerateInputWarning, match="cannot be held to by 240 holdout rows"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(metric.fit_context(context).score(SYNTHETIC))
     chosen = MembershipInference(scoring="tpr_at_fpr", fpr=[0.001, 0.1])
     assert np.isnan(evaluate(chosen).value)
@@ -238,15 +239,15 @@ def test_a_rate_that_the_holdout_cannot_tell():
 
 def test_few_rows_are_said_to_be_few():
     metric = MembershipInference("distance").fit(TRAIN[:40], HOLDOUT)
-    with pytest.warns(MetricWarning, match="40 train rows and 240 holdout rows are scored"):
+    with warns(MetricWarning):
         metric.score(SYNTHETIC)
 
 
 def test_too_few_rows_have_no_halves():
     metric = MembershipInference("distance").fit(TRAIN, HOLDOUT[:1])
-    with pytest.warns(DegenerateInputWarning, match="need two rows each"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(metric.score(SYNTHETIC))
-    with pytest.warns(DegenerateInputWarning, match="needs 10 synthetic rows"):
+    with warns(DegenerateInputWarning):
         assert np.isnan(MembershipInference("eq1").fit(TRAIN, HOLDOUT).score(SYNTHETIC[:3]))
 
 
@@ -267,7 +268,7 @@ def test_a_reference_of_ones_own():
     overlapping = evaluate(MembershipInference("ratio", pd.concat([own, HOLDOUT[:30]])))
     assert "16.67% of the holdout rows" not in str(overlapping.warnings[0])
     assert "12.50% of the holdout rows also stand in the reference" in str(overlapping.warnings[0])
-    with pytest.raises(SchemaMismatchError, match="age"):
+    with raises(SchemaMismatchError):
         MembershipInference(reference=own.drop(columns="age")).fit(TRAIN, HOLDOUT)
 
 
@@ -282,7 +283,7 @@ def test_a_reference_of_ones_own():
     ],
 )
 def test_odd_parameters_are_refused(name, value):
-    with pytest.raises(InvalidParameterError, match=name):
+    with raises(InvalidParameterError):
         MembershipInference(**{name: value}).fit(TRAIN, HOLDOUT)
 
 

@@ -34,6 +34,7 @@ from skeval.privacy.attacks.shadow.game import (
     play,
     secret_sources,
 )
+from tests.snapshots import raises
 
 TRAIN, HOLDOUT = make_mixed(40, random_state=0), make_mixed(30, random_state=1)
 CONTEXT = Context.of(TRAIN, HOLDOUT)
@@ -272,15 +273,15 @@ def test_jobs_change_no_bit_and_progress_is_told():
 
 
 def test_too_many_fits_are_refused():
-    with pytest.raises(InvalidParameterError, match=r"600 times, more than max_fits=500; lower n."):
+    with raises(InvalidParameterError):
         check_cost("Attack", 600, 500, "n")
     check_cost("Attack", 500, 500, "n")
 
 
 def test_targets_that_are_not_there():
-    with pytest.raises(InvalidParameterError, match="below 40, got 40"):
+    with raises(InvalidParameterError):
         rows_of(targets=[40])
-    with pytest.raises(SchemaMismatchError, match="age"):
+    with raises(SchemaMismatchError):
         rows_of(targets=TRAIN.drop(columns="age").iloc[:1])
 
 
@@ -335,10 +336,10 @@ def test_attacks_that_fit_the_generator_share_its_parameters(kind):
         f"{name} :" in kind.__doc__ for name in inspect.signature(GeneratorAttack).parameters
     )
     needed = {"secret": "plan"} if "secret" in parameters else {}
-    with pytest.raises(InvalidParameterError, match="n_jobs must be an int other than 0"):
+    with raises(InvalidParameterError):
         kind(Bootstrap(), n_jobs=0, **needed).fit(TRAIN, HOLDOUT)
 
 
 def test_an_attack_without_a_cost_says_what_it_lacks():
-    with pytest.raises(NotImplementedError, match="GeneratorAttack must define estimate_cost"):
+    with raises(NotImplementedError):
         GeneratorAttack(Bootstrap()).estimate_cost()

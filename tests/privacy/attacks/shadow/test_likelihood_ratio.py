@@ -26,6 +26,7 @@ from skeval.privacy.attacks.shadow.likelihood_ratio import (
 from skeval.reporting import ROCDisplay
 from skeval.stats.roc import auc, auc_p_value, delong
 from skeval.steps.neighbors import nearest
+from tests.snapshots import raises
 
 TRAIN, HOLDOUT = make_mixed(60, random_state=0), make_mixed(50, random_state=1)
 RELEASE = Bootstrap().fit(TRAIN).sample(70, random_state=2)
@@ -170,18 +171,18 @@ def test_rows_of_train_are_held_against_the_holdout():
     assert result.details["n_members"] == 2
     assert result.details["n_others"] == len(HOLDOUT)
     assert evaluate(targets=range(len(TRAIN))).value == evaluate().value
-    with pytest.raises(InvalidParameterError, match=f"below {len(TRAIN)}"):
+    with raises(InvalidParameterError):
         evaluate(targets=[len(TRAIN)])
-    with pytest.raises(InvalidParameterError, match="distinct positions"):
+    with raises(InvalidParameterError):
         evaluate(targets=[1, 1])
 
 
 def test_it_tells_what_it_costs():
     metric = LikelihoodRatioMIA(Bootstrap(), n_models=64, max_fits=63)
     assert metric.estimate_cost() == 64
-    with pytest.raises(InvalidParameterError, match="64 times, more than max_fits=63"):
+    with raises(InvalidParameterError):
         metric.fit(TRAIN, HOLDOUT)
-    with pytest.raises(InvalidParameterError, match="n_models"):
+    with raises(InvalidParameterError):
         LikelihoodRatioMIA(Bootstrap(), n_models=2).fit(TRAIN, HOLDOUT)
 
 

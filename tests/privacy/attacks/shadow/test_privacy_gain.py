@@ -12,6 +12,7 @@ from skeval.generators import Bootstrap, MondrianAnonymization
 from skeval.privacy import PrivacyGain, ShadowAttributeInference, ShadowMembershipInference
 from skeval.privacy.attacks.shadow.privacy_gain import least_gain
 from skeval.results.result import Result
+from tests.snapshots import raises
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(80, random_state=seed) for seed in range(3))
 CONTEXT = Context.of(TRAIN, HOLDOUT).with_synthetic(SYNTHETIC)  # remembers the fits
@@ -120,11 +121,11 @@ def test_uncertain_parameters_are_those_of_the_generator():
 
 
 def test_faults_of_the_attack_are_found_at_fit():
-    with pytest.raises(InvalidParameterError, match="n_targets, n_shadow or n_eval"):
+    with raises(InvalidParameterError):
         PrivacyGain(attack(Bootstrap(), max_fits=5)).fit(TRAIN, HOLDOUT)
-    with pytest.raises(InvalidParameterError, match="PrivacyGain: attack must be a Shadow"):
+    with raises(InvalidParameterError):
         PrivacyGain(Bootstrap()).fit(TRAIN, HOLDOUT)
-    with pytest.raises(InvalidParameterError, match="no_column"):
+    with raises(InvalidParameterError):
         PrivacyGain(ShadowAttributeInference(Bootstrap(), "no_column")).fit(TRAIN, HOLDOUT)
 
 

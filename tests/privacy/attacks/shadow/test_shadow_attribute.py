@@ -13,6 +13,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.generators import Bootstrap
 from skeval.privacy.attacks.shadow.shadow_attribute import ShadowAttributeInference
 from skeval.stats.multiple_testing import holm
+from tests.snapshots import raises
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(80, random_state=seed) for seed in range(3))
 LONG = pd.concat([SYNTHETIC] * 2)
@@ -114,14 +115,14 @@ def test_cost_and_contradictions():
     metric = ShadowAttributeInference(Bootstrap(), "plan", n_targets=3, control="out")
     assert metric.estimate_cost() == 3 * 150 + 50
     assert metric.set_params(game="model_seeded").estimate_cost() == 3 * 150 + 150
-    for said, settings in {
-        "max_fits=9": {"max_fits": 9},
-        "knowledge='exact'": {"knowledge": "exact", "game": "average"},
-        "n_rows must be at most": {"n_rows": 80},
-        "secret names none, which is not a column": {"secret": "none"},
-    }.items():
+    for settings in (
+        {"max_fits": 9},
+        {"knowledge": "exact", "game": "average"},
+        {"n_rows": 80},
+        {"secret": "none"},
+    ):
         wrong = ShadowAttributeInference(Bootstrap(), "plan").set_params(**settings)
-        with pytest.raises(InvalidParameterError, match=said):
+        with raises(InvalidParameterError):
             wrong.fit(TRAIN, HOLDOUT)
 
 

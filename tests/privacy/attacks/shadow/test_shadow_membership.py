@@ -30,6 +30,7 @@ from skeval.stats.epsilon_bounds import two_world_epsilon
 from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.multiple_testing import holm
 from skeval.stats.roc import delong
+from tests.snapshots import raises, warns
 
 LINE = LogisticRegression(C=100.0, max_iter=2000)
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
@@ -276,11 +277,11 @@ def test_the_release_is_attacked_too():
 def test_games_are_played_once_for_tables_of_one_size():
     done = []
     metric = small(progress=lambda *count: done.append(count)).fit(TRAIN, HOLDOUT)
-    with pytest.warns(MetricWarning, match="uncertain"):
+    with warns(MetricWarning):
         scores = [metric.score(table) for table in (SYNTHETIC, TRAIN)]
     assert scores[0] == scores[1]
     assert done == [(i, 42) for i in range(1, 43)]
-    with pytest.warns(MetricWarning, match="uncertain"):
+    with warns(MetricWarning):
         metric.score(SYNTHETIC.head(40))
     assert len(done) == 84
 
@@ -419,23 +420,23 @@ def test_tables_of_all_targets_count_once():
 
 
 def test_contradictions_are_refused_at_fit():
-    wrong = {
-        "max_fits=10": {"max_fits": 10},
-        "knowledge='exact' goes": {"knowledge": "exact"},
-        "knowledge='exact-with-uncertainty' goes": {"knowledge": "exact-with-uncertainty"},
-        "goes with shadow_parameters": {"access": "uncertain-box"},
-        "no parameter epochs": {"access": "uncertain-box", "shadow_parameters": {"epochs": [1]}},
-        "shadow_parameters must be": {"shadow_parameters": {"epochs": 1}},
-        "'query' or 'closest'": {"access": "no-box", "features": "naive"},
-        "give a number": {"access": "no-box", "threshold": "fpr"},
-        "n_synthetic=None": {"attack_release": True, "n_synthetic": 9},
-        "n_rows must be at most 78": {"n_rows": 79},
-        "generator must be": {"generator": "none"},
-        "targets must be": {"targets": [0, 0]},
-        "below 80": {"targets": [80]},
-    }
-    for said, settings in wrong.items():
-        with pytest.raises(InvalidParameterError, match=said):
+    wrong = [
+        {"max_fits": 10},
+        {"knowledge": "exact"},
+        {"knowledge": "exact-with-uncertainty"},
+        {"access": "uncertain-box"},
+        {"access": "uncertain-box", "shadow_parameters": {"epochs": [1]}},
+        {"shadow_parameters": {"epochs": 1}},
+        {"access": "no-box", "features": "naive"},
+        {"access": "no-box", "threshold": "fpr"},
+        {"attack_release": True, "n_synthetic": 9},
+        {"n_rows": 79},
+        {"generator": "none"},
+        {"targets": [0, 0]},
+        {"targets": [80]},
+    ]
+    for settings in wrong:
+        with raises(InvalidParameterError):
             small().set_params(**settings).fit(TRAIN, HOLDOUT)
 
 

@@ -25,6 +25,7 @@ from skeval.reporting import ROCDisplay
 from skeval.stats.roc import auc, tpr_at_fpr
 from skeval.steps.members import ATTACKS, member_scores
 from tests.calibrations import Claim, all_hold, rates_of
+from tests.snapshots import raises
 
 TRAIN, HOLDOUT = make_mixed(60, random_state=0), make_mixed(50, random_state=1)
 RELEASE = Bootstrap().fit(TRAIN).sample(70, random_state=2)
@@ -181,10 +182,10 @@ def test_the_order_of_rows_and_the_number_of_jobs_do_not_matter():
 
 def test_what_cannot_be_attacked():
     metric = StackedMembershipInference(Bootstrap(), n_models=30, max_fits=20)
-    with pytest.raises(InvalidParameterError, match="would fit the generator 30 times"):
+    with raises(InvalidParameterError):
         metric.fit(TRAIN, HOLDOUT)
     for wrong in ("distance", [], ["guess"]):
-        with pytest.raises(InvalidParameterError, match="attacks must be"):
+        with raises(InvalidParameterError):
             StackedMembershipInference(Bootstrap(), wrong).fit(TRAIN, HOLDOUT)
     small = Context.of(TRAIN, HOLDOUT[:2]).with_synthetic(RELEASE)
     assert np.isnan(evaluate(small).value)
