@@ -11,8 +11,9 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from skeval import Release, SuiteResult, assert_release
+from skeval import SuiteResult
 from skeval.datasets import make_mixed
+from skeval.results import Release, assert_release
 from tests.snapshots import raises
 
 CI = Path(__file__).parent.parent / "examples" / "ci"

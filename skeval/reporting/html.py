@@ -189,7 +189,7 @@ class HTMLRenderer(FileRenderer):
         sign-off are shown, where `sections` does not choose others.
     hashes : bool, default=True
         Whether the hashes of the real tables are among the provenance; see
-        :class:`~skeval.provenance.Provenance` on what they show.
+        :class:`~skeval.results.Provenance` on what they show.
 
     See Also
     --------

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import ByGroup, Metric, MetricSuite, MetricTags, Result, SuiteResult, check_metric
+from skeval import Metric, MetricSuite, MetricTags, Result, SuiteResult, check_metric
+from skeval.core import ByGroup
 from skeval.core.by_group import goodness
 from skeval.datasets import make_mixed
 from skeval.diagnostic import RangeCoverage

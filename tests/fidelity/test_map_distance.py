@@ -11,13 +11,14 @@ from scipy.stats import norm
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import FunctionTransformer
 
-from skeval import MetricSuite, SuiteResult, plot_map
+from skeval import MetricSuite, SuiteResult
 from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.fidelity import MapDistance
 from skeval.fidelity.map_distance import basis, by_region, places_on, uneven
-from skeval.reporting import DensityMapDisplay
+from skeval.plotting import plot_map
+from skeval.reporting.displays.maps import DensityMapDisplay
 from skeval.steps.vectors import vectors
 from tests.snapshots import raises, warns
 

@@ -14,8 +14,9 @@ from skeval import MetricSuite, MetricTags, Result, SuiteResult, make_suite
 from skeval.core.tags import Aspect
 from skeval.datasets import make_mixed
 from skeval.fidelity import KSComplement, SimilarityScore, TVComplement
-from skeval.reporting import ValueDisplay, register_display
+from skeval.reporting import register_display
 from skeval.reporting.displays.base import DISPLAYS
+from skeval.reporting.displays.values import ValueDisplay
 
 
 def evaluated(suite: MetricSuite, tables: list[pd.DataFrame], schema: object = None) -> SuiteResult:

@@ -56,7 +56,7 @@ class AttacksDisplay(Display):
     --------
     >>> from skeval.datasets import make_mixed
     >>> from skeval.privacy import AnonymeterRisk
-    >>> from skeval.reporting import AttacksDisplay
+    >>> from skeval.reporting.displays.attacks import AttacksDisplay
     >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
     >>> result = AnonymeterRisk(n_attacks=50).fit(train, holdout).evaluate(train)
     >>> AttacksDisplay(result).frame().columns.tolist()
@@ -145,7 +145,7 @@ class AttackDisplay(AttacksDisplay):
     --------
     >>> from skeval.datasets import make_mixed
     >>> from skeval.privacy import LinkabilityRisk
-    >>> from skeval.reporting import AttackDisplay
+    >>> from skeval.reporting.displays.attacks import AttackDisplay
     >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
     >>> result = LinkabilityRisk(n_attacks=50).fit(train, holdout).evaluate(train)
     >>> AttackDisplay(result).frame()["on"].tolist()
@@ -176,7 +176,7 @@ class AuditDisplay(Display):
     Examples
     --------
     >>> from skeval import Result
-    >>> from skeval.reporting import AuditDisplay
+    >>> from skeval.reporting.displays.attacks import AuditDisplay
     >>> AuditDisplay(Result(0.5, details={"ceiling": 4.0})).frame()["epsilon"].tolist()
     [0.5, 4.0]
     """
@@ -235,7 +235,7 @@ class ModelCurvesDisplay(Display):
     Examples
     --------
     >>> from skeval import Result
-    >>> from skeval.reporting import ModelCurvesDisplay
+    >>> from skeval.reporting.displays.attacks import ModelCurvesDisplay
     >>> curve = {"fpr": [0.0, 0.5, 1.0], "tpr": [0.0, 0.9, 1.0]}
     >>> ModelCurvesDisplay(Result(0.7, details={"roc": {"tstr": curve}})).frame()["tpr"].tolist()
     [0.0, 0.9, 1.0]
@@ -294,7 +294,7 @@ class CalibrationDisplay(ModelCurvesDisplay):
     Examples
     --------
     >>> from skeval import Result
-    >>> from skeval.reporting import CalibrationDisplay
+    >>> from skeval.reporting.displays.attacks import CalibrationDisplay
     >>> curve = {"predicted": [0.1, 0.9], "observed": [0.2, 0.8]}
     >>> result = Result(0.9, details={"curves": {"linear": {"tstr": curve}}})
     >>> CalibrationDisplay(result).frame()["observed"].tolist()
@@ -322,7 +322,7 @@ class ImportancesDisplay(Display):
     Examples
     --------
     >>> from skeval import Result
-    >>> from skeval.reporting import ImportancesDisplay
+    >>> from skeval.reporting.displays.attacks import ImportancesDisplay
     >>> shares = {"train": {"age": 0.9, "sex": 0.1}, "synthetic": {"age": 0.2, "sex": 0.8}}
     >>> ImportancesDisplay(Result(0.3, details={"importances": shares})).frame()["column"].tolist()
     ['age', 'sex']

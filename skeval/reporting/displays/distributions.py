@@ -114,7 +114,7 @@ class DistancesDisplay(HistogramDisplay):
     --------
     >>> from skeval.datasets import make_mixed
     >>> from skeval.fidelity import NNDistanceDistributions
-    >>> from skeval.reporting import DistancesDisplay
+    >>> from skeval.reporting.displays.distributions import DistancesDisplay
     >>> table = make_mixed()
     >>> display = DistancesDisplay(NNDistanceDistributions().fit(table).evaluate(table))
     >>> display.frame()["distribution"].unique().tolist()
@@ -266,7 +266,7 @@ class MarginalDisplay(Display):
 
     Examples
     --------
-    >>> from skeval.reporting import MarginalDisplay
+    >>> from skeval.reporting.displays.distributions import MarginalDisplay
     >>> plan = {"kind": "categorical", "labels": ["a"], "edges": None}
     >>> display = MarginalDisplay("plan", {**plan, "shares": {"train": [0.9, 0.1, 0]}})
     >>> display.frame()[["bar", "train"]].values.tolist()
@@ -411,7 +411,7 @@ class PairDisplay(Display):
 
     Examples
     --------
-    >>> from skeval.reporting import PairDisplay
+    >>> from skeval.reporting.displays.distributions import PairDisplay
     >>> axis = {"kind": "boolean", "labels": ["no"], "edges": None}
     >>> cells = [[1.0, 0, 0], [0, 0, 0], [0, 0, 0]]
     >>> shares = {"train": cells, "synthetic": cells}

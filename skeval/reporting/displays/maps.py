@@ -43,14 +43,14 @@ class DensityMapDisplay(Display):
 
     See Also
     --------
-    skeval.plot_map : It draws tables.
+    skeval.plotting.plot_map : It draws tables.
     skeval.fidelity.MapDistance : What makes such results.
 
     Examples
     --------
     >>> from skeval.datasets import make_mixed
     >>> from skeval.fidelity import MapDistance
-    >>> from skeval.reporting import DensityMapDisplay
+    >>> from skeval.reporting.displays.maps import DensityMapDisplay
     >>> table = make_mixed()
     >>> display = DensityMapDisplay(MapDistance(n_cells=8).fit(table).evaluate(table))
     >>> display.frame().shape, round(float(display.frame()["train"].sum()), 2)

@@ -119,7 +119,7 @@ class SimilarityMatrixDisplay(Display):
     --------
     >>> from skeval.datasets import make_mixed
     >>> from skeval.fidelity import SimilarityMatrix
-    >>> from skeval.reporting import SimilarityMatrixDisplay
+    >>> from skeval.reporting.displays.matrices import SimilarityMatrixDisplay
     >>> table = make_mixed()
     >>> SimilarityMatrixDisplay(SimilarityMatrix().fit(table).evaluate(table)).frame().shape
     (28, 4)
@@ -197,7 +197,7 @@ class PhikMatricesDisplay(Display):
     --------
     >>> from skeval.datasets import make_mixed
     >>> from skeval.fidelity import PhikMatrixDifference
-    >>> from skeval.reporting import PhikMatricesDisplay
+    >>> from skeval.reporting.displays.matrices import PhikMatricesDisplay
     >>> table = make_mixed()
     >>> display = PhikMatricesDisplay(PhikMatrixDifference().fit(table).evaluate(table))
     >>> float(display.frame()["difference"].abs().max())

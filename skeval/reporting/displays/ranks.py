@@ -32,7 +32,7 @@ class RanksDisplay(Display):
     Examples
     --------
     >>> import pandas as pd
-    >>> from skeval.reporting import RanksDisplay
+    >>> from skeval.reporting.displays.ranks import RanksDisplay
     >>> ranks = pd.DataFrame({"rank": [1, 2], "low": [1, 1], "high": [2, 2]}, index=["a", "b"])
     >>> RanksDisplay(ranks).frame()["high"].to_dict()
     {'a': 2.0, 'b': 2.0}
@@ -85,7 +85,7 @@ class CostsDisplay(Display):
     Examples
     --------
     >>> import pandas as pd
-    >>> from skeval.reporting import CostsDisplay
+    >>> from skeval.reporting.displays.ranks import CostsDisplay
     >>> row = {"generator": "a", "varied": "rows", "n_rows": 10, "n_columns": 2}
     >>> costs = pd.DataFrame([row | {"fit_seconds": 1.0, "sample_seconds": 0.5, "peak_mib": 2.0}])
     >>> CostsDisplay(costs).frame()["seconds"].tolist()

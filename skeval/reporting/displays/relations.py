@@ -255,7 +255,7 @@ class CardinalityDisplay(Display):
     Examples
     --------
     >>> from skeval import Result
-    >>> from skeval.reporting import CardinalityDisplay
+    >>> from skeval.reporting.displays.relations import CardinalityDisplay
     >>> bars = {"starts": [0.0, 1.0], "train": [10, 30], "synthetic": [20, 20]}
     >>> display = CardinalityDisplay(Result(0.75, details={"histograms": {"b.a -> a.id": bars}}))
     >>> display.frame()["share"].tolist()
@@ -344,7 +344,7 @@ class PropertyDisplay(ColumnScoresDisplay):
     >>> from skeval import MetricSuite
     >>> from skeval.datasets import make_mixed
     >>> from skeval.fidelity import TVComplement
-    >>> from skeval.reporting import PropertyDisplay
+    >>> from skeval.reporting.displays.relations import PropertyDisplay
     >>> suite = MetricSuite([("shapes/tv", TVComplement())]).fit(make_mixed())
     >>> PropertyDisplay(suite.evaluate(make_mixed()), "shapes").frame()["column"].tolist()
     ['city', 'plan', 'member']
@@ -502,7 +502,7 @@ class TransitionsDisplay(Display):
     >>> import numpy as np
     >>> import pandas as pd
     >>> from skeval.relational import RelationalSchema, SequenceKey, TransitionSimilarity
-    >>> from skeval.reporting import TransitionsDisplay
+    >>> from skeval.reporting.displays.relations import TransitionsDisplay
     >>> wards = {"patient": np.repeat(range(10), 3), "ward": list("xyz") * 10}
     >>> visits = {"visits": pd.DataFrame(wards)}
     >>> schema = RelationalSchema(["visits"], sequences={"visits": SequenceKey("patient")})

@@ -39,7 +39,7 @@ class SurvivalCurvesDisplay(Display):
     Examples
     --------
     >>> from skeval import Result
-    >>> from skeval.reporting import SurvivalCurvesDisplay
+    >>> from skeval.reporting.displays.survival import SurvivalCurvesDisplay
     >>> part = {"time": [0, 9], "survival": [1.0, 0.5], "low": [1.0, 0.4], "high": [1.0, 0.6]}
     >>> result = Result(0.1, details={"curves": {"train": part, "synthetic": part}})
     >>> SurvivalCurvesDisplay(result).frame()["survival"].tolist()

@@ -97,7 +97,7 @@ class ValueDisplay(Display):
     Examples
     --------
     >>> from skeval import Result
-    >>> from skeval.reporting import ValueDisplay
+    >>> from skeval.reporting.displays.values import ValueDisplay
     >>> ValueDisplay(Result(0.5, baseline=0.9)).frame()["value"].tolist()
     [0.5, 0.9]
     """
@@ -141,7 +141,7 @@ class ScoresDisplay(Display):
     Examples
     --------
     >>> from skeval import Result, SuiteResult
-    >>> from skeval.reporting import ScoresDisplay
+    >>> from skeval.reporting.displays.values import ScoresDisplay
     >>> ScoresDisplay(SuiteResult({"a": Result(0.5)})).frame()["metric"].tolist()
     ['a']
     """
@@ -202,7 +202,7 @@ class ColumnScoresDisplay(Display):
     --------
     >>> from skeval.datasets import make_mixed
     >>> from skeval.fidelity import TVComplement
-    >>> from skeval.reporting import ColumnScoresDisplay
+    >>> from skeval.reporting.displays.values import ColumnScoresDisplay
     >>> table = make_mixed()
     >>> ColumnScoresDisplay(TVComplement().fit(table).evaluate(table)).frame()["column"].tolist()
     ['city', 'plan', 'member']
@@ -281,7 +281,7 @@ def display_of(result: Result) -> Display:
     Examples
     --------
     >>> from skeval import Result
-    >>> from skeval.reporting import display_of
+    >>> from skeval.reporting.displays.values import display_of
     >>> type(display_of(Result(0.5))).__name__
     'ValueDisplay'
     """
@@ -326,7 +326,7 @@ class EntitiesDisplay(Display):
     Examples
     --------
     >>> from skeval import Result
-    >>> from skeval.reporting import EntitiesDisplay
+    >>> from skeval.reporting.displays.values import EntitiesDisplay
     >>> types = {"EMAIL": {"train": 12, "holdout": 1, "p_value": 0.001}}
     >>> EntitiesDisplay(Result(0.1, details={"types": types})).frame()["train"].tolist()
     [12]
