@@ -24,7 +24,7 @@ from skeval.tables.relational_sources import read_json
 from skeval.tables.schema import Kind, TableSchema, is_column_entry
 from skeval.tables.sources import TableSource, is_large
 from skeval.utils.files import check_output
-from skeval.utils.progress import shown
+from skeval.utils.progress import show_progress
 
 if TYPE_CHECKING:
     from skeval.results.suite_result import SuiteResult
@@ -109,9 +109,9 @@ def read_given(
     columns = ("sensitive", "groups", "duration", "event")
     named = {name: getattr(given, name) for name in columns}
     check_of_one_table(known, target=given.target, known=given.known, **named)
-    check_named(tables[0], **named)
+    check_column_options(tables[0], **named)
     for column in given.known_columns or ():
-        check_named(tables[0], known=column)
+        check_column_options(tables[0], known=column)
     return tables, known
 
 
@@ -123,7 +123,7 @@ def _read_tables(
         raise InvalidParameterError(
             f"expected two or three files, TRAIN [HOLDOUT] SYNTHETIC, got {len(paths)}."
         )
-    with shown("lines") as tick:
+    with show_progress("lines") as tick:
         tick("read")
         return _read(paths, given, dialect)
 
@@ -248,7 +248,7 @@ def check_of_one_table(schema: Any, /, **columns: str | None) -> None:
         )
 
 
-def check_named(train: Any, /, **columns: str | None) -> None:
+def check_column_options(train: Any, /, **columns: str | None) -> None:
     """Refuse options that name no column, where no metric may do so."""
     table = train.names if isinstance(train, TableSource) else train
     names = [] if isinstance(train, RelationalData) else [str(name) for name in table]

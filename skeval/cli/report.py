@@ -14,7 +14,7 @@ from skeval.cli.terminal import say
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.place import Place
 from skeval.utils.files import check_output
-from skeval.utils.progress import shown
+from skeval.utils.progress import show_progress
 
 if TYPE_CHECKING:
     from skeval.results.comparison import Comparison
@@ -114,7 +114,7 @@ def demo(
     from skeval.suites.report import report as write_report
 
     check_output(output, ENDINGS, owner="report")
-    with shown("lines") as tick:
+    with show_progress("lines") as tick:
         tick("made")
         flights = load_flights(rows, random_state=seed)
         train, holdout = train_test_split(flights, test_size=0.5, random_state=seed)

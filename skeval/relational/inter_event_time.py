@@ -62,7 +62,7 @@ class InterEventTimeSimilarity(SequenceMetric):
         both = [sequences(context, role, table) for role in BOTH]
         return agreement([(own.steps, own.owners[own.pairs()]) for own in both], self.weight)
 
-    def _about(self, context: RelationalContext, tables: tuple[str, ...]) -> dict[str, Any]:
+    def _extra_details(self, context: RelationalContext, tables: tuple[str, ...]) -> dict[str, Any]:
         return order_of_rows(context, tables)
 
     def _summary(self, result: Result) -> str:

@@ -16,7 +16,7 @@ from skeval.results.comparison import Comparison
 from skeval.results.provenance import Date, Provenance
 from skeval.results.rendering import ENDINGS
 from skeval.results.suite_result import SuiteResult
-from skeval.steps.samples import sampled
+from skeval.steps.samples import sample_rows
 from skeval.suites.ready import make_suite
 from skeval.suites.report_columns import Choices, ReportColumns, Wanted, of_each_table
 from skeval.suites.suite import MetricSuite
@@ -25,7 +25,7 @@ from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import Accept, TableSchema
 from skeval.utils.files import check_output
-from skeval.utils.progress import Shown, shown
+from skeval.utils.progress import Shown, show_progress
 from skeval.utils.signatures import bound_by
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Limits:
         limits = {"train": self.n_train, "holdout": self.n_test}
         # a table larger than memory stays where it is
         return {
-            role: sampled(read_rows(table, role), cast("int | None", limits[role]), self.seed)
+            role: sample_rows(read_rows(table, role), cast("int | None", limits[role]), self.seed)
             for role, table in tables.items()
         }
 
@@ -303,7 +303,7 @@ def write_report(
     else:
         drawn, chosen = limits.sample(tables.real), ReportColumns.of(cast("Wanted", columns))
     stated = stated_release(release, suite.all_metrics)  # before the work
-    with shown(progress) as tick:
+    with show_progress(progress) as tick:
         suite.fit(**drawn, schema=schema)
         measure: dict[str, Any] = {"progress": tick("measured"), "date": date, "release": stated}
         result: Any

@@ -13,7 +13,7 @@ import pandas as pd
 from skeval.exceptions import TableError
 from skeval.tables.cells import plain_values, read_dates, read_numbers
 from skeval.tables.schema import Kind, storage_dtype
-from skeval.tables.spelling import respelled
+from skeval.tables.spelling import match_spelling
 
 _LAST_YEAR = 290_000  # that a number of microseconds reaches, before and after 1970
 _MICROSECONDS = np.dtype("datetime64[us]")
@@ -48,7 +48,7 @@ def read_column(
             return values.mask(values.dt.year.abs() > _LAST_YEAR).astype(_MICROSECONDS)
     if kind == "boolean" and held == "b":
         codes = values.to_numpy().astype(np.intp)
-        return _recoded(codes, _BOOLEAN_LEVELS, _BOOLEAN_LEVELS, real)
+        return _recode(codes, _BOOLEAN_LEVELS, _BOOLEAN_LEVELS, real)
     if kind == "continuous":
         return read_numbers(plain_values(values))
     if kind == "datetime":
@@ -77,10 +77,10 @@ def _read_labels(values: pd.Series, real: Sequence[str] | None, *, boolean: bool
     labels = [value if type(value) is str else _label(value) for value in distinct]
     if boolean:
         truths = [_TRUTH.get(label.strip().lower()) for label in labels]
-        return _recoded(codes, truths, _BOOLEAN_LEVELS, real)
+        return _recode(codes, truths, _BOOLEAN_LEVELS, real)
     if real is not None and set(labels).issubset(real):  # as of nearly every column
-        return _recoded(codes, labels, real)
-    return _recoded(codes, labels, sorted_labels(set(labels)), real)
+        return _recode(codes, labels, real)
+    return _recode(codes, labels, sorted_labels(set(labels)), real)
 
 
 def _label(value: object) -> str:
@@ -112,15 +112,15 @@ def with_real_levels(values: pd.Series, real: Sequence[str]) -> pd.Series:
         whole = _WHOLE_NUMBER.fullmatch(label)
         if label not in known and whole and whole[1] in known:
             labels[i] = whole[1]
-    other = respelled(labels, known)
+    other = match_spelling(labels, known)
     labels = [other.get(label, label) for label in labels]
     unseen = sorted_labels(set(labels) - known)
-    read = _recoded(values.cat.codes.to_numpy(), labels, [*real, *unseen])
+    read = _recode(values.cat.codes.to_numpy(), labels, [*real, *unseen])
     read.attrs[RESPELLED] = bool(other)
     return read
 
 
-def _recoded(
+def _recode(
     codes: np.ndarray,
     labels: Iterable[str | None],
     levels: Sequence[str],

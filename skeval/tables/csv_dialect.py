@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from skeval.exceptions import InvalidParameterError
-from skeval.tables.packed_files import opened
-from skeval.utils.formatting import counted
+from skeval.tables.packed_files import open_file
+from skeval.utils.formatting import format_count
 
 _HEAD = 1 << 16  # bytes that are looked at
 _MAX_LINES = 50
@@ -56,10 +56,10 @@ class Dialect:
                 none = f"there is no encoding {self.encoding}."
                 raise InvalidParameterError(none) from error
 
-    def of(self, path: Path) -> Dialect:
+    def detect(self, path: Path) -> Dialect:
         """Return the dialect of one file: what is not given, as its first lines look."""
         plain = "\t" if ".tsv" in path.suffixes else ","
-        with opened(path) as file:
+        with open_file(path) as file:
             head = file.read(_HEAD)
         encoding = self.encoding or _encoding_of(head)
         lines = head.decode(encoding, errors="replace").splitlines()
@@ -69,7 +69,7 @@ class Dialect:
         sep = self.sep or _separator(lines, plain)
         return Dialect(sep, encoding, self.decimal or _decimal(lines, sep))
 
-    def guessed(self, read: Dialect, path: Path) -> str:
+    def describe_guesses(self, read: Dialect, path: Path) -> str:
         """Say what was found out of a file, other than what is plain; nothing if all was given."""
         plain = "\t" if ".tsv" in path.suffixes else ","
         parts = [
@@ -144,7 +144,7 @@ def _check_first_line(lines: list[str], separators: Sequence[str]) -> None:
         n_titles = next((i for i, row in enumerate(rows) if len(row) > 1), 0)
         if n_titles and _has_header_of_numbers(rows[n_titles:]):
             raise ValueError(
-                f"it seems to have a title of {counted(n_titles, 'line')} above the names of its "
+                f"it seems to have a title of {format_count(n_titles, 'line')} above the names of its "
                 "columns; remove the title, or name the separator of the cells with --sep."
             )
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_scalar
 
-from skeval.tables.keys import included
+from skeval.tables.keys import fraction_in_keys
 from skeval.tables.relational_sources import Parts
 from skeval.tables.schema import TableSchema
 
@@ -48,7 +48,7 @@ def _primary_key(name: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
         lambda c: _snake(c) in {"id", "key", "uuid", "guid", own} or _stem(c) == own,
         lambda c: _stem(c) != _snake(c),
         lambda c: any(
-            other != name and c in others and included(others[c], rows[c]) >= _INCLUDED
+            other != name and c in others and fraction_in_keys(others[c], rows[c]) >= _INCLUDED
             for other, others in tables.items()
         ),
         lambda c: TableSchema.infer(rows[[c]]).kinds[c] == "id",
@@ -73,7 +73,11 @@ def _parent(
         if rank is None or (parent == child and own) or (own and rank > 1):
             continue  # equal names of two keys say nothing: both may be called code
         ranks[parent] = rank
-    ranks = {p: r for p, r in ranks.items() if included(values, tables[p][primary[p]]) >= _INCLUDED}
+    ranks = {
+        p: r
+        for p, r in ranks.items()
+        if fraction_in_keys(values, tables[p][primary[p]]) >= _INCLUDED
+    }
     best = [parent for parent, rank in ranks.items() if rank == min(ranks.values())]
     return best[0] if len(best) == 1 else None
 

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from skeval.tables.csv_dialect import PLAIN, Dialect
-from skeval.tables.long_csv import is_long, streamed
+from skeval.tables.long_csv import is_long, stream_csv
 from skeval.tables.one_table import read_whole
 from skeval.tables.place import Place
 from skeval.tables.reading import read_table
@@ -39,7 +39,7 @@ def read(given: Any, role: str, relations: Any = None) -> ReadTable:
     if not isinstance(given, str | Path | Place):
         source = source_of(given, role)
         return ReadTable(read_whole(given, role) if source is None else source)
-    place = Place.of(given)
+    place = Place.from_path(given)
     if place.is_folder:
         return ReadTable(_read_folder(place, role, relations))
     path = place.path
@@ -56,7 +56,7 @@ def read_file(
     if path is not None and is_large(path):
         source = source_of(path, role)
     elif path is not None and is_long(path):
-        source = streamed(path, role, header=header, dialect=dialect)
+        source = stream_csv(path, role, header=header, dialect=dialect)
     return read_table(place, header=header, dialect=dialect) if source is None else source
 
 

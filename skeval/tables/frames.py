@@ -21,7 +21,7 @@ from skeval.tables.oddities import MAX_NUMBER, Oddities, check_columns, with_inf
 from skeval.tables.one_table import as_frame
 from skeval.tables.schema import Kind, TableSchema
 from skeval.tables.set_columns import with_columns
-from skeval.tables.spelling import respelled
+from skeval.tables.spelling import match_spelling
 
 Levels = Mapping[str, Sequence[str]]
 _DTYPES = {"continuous": np.dtype("float64"), "datetime": np.dtype("datetime64[us]")}
@@ -157,7 +157,7 @@ def respelled_columns(
     train: Mapping[str, Sequence[str]], other: Mapping[str, Sequence[str]]
 ) -> list[str]:
     """Return the columns in which another real table spells levels of train differently."""
-    return [name for name, levels in other.items() if respelled(levels, train[name])]
+    return [name for name, levels in other.items() if match_spelling(levels, train[name])]
 
 
 def levels_of(frame: pd.DataFrame, schema: TableSchema) -> dict[str, list[str]]:

@@ -8,7 +8,7 @@ from typing import Any
 MAX_CELLS = 2**25  # that are read as objects of Python
 
 
-def gathered(rows: Iterable[Iterable[tuple[Hashable, Any]]]) -> dict[Hashable, list[Any]]:
+def gather_cells(rows: Iterable[Iterable[tuple[Hashable, Any]]]) -> dict[Hashable, list[Any]]:
     """Return the cells of each column; a cell that a row does not have is None."""
     cells: dict[Hashable, list[Any]] = {}
     for n_rows, row in enumerate(rows, start=1):

@@ -10,14 +10,14 @@ from typing import Any, BinaryIO
 import pandas as pd
 
 from skeval.tables.file_endings import PACKINGS
-from skeval.tables.gathered_cells import gathered
-from skeval.tables.packed_files import MAX_LINE_LENGTH, MAX_PACKED, opened
+from skeval.tables.gathered_cells import gather_cells
+from skeval.tables.packed_files import MAX_LINE_LENGTH, MAX_PACKED, open_file
 
 
 def read_json_lines(path: Path) -> pd.DataFrame:
     """Read JSON lines: an object of names and plain values each."""
-    with opened(path) as file:
-        cells = gathered(_objects(file, is_packed=path.suffix.lower() in PACKINGS))
+    with open_file(path) as file:
+        cells = gather_cells(_objects(file, is_packed=path.suffix.lower() in PACKINGS))
     nested = [
         name for name, column in cells.items() if any(isinstance(c, dict | list) for c in column)
     ]

@@ -22,7 +22,7 @@ import pandas as pd
 from skeval.tables.csv_dialect import PLAIN, Dialect
 from skeval.tables.csv_files import has_leading_zero, is_whole, names_of, note
 from skeval.tables.file_endings import ENDINGS, PACKINGS
-from skeval.tables.packed_files import check_unpacked, opened
+from skeval.tables.packed_files import check_unpacked_size, open_file
 from skeval.tables.reading import UNREADABLE
 from skeval.tables.sources import MANY_ROWS, ArrowSource, TableSource
 
@@ -41,7 +41,7 @@ def is_long(path: Path) -> bool:
         return False
     n_lines = 0
     try:
-        with opened(path) as file:
+        with open_file(path) as file:
             while block := file.read(_BLOCK):
                 n_lines += block.count(b"\n")
                 if n_lines > MANY_ROWS:
@@ -51,34 +51,34 @@ def is_long(path: Path) -> bool:
     return False
 
 
-def streamed(
+def stream_csv(
     path: Path, role: str, *, header: bool = False, dialect: Dialect = PLAIN
 ) -> TableSource | None:
     """Return a CSV file as a source that is read a column at a time, from a temporary copy."""
     # The copy holds the rows. It is in the folder for temporary files, for its owner alone to
     # read, and goes with the source or the process; on Linux it has no name from the start,
     # so that nothing is left of it, however the process ends.
-    read = dialect.of(path)
+    read = dialect.detect(path)
     try:
-        source = _streamed(path, role, read, header=header)
+        source = _stream_csv(path, role, read, header=header)
     except UnicodeDecodeError:
         if dialect.encoding is not None:
             return None
         read = read.in_fallback()
         try:
-            source = _streamed(path, role, read, header=header)
+            source = _stream_csv(path, role, read, header=header)
         except UNREADABLE:
             return None
     except UNREADABLE:
         return None
-    if source is not None and (guessed := dialect.guessed(read, path)):
+    if source is not None and (guessed := dialect.describe_guesses(read, path)):
         note(f"{path} was read with {guessed}, as it seems to be written.")
     return source
 
 
-def _streamed(path: Path, role: str, read: Dialect, *, header: bool) -> TableSource | None:
+def _stream_csv(path: Path, role: str, read: Dialect, *, header: bool) -> TableSource | None:
     settings = read.settings()
-    check_unpacked(path)  # of its lines: there may be any number of them
+    check_unpacked_size(path)  # of its lines: there may be any number of them
     names = names_of(path, settings, header=header)
     looks = _looked_at(path, settings)
     if looks is None or any(look.type_name is None for look in looks):

@@ -17,10 +17,16 @@ from skeval.exceptions import (
     TableError,
     UnreadCellsWarning,
 )
-from skeval.tables.cells import EXACT, are_placeholders, described, nearly_all, plain_values
+from skeval.tables.cells import (
+    EXACT,
+    are_placeholders,
+    describe_unread_cells,
+    nearly_all,
+    plain_values,
+)
 from skeval.tables.columns_by_kind import RESPELLED
 from skeval.tables.schema import TableSchema
-from skeval.tables.spelling import MAX_NAMED, listed, respelled, spelled
+from skeval.tables.spelling import MAX_NAMED, list_columns, match_spelling, spelling_warnings
 
 _REAL = frozenset({"train", "holdout"})
 _WANTED = {
@@ -129,7 +135,7 @@ class Oddities:
 
     def note_spelling(self, name: str, levels: Sequence[str], real: Sequence[str]) -> None:
         """Note whether a column spells real levels differently."""
-        if respelled(levels, real):
+        if match_spelling(levels, real):
             self._respelled.append(name)
 
     def join(self, others: Oddities) -> None:
@@ -148,7 +154,7 @@ class Oddities:
         unread = given[missing & given.notna().to_numpy(dtype=bool)]
         count, cells = len(unread), "1 cell" if len(unread) == 1 else f"{len(unread)} cells"
         n_read, n_other = n_cells - count, count - int(are_placeholders(unread, name).sum())
-        said = f"no dates as {form}" if form and n_other else described(unread, name)
+        said = f"no dates as {form}" if form and n_other else describe_unread_cells(unread, name)
         self._cells[name] = f"{name} ({cells}: {said})"
         stated = name not in self.schema.inferred and n_other < n_read
         if n_read and (self.role not in _REAL or stated or nearly_all(n_read, n_other)):
@@ -176,7 +182,7 @@ class Oddities:
         extra = [
             name if len(name) <= _MAX_NAME_LENGTH else f"{name[:12]}..." for name in self.extra
         ]
-        said: list[MetricWarning] = [*spelled(self.role, self._respelled)]
+        said: list[MetricWarning] = [*spelling_warnings(self.role, self._respelled)]
         if self._cells:
             said.insert(0, UnreadCellsWarning(self._of_unread()))
         return tuple(said) + tuple(
@@ -188,7 +194,7 @@ class Oddities:
     def _of_unread(self) -> str:
         """Return the sentence on cells that were not read, with at most three columns."""
         named = list(self._cells)[:MAX_NAMED]
-        said = f"{self.role} {_UNREAD.format(listed(list(self._cells.values())))}"
+        said = f"{self.role} {_UNREAD.format(list_columns(list(self._cells.values())))}"
         kinds = ", ".join(f"{name!r}: 'categorical'" for name in named)
         return f"{said} categories, pass schema={{{kinds}}}."
 

@@ -43,7 +43,7 @@ def as_frame(table: Any, role: str) -> pd.DataFrame:
             "and imaginary parts as columns of their own, or drop them."
         )
     odd = [n for n, kind in dtypes.items() if kind == _OBJECT or isinstance(kind, pd.PeriodDtype)]
-    return with_columns(frame, {name: _held(frame[name]) for name in odd})
+    return with_columns(frame, {name: _clean_objects(frame[name]) for name in odd})
 
 
 def read_whole(table: Any, role: str) -> pd.DataFrame:
@@ -95,7 +95,7 @@ def _converts(table: Any, column: str) -> bool:
     return True
 
 
-def _held(values: pd.Series) -> pd.Series:
+def _clean_objects(values: pd.Series) -> pd.Series:
     """Return a column of objects with texts that any file can hold, and missing cells that show.
 
     Periods are read as dates: their order and distances count.

@@ -21,7 +21,7 @@ _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, "
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
+def open_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file, unpacked as pandas does."""
     suffix = path.suffix.lower()
     if suffix == ".zip":
@@ -35,12 +35,12 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             yield file
 
 
-def check_unpacked(path: Path, most: float = math.inf) -> None:
+def check_unpacked_size(path: Path, most: float = math.inf) -> None:
     """Raise where few packed bytes would fill the memory, as a line without end or many lines."""
     if path.suffix.lower() not in PACKINGS:
         return
     n_bytes = line = 0
-    with opened(path) as file:
+    with open_file(path) as file:
         while block := file.read(_BLOCK):
             n_bytes += len(block)
             line = line + len(block) if b"\n" not in block else len(block) - block.rindex(b"\n") - 1

@@ -24,7 +24,7 @@ class Place:
     url: str = field(default="", repr=False)
 
     @classmethod
-    def of(cls, given: str | Path | Place) -> Place:
+    def from_path(cls, given: str | Path | Place) -> Place:
         """Return the place that a path or a URL names, with what stands behind its ``#``."""
         if isinstance(given, Place):
             return given

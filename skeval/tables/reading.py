@@ -24,7 +24,7 @@ from skeval.tables.file_endings import (
 )
 from skeval.tables.files_with_many_tables import read_part
 from skeval.tables.json_lines import read_json_lines
-from skeval.tables.packed_files import MAX_PACKED, check_unpacked
+from skeval.tables.packed_files import MAX_PACKED, check_unpacked_size
 from skeval.tables.place import Place
 from skeval.utils.dependencies import needed_pyarrow
 
@@ -66,7 +66,7 @@ def read_table(
     table: str | Path | Place, *, header: bool = False, dialect: Dialect = PLAIN
 ) -> pd.DataFrame:
     """Read a table from a file or a database; columns of numbers with leading zeros stay text."""
-    place = table if isinstance(table, Place) else Place.of(table)
+    place = table if isinstance(table, Place) else Place.from_path(table)
     if place.path is not None:
         check_exists(place.path)
     kind = _kind_of(place)
@@ -115,7 +115,7 @@ def _read(place: Place, kind: str, *, header: bool, dialect: Dialect) -> pd.Data
         return _read_arrow(path)
     if kind in LINES:
         return read_json_lines(path)
-    check_unpacked(path, MAX_PACKED)
+    check_unpacked_size(path, MAX_PACKED)
     return read_csv_file(path, dialect, header=header)
 
 

@@ -199,7 +199,7 @@ class TableSchema:
         if isinstance(kinds, TableSchema):
             schema: TableSchema = kinds
         elif isinstance(kinds, Mapping | None):
-            schema = cls({name: _stated(kind) for name, kind in (kinds or {}).items()})
+            schema = cls({name: _kind_of_entry(kind) for name, kind in (kinds or {}).items()})
         elif isinstance(kinds, str) and kinds == "accept":
             schema = cls({}, accept=True)
         elif is_metadata(kinds):
@@ -386,7 +386,7 @@ def n_codes(values: pd.Series, most: int) -> int:
     return n if 2 <= n <= most and bool((read % 1 == 0).all()) else 0
 
 
-def _stated(kind: Any) -> Any:
+def _kind_of_entry(kind: Any) -> Any:
     """Return the kind that is taken of what a file says of a column, its proposed one aside."""
     return kind["kind"] if is_column_entry(kind) else kind
 

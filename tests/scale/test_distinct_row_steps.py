@@ -7,7 +7,7 @@ import pandas as pd
 
 from skeval.core.context import Context
 from skeval.scale import distinct_row_steps as steps
-from skeval.steps.distinct_rows import grouped
+from skeval.steps.distinct_rows import count_codes
 
 
 def code(frame):
@@ -32,4 +32,4 @@ def test_batches_merge_to_what_the_whole_has():
     assert steps.merge_groups([None, whole]) is None
     every = np.arange(2**22 + 1)
     assert steps.merge_groups([([every], np.ones(every.size))]) is None  # too many are distinct
-    assert grouped(Context.of(frame), "train", ["a", "b"], code) is None  # no worker counts it
+    assert count_codes(Context.of(frame), "train", ["a", "b"], code) is None  # no worker counts it

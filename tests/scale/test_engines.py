@@ -35,7 +35,7 @@ from skeval.privacy import (
 from skeval.scale.engines import DaskEngine, n_workers
 from skeval.scale.partitioned import PartitionedNearestNeighbors
 from skeval.scale.parts import Part
-from skeval.utils.engines import LocalEngine, carried, current_engine
+from skeval.utils.engines import LocalEngine, current_engine, with_current_engine
 from tests.snapshots import raises
 
 N = 3_000
@@ -119,7 +119,7 @@ def test_the_active_client_is_used_unless_another_word_is_said(client):
     with skeval.scale.engine("local"):
         assert current_engine() == LocalEngine()
         with ThreadPoolExecutor(1) as pool:
-            assert pool.submit(carried(current_engine)).result() == LocalEngine()
+            assert pool.submit(with_current_engine(current_engine)).result() == LocalEngine()
         with skeval.scale.engine(client) as chosen:
             assert current_engine() is chosen
     # a task that asks for an engine is told to stay where it is

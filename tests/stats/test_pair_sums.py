@@ -11,7 +11,7 @@ from skeval.stats import pair_sums
 
 def test_sums_equal_those_of_the_whole_matrix():
     rows = np.random.default_rng(0).normal(size=(1500, 3))  # several blocks, the last one not full
-    labels = pair_sums.actual_and_permuted(700, 800, 6, seed=1)
+    labels = pair_sums.permuted_labels(700, 800, 6, seed=1)
     found = pair_sums.pair_sums(rows, labels, pair_sums.euclidean)
     whole = euclidean_distances(rows)
     for i in range(labels.shape[1]):
@@ -21,7 +21,7 @@ def test_sums_equal_those_of_the_whole_matrix():
 
 
 def test_the_first_labels_are_the_actual_ones_and_all_keep_the_sizes():
-    labels = pair_sums.actual_and_permuted(4, 7, 50, seed=0)
+    labels = pair_sums.permuted_labels(4, 7, 50, seed=0)
     assert labels[:, 0].tolist() == [True] * 4 + [False] * 7
     assert (labels.sum(axis=0) == 4).all()
     assert np.unique(labels, axis=1).shape[1] > 40

@@ -39,7 +39,7 @@ def crossed(codes, n_cells, i, j):
 @pytest.mark.parametrize("kept", [True, False])
 def test_tables_by_brute_force(kept):
     codes, n_cells = some_codes(kept)
-    tables = JointTables.of(codes, n_cells, (1,) * len(n_cells))
+    tables = JointTables.from_codes(codes, n_cells, (1,) * len(n_cells))
     assert bool(tables.blocks) is kept
     found = []
     for i, j, table in tables.pairs():
@@ -54,7 +54,7 @@ def test_columns_beyond_one_call_are_counted_too():
     """Eight columns a call of ten, and rows that miss a value left out of the numbers of rows."""
     codes = np.hstack([CODES, CODES[::-1], (CODES[:, :2] + CODES[::-1, 2:]) % 2])
     n_cells = (*CELLS, *CELLS, 2, 2)
-    tables = JointTables.of(codes, n_cells, (1,) * 10)
+    tables = JointTables.from_codes(codes, n_cells, (1,) * 10)
     n_rows = tables.n_rows("drop")
     for i, j, table in tables.pairs():
         expected = pd.crosstab(codes[:, i], codes[:, j])
@@ -66,7 +66,7 @@ def test_columns_beyond_one_call_are_counted_too():
 @pytest.mark.parametrize("kept", [True, False])
 def test_rows_that_miss_a_value_can_be_dropped(kept):
     codes, n_cells = some_codes(kept)
-    tables = JointTables.of(codes, n_cells, (1,) * len(n_cells))
+    tables = JointTables.from_codes(codes, n_cells, (1,) * len(n_cells))
     for i, j, table in tables.pairs("drop"):
         present = codes[(codes[:, i] != 1) & (codes[:, j] != 1)]
         np.testing.assert_array_equal(table, crossed(present, n_cells, i, j))
@@ -78,7 +78,7 @@ def test_rows_that_miss_a_value_can_be_dropped(kept):
 def test_counts_fit_their_numbers(n_rows):
     """Counts are stored in the smallest type that holds them, and read as int64."""
     same = np.zeros((n_rows, 2), dtype=np.int32)
-    tables = JointTables.of(same, (2, 2), (1, 1))
+    tables = JointTables.from_codes(same, (2, 2), (1, 1))
     assert tables.blocks[0].dtype.itemsize <= 4
     ((_, _, table),) = tables.pairs()
     assert table.dtype == np.int64
@@ -86,8 +86,8 @@ def test_counts_fit_their_numbers(n_rows):
 
 
 def test_one_column_and_none():
-    assert list(JointTables.of(CODES[:, :1], (2,), (1,)).pairs()) == []
-    assert list(JointTables.of(CODES[:, :0], (), ()).pairs()) == []
+    assert list(JointTables.from_codes(CODES[:, :1], (2,), (1,)).pairs()) == []
+    assert list(JointTables.from_codes(CODES[:, :0], (), ()).pairs()) == []
 
 
 def test_columns_are_found_by_name():
@@ -142,7 +142,7 @@ def test_similarity_where_pairs_have_no_rows():
 @pytest.mark.slow
 def test_all_metrics_share_one_count_a_role(monkeypatch):
     counted = Counter()
-    of = JointTables.of.__func__
+    of = JointTables.from_codes.__func__
 
     def counting(cls, found, *rest):
         counted[len(found)] += 1

@@ -15,7 +15,7 @@ import pytest
 
 from skeval.datasets import make_mixed
 from skeval.exceptions import MetricWarning, TableError
-from skeval.tables.long_csv import streamed
+from skeval.tables.long_csv import stream_csv
 from skeval.tables.reading import read_table
 from tests.snapshots import raises, warns
 
@@ -157,4 +157,4 @@ def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path):
 def test_a_line_without_end_is_not_streamed(tmp_path):
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 10 + b"," * 2**25))
-    assert streamed(path, "train") is None
+    assert stream_csv(path, "train") is None
