@@ -202,7 +202,8 @@ class Tournament:
 
     def _advice(self, chosen: Sequence[str], n_generators: int) -> str:
         if not chosen:
-            return f"Take none: none of {format_count(n_generators, 'generator')} meets the constraint."
+            generators = format_count(n_generators, "generator")
+            return f"Take none: none of {generators} meets the constraint."
         mean = self._mean(self.scores(), chosen[0])
         shown = f"{self.by} {number(mean['mean'])}, {number(mean['low'])} to {number(mean['high'])}"
         if len(chosen) == 1:

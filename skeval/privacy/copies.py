@@ -175,9 +175,8 @@ class ExactMatchShare(CopyScreen, ClaimTested):
         return Result(k / n)
 
     def _counts(self, context: Context) -> dict[str, np.ndarray]:
-        return value_counts(
-            context, *columns_to_compare(context.schema, self.columns), self.decimals
-        )
+        columns = columns_to_compare(context.schema, self.columns)
+        return value_counts(context, *columns, self.decimals)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):

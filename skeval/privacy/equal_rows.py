@@ -133,8 +133,8 @@ def columns_to_compare(schema: TableSchema, columns: ColumnChoice) -> Compared:
         chosen = set(possible[: None if columns is None else int(columns)])
     elif unknown := [name for name in columns if name not in possible]:
         raise InvalidParameterError(
-            f"columns names {describe_unmeasurable(schema, unknown)}. Columns that can be compared: "
-            f"{', '.join(possible)}.{did_you_mean(unknown, possible)}"
+            f"columns names {describe_unmeasurable(schema, unknown)}. Columns that can be compared:"
+            f" {', '.join(possible)}.{did_you_mean(unknown, possible)}"
         )
     else:
         chosen = set(columns)
@@ -145,11 +145,8 @@ def columns_to_compare(schema: TableSchema, columns: ColumnChoice) -> Compared:
 
 def chosen_in_words(schema: TableSchema, columns: ColumnChoice) -> str:
     """Return which columns are compared, if not all are; many are counted."""
-    names = (
-        []
-        if columns is None
-        else [name for part in columns_to_compare(schema, columns) for name in part]
-    )
+    parts = () if columns is None else columns_to_compare(schema, columns)
+    names = [name for part in parts for name in part]
     if len(names) > _MAX_NAMED:
         return f"{len(names)} columns"
     return f"column{'s' if len(names) > 1 else ''} {join_names(names)}" if names else ""

@@ -55,7 +55,7 @@ class InterEventTimeSimilarity(SequenceMetric):
 
     weight: Weight = "row"
 
-    def _is_measured(self, context: RelationalContext, table: str) -> bool:
+    def _measures(self, context: RelationalContext, table: str) -> bool:
         return context.relations.sequences[table].index is not None
 
     def _score_of(self, context: RelationalContext, table: str) -> float:

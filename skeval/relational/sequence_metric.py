@@ -78,7 +78,7 @@ class SequenceMetric(RelationalMetric):
         return self._of_tables(context, tables)
 
     def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
-        chosen = tuple(table for table in tables if self._is_measured(context, table))
+        chosen = tuple(table for table in tables if self._measures(context, table))
         scores = {table: self._score_of(context, table) for table in chosen}
         result = mean_of_columns(
             scores,
@@ -89,7 +89,7 @@ class SequenceMetric(RelationalMetric):
         )
         return replace(result, warnings=(*result.warnings, *_without_score(scores)))
 
-    def _is_measured(self, context: RelationalContext, table: str) -> bool:
+    def _measures(self, context: RelationalContext, table: str) -> bool:
         return True
 
     def _score_of(self, context: RelationalContext, table: str) -> float:
@@ -104,8 +104,8 @@ class SequenceMetric(RelationalMetric):
 class ColumnSequenceMetric(SequenceMetric):
     """Base of scores of columns along their sequences; the value is their mean.
 
-    Authors write `_measured`, what is measured of a column; `_score`, its score, unless that is it;
-    `_kinds`, the kinds of columns; and `_further`, what the details keep.
+    Authors write `_measure_column`, what is measured of a column; `_score`, its score, unless that
+    is it; `_kinds`, the kinds of columns; and `_further`, what the details keep.
 
     Parameters
     ----------

@@ -102,7 +102,7 @@ class SharedSubsequences(SequenceMetric):
         length = self.length or telling_length(context, table, self.columns, self.decimals)
         return pieces(context, table, length, self.columns, self.decimals)
 
-    def _is_measured(self, context: RelationalContext, table: str) -> bool:
+    def _measures(self, context: RelationalContext, table: str) -> bool:
         return bool(sequence_columns(context, table, self.columns))
 
     def _score_of(self, context: RelationalContext, table: str) -> float:

@@ -161,7 +161,8 @@ def _sentence(one: Mapping[str, Any]) -> str:
         secret=one.get("secret") or "the secret",
     )
     strangers = _STRANGERS.get(one["risk"], "strangers")
-    text = f"{done}, {format_mean_count(one['of_strangers'])} of {format_mean_count(one['n_strangers'])} {strangers}"
+    found, asked = map(format_mean_count, (one["of_strangers"], one["n_strangers"]))
+    text = f"{done}, {found} of {asked} {strangers}"
     if any(one[name] % 1.0 for name in ("found", "of_strangers")):
         text += ", on average"
     if one["interval"]:

@@ -60,8 +60,8 @@ def _relations_sentence(results: Judged) -> str:
     if score.table:
         where, whom = f"In {score.table}, the table that keeps least, all", "its real rows"
     return (
-        f"{where} columns together keep {_whole_percent(score.value)} of the relations of {whom}{fresh}; "
-        "columns shuffled apart keep none."
+        f"{where} columns together keep {_whole_percent(score.value)} of the relations of "
+        f"{whom}{fresh}; columns shuffled apart keep none."
     )
 
 

@@ -144,8 +144,8 @@ def _check_first_line(lines: list[str], separators: Sequence[str]) -> None:
         n_titles = next((i for i, row in enumerate(rows) if len(row) > 1), 0)
         if n_titles and _has_header_of_numbers(rows[n_titles:]):
             raise ValueError(
-                f"it seems to have a title of {format_count(n_titles, 'line')} above the names of its "
-                "columns; remove the title, or name the separator of the cells with --sep."
+                f"it seems to have a title of {format_count(n_titles, 'line')} above the names of "
+                "its columns; remove the title, or name the separator of the cells with --sep."
             )
 
 

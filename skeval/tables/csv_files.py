@@ -17,7 +17,7 @@ _CHUNK = 100_000  # rows whose text is held at a time
 
 def read_csv_file(path: Path, dialect: Dialect, *, header: bool) -> pd.DataFrame:
     """Read a CSV file as it states or seems to be written."""
-    read = dialect.of(path)
+    read = dialect.detect(path)
     try:
         table = _read_csv(path, read.settings(), header=header)
     except UnicodeDecodeError:
@@ -25,7 +25,7 @@ def read_csv_file(path: Path, dialect: Dialect, *, header: bool) -> pd.DataFrame
             raise
         read = read.in_fallback()
         table = _read_csv(path, read.settings(), header=header)
-    if guessed := dialect.guessed(read, path):
+    if guessed := dialect.describe_guesses(read, path):
         note(f"{path} was read with {guessed}, as it seems to be written.")
     return table
 

@@ -60,9 +60,9 @@ def with_missing_as_in_train(
             continue
         changed.append(name)
     said = (
-        f"{role} contains missing cells in {list_columns(changed)} where train contains a text such as "
-        "'NA', or the other way round. They are treated as in train. Store all tables in one file "
-        "format, or write another code for that category."
+        f"{role} contains missing cells in {list_columns(changed)} where train contains a text "
+        "such as 'NA', or the other way round. They are treated as in train. Store all tables in "
+        "one file format, or write another code for that category."
     )
     return rows, given, (DifferentFormWarning(said),) if changed else ()
 

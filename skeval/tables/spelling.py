@@ -45,8 +45,8 @@ def list_columns(columns: Sequence[str]) -> str:
 def spelling_warnings(role: str, columns: Sequence[str]) -> tuple[DifferentFormWarning, ...]:
     """Return the warning about columns whose categories a table spells differently from train."""
     said = (
-        f"{role} spells categories of {list_columns(columns)} differently from train. Categories that "
-        "differ only in case, blanks or leading zeros are treated as equal. Write them in "
+        f"{role} spells categories of {list_columns(columns)} differently from train. Categories "
+        "that differ only in case, blanks or leading zeros are treated as equal. Write them in "
         "the same way in all tables."
     )
     return (DifferentFormWarning(said),) if columns else ()

@@ -146,6 +146,6 @@ def passages_in_words(k: int, n: int, max_words: int) -> str:
         return ""
     verb = "repeats" if k == 1 else "repeat"
     return (
-        f"{k:,} of {format_count(n, 'distinct synthetic text')} {verb} {max_words} words or more of a "
-        "train text, none of the holdout."
+        f"{k:,} of {format_count(n, 'distinct synthetic text')} {verb} {max_words} words or more "
+        "of a train text, none of the holdout."
     )

@@ -41,7 +41,7 @@ def bound_by(cure: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         signature = inspect.signature(function)
 
         @functools.wraps(function)
-        def called(*args: P.args, **kwargs: P.kwargs) -> R:
+        def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
             try:
                 signature.bind(*args, **kwargs)
             except TypeError as error:
@@ -50,6 +50,6 @@ def bound_by(cure: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 raise InvalidParameterError(f"{function.__name__}: {error}.{near} {cure}") from None
             return function(*args, **kwargs)
 
-        return called
+        return wrapper
 
     return decorator

@@ -309,4 +309,10 @@ def test_metrics_and_refits_have_the_same_bits(client, monkeypatch):
     # tables of a test are small: on a cluster they would be searched here
     monkeypatch.setattr("skeval.steps.neighbors.MANY", 1)
     assert str(measured()) == str(expected)
-    assert {"build_part_index", "improve", "share_ties", "_evaluated", "_measured"} <= submitted
+    assert {
+        "build_part_index",
+        "improve",
+        "share_ties",
+        "_evaluate_fold",
+        "_fit_and_measure",
+    } <= submitted
