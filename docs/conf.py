@@ -44,7 +44,7 @@ nitpick_ignore_regex = [
 
 # The reference: pages from __all__ (docs/_ext), one page a name (autosummary).
 api_package = "skeval"
-api_modules = ["datasets", "exceptions", "parameters", "provenance"]
+api_modules = ["datasets", "exceptions", "parameters", "plotting"]
 autodoc_typehints = "none"  # the Parameters sections name the types
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False  # the templates list them

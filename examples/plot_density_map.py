@@ -10,10 +10,10 @@ densities: regions with fewer than ten rows are pooled, and what is left of them
 # %%
 import matplotlib.pyplot as plt
 
-from skeval import plot_map
 from skeval.datasets import make_census
 from skeval.fidelity import MapDistance
 from skeval.generators import GaussianCopula, GeneratorAdapter, SequentialCART
+from skeval.plotting import plot_map
 
 table = make_census(6_000, random_state=0)
 train, holdout = table[:3_000], table[3_000:]

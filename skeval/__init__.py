@@ -8,6 +8,7 @@ __version__ = "0.1.0"
 _PACKAGES = (
     "checks",
     "compat",
+    "core",
     "datasets",
     "diagnostic",
     "exceptions",
@@ -15,9 +16,15 @@ _PACKAGES = (
     "generators",
     "model_selection",
     "neighbors",
+    "parameters",
+    "plotting",
     "privacy",
     "relational",
     "reporting",
+    "results",
+    "scale",
+    "suites",
+    "tables",
     "text",
     "utility",
 )

@@ -12,9 +12,10 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from skeval import Release, SuiteResult, assert_release
+from skeval import SuiteResult
 from skeval.cli import main
 from skeval.datasets import make_mixed
+from skeval.results import Release, assert_release
 
 CI = Path(__file__).parent.parent / "examples" / "ci"
 N_ROWS, N_COPIES = 400, 20

@@ -9,13 +9,14 @@ import warnings
 
 import pytest
 
-from skeval import MetricSuite, Policy, Release, Result, SuiteResult, TableSchema
+from skeval import MetricSuite, Policy, Result, SuiteResult, TableSchema
 from skeval.datasets import make_mixed
 from skeval.diagnostic import RuleAdherence
 from skeval.exceptions import InvalidParameterError, SkevalError
 from skeval.fidelity import KSComplement
 from skeval.privacy import ExactMatchShare
 from skeval.relational import RelationalSchema
+from skeval.results import Release
 from skeval.results.comparison import Comparison, compare
 
 N_MUTATIONS = 200

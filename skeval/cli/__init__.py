@@ -16,21 +16,15 @@ from skeval.utils.memory import bounded
 
 # isort: off
 # --help lists the commands in this order
-from skeval.cli import catalogue, render, verify, evaluate, report, compare, schemas
+from skeval.cli import catalogue as catalogue
+from skeval.cli import render as render
+from skeval.cli import verify as verify
+from skeval.cli import evaluate as evaluate
+from skeval.cli import report as report
+from skeval.cli import compare as compare
+from skeval.cli import schemas as schemas
 # isort: on
 
-__all__ = [
-    "app",
-    "catalogue",
-    "compare",
-    "evaluate",
-    "main",
-    "printed_warnings",
-    "render",
-    "report",
-    "schemas",
-    "verify",
-]
 _NO_MEMORY = (
     "there is not enough memory for this. Fewer rows take less: --n-max-train and --n-max-test of "
     "report draw them."

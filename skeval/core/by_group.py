@@ -99,7 +99,7 @@ class ByGroup(Metric):
 
     Examples
     --------
-    >>> from skeval import ByGroup
+    >>> from skeval.core import ByGroup
     >>> from skeval.datasets import make_mixed
     >>> from skeval.fidelity import KSComplement
     >>> train, synthetic = make_mixed(400, random_state=0), make_mixed(400, random_state=1)

@@ -16,7 +16,7 @@ METRIC_PACKAGES = (
     "skeval.privacy",
     "skeval.relational",
     "skeval.text",
-    "skeval",  # metrics of any aspect, such as ByGroup
+    "skeval.core",  # ByGroup, which measures any aspect
 )
 
 

@@ -33,7 +33,7 @@ class BinnedAssociation(AssociationDifference):
     ----------
     n_bins : int or None, default=10
         Number of bins of numeric and date columns, of equal width over train, but for frequent
-        values, see :class:`~skeval.Discretizer`; None leaves these columns out.
+        values, see :class:`~skeval.tables.Discretizer`; None leaves these columns out.
     nan : {"own", "drop"}, default="own"
         Whether missing counts as a category, or leaves the row out pair by pair.
     """

@@ -25,7 +25,8 @@ class CellMetric(Metric):
         Number of bins of numeric and date columns.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
         Bins of equal width, or of equal share of train. A value that alone fills a share of
-        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
+        ``1 / n_bins`` has a cell of its own, but with "-plain", see
+        :class:`~skeval.tables.Discretizer`.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
     """

@@ -42,7 +42,8 @@ class ContingencySimilarity(PairMetric):
         has :class:`CorrelationSimilarity` for them.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
         Bins of equal width, or of equal share of train. A value that alone fills a share of
-        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
+        ``1 / n_bins`` has a cell of its own, but with "-plain", see
+        :class:`~skeval.tables.Discretizer`.
     random_state : int, default=0
         Seed of the draw of rows.
 

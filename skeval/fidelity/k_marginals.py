@@ -80,7 +80,8 @@ class KMarginalSimilarity(Metric):
         The value of equal tables; 1000 gives NIST's scale.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
         Bins of equal width, or of equal share of train. A value that alone fills a share of
-        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
+        ``1 / n_bins`` has a cell of its own, but with "-plain", see
+        :class:`~skeval.tables.Discretizer`.
     group_by : str or None, default=None
         A categorical or boolean column within whose levels the other columns are compared too: the
         table as a whole may agree where no region or year of it does.

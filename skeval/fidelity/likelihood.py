@@ -302,7 +302,7 @@ class TreeLikelihood(Metric):
         never had have probability 0.
     n_bins : int or None, default=None
         If given, numeric and date columns are modelled too, on this many bins of equal width over
-        train; frequent values have cells of their own, see :class:`~skeval.Discretizer`.
+        train; frequent values have cells of their own, see :class:`~skeval.tables.Discretizer`.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
     """

@@ -77,7 +77,7 @@ class MapDistance(Metric):
     --------
     PRDCurve : Lost and invented kinds of rows in all directions, by clusters.
     ClassifierTwoSampleTest : Whether any direction separates the tables.
-    skeval.plot_map : The figure of several tables in one call.
+    skeval.plotting.plot_map : The figure of several tables in one call.
 
     Notes
     -----

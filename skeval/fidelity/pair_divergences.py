@@ -102,7 +102,8 @@ class ContinuousKLDivergence(PairKLDivergence):
         Bins of each column; the outer ones reach to infinity.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
         Bins of equal width, or of equal share of train. A value that alone fills a share of
-        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
+        ``1 / n_bins`` has a cell of its own, but with "-plain", see
+        :class:`~skeval.tables.Discretizer`.
 
     See Also
     --------

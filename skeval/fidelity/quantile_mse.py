@@ -44,8 +44,8 @@ class QuantileMSE(Metric):
     lie between train's distinct quantiles, closed on the right, the outer ones reaching to
     infinity; a column with no more distinct values than quantiles has one cell a value. A value
     that alone holds as many rows as a quantile is a cell of its own, and the quantiles are those of
-    the others, see :class:`~skeval.Discretizer`. Missing values are left out, infinite synthetic
-    ones are in the outer cells.
+    the others, see :class:`~skeval.tables.Discretizer`. Missing values are left out, infinite
+    synthetic ones are in the outer cells.
 
     ``details["ceilings"]`` has what a relabelling of the pooled rows would have on average,
     ``k (N - k) / (n m (N - 1))`` for a cell of k of all N rows, and ``details["ceiling"]`` their

@@ -65,7 +65,8 @@ class SimilarityMatrix(Metric):
         Number of bins of numeric and date columns.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
         Bins of equal width, or of equal share of train. A value that alone fills a share of
-        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
+        ``1 / n_bins`` has a cell of its own, but with "-plain", see
+        :class:`~skeval.tables.Discretizer`.
     average : {"matrix", "upper", "balanced"}, default="matrix"
         The mean over the whole symmetric matrix, over diagonal and upper triangle, or the mean of
         the levels' means: columns, pairs, and triples if `order` is 3.

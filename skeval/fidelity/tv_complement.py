@@ -33,7 +33,7 @@ class TVComplement(MarginalMetric):
         Whether missing counts as a category.
     n_bins : int or None, default=None
         If given, numeric and date columns are measured too, on this many bins of equal width over
-        train; frequent values have cells of their own, see :class:`~skeval.Discretizer`.
+        train; frequent values have cells of their own, see :class:`~skeval.tables.Discretizer`.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
 

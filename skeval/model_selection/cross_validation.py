@@ -173,7 +173,7 @@ def cross_validate_generator(
         have theirs.
     n_jobs : int, optional
         Number of processes, a fold each; the numbers do not depend on it. Under a client of Dask
-        the folds go to its workers instead, see :func:`skeval.engine`.
+        the folds go to its workers instead, see :func:`skeval.scale.engine`.
     memory : str, path or joblib.Memory, optional
         A folder that keeps the results of each fold, as that of scikit-learn's Pipeline does: a
         call that was stopped goes on there, and equal folds are not evaluated again. The folder

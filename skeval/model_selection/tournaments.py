@@ -165,7 +165,9 @@ class Tournament:
         RanksDisplay
             With `ax_` and `figure_`.
         """
-        from skeval.reporting import RanksDisplay  # figures are drawn above all that is measured
+        from skeval.reporting.displays.ranks import (
+            RanksDisplay,
+        )  # figures are drawn above all that is measured
 
         return RanksDisplay(self.frame()).plot(ax)
 

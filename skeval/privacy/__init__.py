@@ -30,6 +30,7 @@ from skeval.privacy.distance_screens.identifiability import EpsilonIdentifiabili
 from skeval.privacy.distance_screens.nnaa import NNAAPrivacyLoss
 from skeval.privacy.distance_screens.percentiles import NNDR, DCRPercentile, HoldoutDistanceRatio
 from skeval.privacy.distance_screens.privacy_score import PrivacyScore
+from skeval.privacy.distance_screens.privacy_stats import PrivacyStats
 from skeval.privacy.diversity import LDiversity, TCloseness
 from skeval.privacy.hitting_rate import HittingRate, NewRowShare
 from skeval.privacy.identity import IdentityDisclosure
@@ -75,6 +76,7 @@ __all__ = [
     "PartialMembershipInference",
     "PrivacyGain",
     "PrivacyScore",
+    "PrivacyStats",
     "RecordReconstruction",
     "ReplicatedUniques",
     "ShadowAttributeInference",

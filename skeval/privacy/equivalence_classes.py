@@ -53,9 +53,10 @@ class ClassMetric(Metric):
         The columns that may be known from elsewhere: all, the first *n*, or a list of names.
     n_bins : int or mapping of str to list, default=10
         Numbers and dates are cut into this many bins of equal share of train; frequent values have
-        bins of their own (see :class:`~skeval.Discretizer`). A mapping gives the inner edges of the
-        bins by column, in the column's unit or as date strings; columns that it does not name have
-        ten bins. A column with no more distinct values than bins has one bin a value.
+        bins of their own (see :class:`~skeval.tables.Discretizer`). A mapping gives the inner
+        edges of the bins by column, in the column's unit or as date strings; columns that it does
+        not name have ten bins. A column with no more distinct values than bins has one bin a
+        value.
     """
 
     quasi_identifiers: Columns = None

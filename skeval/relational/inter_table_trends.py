@@ -48,7 +48,8 @@ class InterTableTrends(RelationalMetric):
     n_bins : int, default=10
         Number of bins of numbers and dates, where they are set against categories.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        How they are cut, see :class:`~skeval.Discretizer`; on the cells of train's own table.
+        How they are cut, see :class:`~skeval.tables.Discretizer`; on the cells of train's own
+        table.
     floor : bool, default=True
         Whether :meth:`evaluate` also measures train with its links shuffled, as
         ``details["floor"]``: what rows without a tie to their parents get.

@@ -45,7 +45,7 @@ class KHopCorrelation(RelationalMetric):
     n_bins : int, default=10
         Number of bins of numbers and dates, where they are set against categories.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        How they are cut, see :class:`~skeval.Discretizer`.
+        How they are cut, see :class:`~skeval.tables.Discretizer`.
 
     See Also
     --------

@@ -226,7 +226,7 @@ class PerTable(OnTables):
     --------
     OfTable : One table, with the metric's own result.
     PerSubject : The subjects, each with all its rows.
-    skeval.ByGroup : Groups of the rows of one table.
+    skeval.core.ByGroup : Groups of the rows of one table.
 
     Notes
     -----

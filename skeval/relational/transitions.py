@@ -46,7 +46,7 @@ class CoherenceSimilarity(ColumnSequenceMetric):
         Whether each pair counts as much, or each sequence: long ones have more pairs.
     n_bins : int, default=10
         Cells of equal share of train into which numbers and dates are cut; frequent values have
-        cells of their own, see :class:`~skeval.Discretizer`.
+        cells of their own, see :class:`~skeval.tables.Discretizer`.
 
     See Also
     --------

@@ -1,1 +1,5 @@
 """Results, the verdict and what else is concluded from them."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

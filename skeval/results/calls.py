@@ -12,20 +12,11 @@ from sklearn.base import BaseEstimator
 
 
 def described(value: Any) -> Any:
-    """Return what makes a metric again, as plain JSON: its class and all its parameters.
-
-    Names are those under which classes are public. Lists, texts, numbers, True, False and None are
-    themselves; tuples, mappings and numbers that JSON lacks are mappings of one name. What is
-    anything else, as a lambda, is known by its name alone: a parameter is never shown by what it
-    holds.
-
-    Examples
-    --------
-    >>> from skeval.results.calls import described
-    >>> from skeval.fidelity import KSComplement
-    >>> described(KSComplement(columns=["age"]))
-    {'class': 'skeval.fidelity.KSComplement', 'parameters': {'columns': ['age']}}
-    """
+    """Return what makes a metric again, as plain JSON: its class and all its parameters."""
+    # Names are those under which classes are public. Lists, texts, numbers, True, False and
+    # None are themselves; tuples, mappings and numbers that JSON lacks are mappings of one
+    # name. What is anything else, as a lambda, is known by its name alone: a parameter is
+    # never shown by what it holds.
     if isinstance(value, BaseEstimator):
         parameters = value.get_params(deep=False)
         if not type(value).__module__.startswith("skeval"):
@@ -50,26 +41,12 @@ def described(value: Any) -> Any:
 
 
 def constructor(value: Any) -> str:
-    """Return the call that makes a metric again, to be read by people.
-
-    Examples
-    --------
-    >>> from skeval.results.calls import constructor
-    >>> from skeval.fidelity import KSComplement
-    >>> constructor(KSComplement(columns=["age"]))
-    "skeval.fidelity.KSComplement(columns=['age'])"
-    """
+    """Return the call that makes a metric again, to be read by people."""
     return call_of(described(value))
 
 
 def call_of(content: Any) -> str:
-    """Return what :func:`described` gave as Python's text, which is printed and never parsed.
-
-    Raises
-    ------
-    ValueError
-        If it is of another form.
-    """
+    """Return what :func:`described` gave as Python's text, which is printed and never parsed."""
     if content is None or isinstance(content, str | bool | int | float):
         if isinstance(content, float) and not math.isfinite(content):
             raise ValueError("no JSON")

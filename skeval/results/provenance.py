@@ -259,25 +259,7 @@ def describe(
 
 
 def stamp(date: Date = None) -> str:
-    """Return a date as ISO 8601, in UTC.
-
-    Parameters
-    ----------
-    date : date, datetime or str, optional
-        Now, or what the environment variable ``SOURCE_DATE_EPOCH`` says in seconds since 1970.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is no date.
-
-    Examples
-    --------
-    >>> from datetime import UTC, datetime
-    >>> from skeval.results.provenance import stamp
-    >>> stamp("2026-11-22"), stamp(datetime(2026, 11, 22, 12, tzinfo=UTC))
-    ('2026-11-22', '2026-11-22T12:00:00Z')
-    """
+    """Return a date as ISO 8601, in UTC."""
     try:
         if date is None:
             seconds = os.environ.get(EPOCH)

@@ -290,7 +290,7 @@ class Release(_Record):
 
     Examples
     --------
-    >>> from skeval import Release
+    >>> from skeval.results import Release
     >>> release = Release(title="Adult for the Ministry", generator={"name": "CTGAN"})
     >>> release.to_dict()
     {'title': 'Adult for the Ministry', 'generator': {'name': 'CTGAN'}}
@@ -398,7 +398,8 @@ def assert_release(
 
     Examples
     --------
-    >>> from skeval import assert_release, make_suite
+    >>> from skeval import make_suite
+    >>> from skeval.results import assert_release
     >>> from skeval.datasets import make_mixed
     >>> train, holdout, fresh = (make_mixed(300, random_state=seed) for seed in (3, 4, 5))
     >>> def test_release():

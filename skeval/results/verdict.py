@@ -256,27 +256,7 @@ def verdict(
     called: Mapping[str, str] | None = None,
     accept_untested: Sequence[str] = (),
 ) -> Verdict:
-    """Judge a suite; see :meth:`SuiteResult.verdict`.
-
-    Parameters
-    ----------
-    results : mapping of str to Result
-        The results of any suite, by name.
-    sizes : mapping of str to int
-        Number of rows by role.
-    notices : sequence of MetricWarning
-        Warnings about the tables themselves.
-    level : float, default=0.05
-        Chance of any alarm where nothing leaks.
-    called : mapping of str to str, optional
-        What the sentence calls the results, by their names; by default these names.
-    accept_untested : sequence of str, default=()
-        Columns that no test needs to examine.
-
-    Returns
-    -------
-    Verdict
-    """
+    """Judge a suite; see :meth:`SuiteResult.verdict`."""
     called = called or {name: name for name in results}
     of_privacy = {name: r for name, r in results.items() if aspect_of(r) == "privacy"}
     adjusted = adjusted_p_values(of_privacy, level)

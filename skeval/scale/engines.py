@@ -125,7 +125,7 @@ def engine(client: Any = "local") -> Iterator[Engine]:
     Examples
     --------
     >>> import skeval
-    >>> with skeval.engine("local") as here:
+    >>> with skeval.scale.engine("local") as here:
     ...     print(list(here.map(pow, [(2, 3), (3, 2)])))
     [8, 9]
     """
@@ -150,12 +150,12 @@ def _engine_of(client: Any) -> Engine:
         return LocalEngine()
     if not hasattr(client, "submit") or not hasattr(client, "nthreads"):
         raise InvalidParameterError(
-            f"skeval.engine: expected a distributed.Client or 'local', got {client!r}."
+            f"skeval.scale.engine: expected a distributed.Client or 'local', got {client!r}."
         )
     if client.asynchronous:
         raise InvalidParameterError(
-            "skeval.engine: the client is asynchronous, and skeval waits for its results. Pass "
-            "Client(..., asynchronous=False)."
+            "skeval.scale.engine: the client is asynchronous, and skeval waits for its results. "
+            "Pass Client(..., asynchronous=False)."
         )
     return DaskEngine(client)
 

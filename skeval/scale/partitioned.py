@@ -99,8 +99,8 @@ class PartitionedNearestNeighbors(MixedNearestNeighbors):
     index; queries given in parts twice for each index, or once on a cluster. A query is first asked
     of the cell that it lies in, and then of those whose box is as near as its nearest row so far.
 
-    Under a client of Dask (see :func:`skeval.engine`) every step is a task: an index whose worker
-    dies is built anew.
+    Under a client of Dask (see :func:`skeval.scale.engine`) every step is a task: an index whose
+    worker dies is built anew.
 
     Examples
     --------

@@ -94,7 +94,7 @@ def evaluate_alone(
     Examples
     --------
     >>> import pandas as pd
-    >>> from skeval import evaluate_alone
+    >>> from skeval.suites import evaluate_alone
     >>> age = {"kind": "continuous", "minimum": 0, "maximum": 120, "required": True}
     >>> schema = {"age": age, "plan": {"kind": "categorical", "enum": ["basic", "plus"]}}
     >>> table = pd.DataFrame({"age": [31, 47, 340, None], "plan": ["basic", "plus", "plus", "pro"]})

@@ -193,7 +193,7 @@ def combine_draws(
 
     Examples
     --------
-    >>> from skeval import combine_draws
+    >>> from skeval.suites import combine_draws
     >>> from skeval.datasets import make_census
     >>> from skeval.generators import GaussianCopula
     >>> from skeval.utility import MeanCIOverlap

@@ -183,7 +183,7 @@ def report(
         tables were read: their names and hashes go into the provenance.
     hashes : bool, default=True
         Whether the hashes of the real tables are among the provenance; see
-        :class:`~skeval.provenance.Provenance` on what they show.
+        :class:`~skeval.results.Provenance` on what they show.
     max_memory : int, optional
         Bytes by which the process may grow while a metric of the default suite runs. A metric that
         takes more is left out, and the report says so.

@@ -76,13 +76,7 @@ def foreign_toml(path: str | Path, make: Callable[[dict[str, Any]], T], *, most:
 
 
 def hash_of_file(path: str | Path) -> str:
-    """Return the SHA-256 of the bytes of a file.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such file.
-    """
+    """Return the SHA-256 of the bytes of a file."""
     try:
         if _is_endless(Path(path)):
             raise InvalidParameterError(f"files: {path} is not a regular file.")

@@ -180,26 +180,7 @@ def are_columns(value: object) -> bool:
 
 
 def legal_sets(declared: Callable[..., Any]) -> Mapping[str, Constraint]:
-    """Return the legal set of each parameter of a class or function, read off its annotations once.
-
-    Parameters
-    ----------
-    declared : type or function
-        The annotations of a class are those of `__init__`, or of its fields.
-
-    Returns
-    -------
-    mapping of str to Constraint
-        By parameter. One whose annotation states no set, or names what cannot be looked up, as a
-        class that is imported for type checkers only, is left out.
-
-    Examples
-    --------
-    >>> from skeval.utils.parameters import Count, legal_sets
-    >>> def draw(n: Count, replace: bool = False) -> None: ...
-    >>> {name: legal.description for name, legal in legal_sets(draw).items()}
-    {'n': 'an int in [1, inf)', 'replace': 'True or False'}
-    """
+    """Get the legal set of each parameter of a class or function, read off its annotations once."""
     if declared not in _READ:
         hints = _fields(declared) if isinstance(declared, type) else _hints(declared)
         sets = {name: _legal_set(hint) for name, hint in hints.items()}

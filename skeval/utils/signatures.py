@@ -35,25 +35,7 @@ def with_known_names(init: Callable[P, R]) -> Callable[P, R]:
 
 
 def bound_by(cure: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Have a call that does not fit the signature end in a sentence of ours, with the cure.
-
-    Parameters
-    ----------
-    cure : str
-        How the function is called: the last sentence of the error.
-
-    Examples
-    --------
-    >>> from skeval.utils.signatures import bound_by
-    >>> @bound_by("Call it so: half(of=number).")
-    ... def half(*, of: float) -> float:
-    ...     return of / 2
-    >>> half(off=3)
-    Traceback (most recent call last):
-        ...
-    skeval.exceptions.InvalidParameterError: half: missing a required argument: 'of'. Did you
-    mean of? Call it so: half(of=number).
-    """
+    """Have a call that does not fit the signature end in a sentence of ours, with the cure."""
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)

@@ -93,7 +93,7 @@ def test_list_names_every_metric_in_a_line(run):
     assert code == 0
     assert listed == {
         name: package.__name__
-        for package in (diagnostic, fidelity, utility, privacy, relational, text, skeval)
+        for package in (diagnostic, fidelity, utility, privacy, relational, text, skeval.core)
         for name in package.__all__
         if isinstance(kind := getattr(package, name), type)
         and issubclass(kind, Metric)

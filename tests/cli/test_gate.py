@@ -11,8 +11,9 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from skeval import Release, SuiteResult
+from skeval import SuiteResult
 from skeval.datasets import make_mixed
+from skeval.results import Release
 from skeval.results.release import PrivacyClaim
 
 THREE = ("train.csv", "holdout.csv", "synthetic.csv")

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import ByGroup, MetricSuite, MetricTags, SuiteResult, check_metric
+from skeval import MetricSuite, MetricTags, SuiteResult, check_metric
+from skeval.core import ByGroup
 from skeval.core.by_group import goodness
 from skeval.datasets import make_mixed
 from skeval.diagnostic import RangeCoverage

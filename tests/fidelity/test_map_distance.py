@@ -10,13 +10,14 @@ import pytest
 from scipy.stats import norm
 from sklearn.decomposition import PCA
 
-from skeval import MetricSuite, SuiteResult, plot_map
+from skeval import MetricSuite, SuiteResult
 from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.fidelity import MapDistance
 from skeval.fidelity.map_distance import basis, by_region, places_on, uneven
-from skeval.reporting import DensityMapDisplay
+from skeval.plotting import plot_map
+from skeval.reporting.displays.maps import DensityMapDisplay
 from skeval.steps.vectors import vectors
 
 CENTRES = np.array([(-6.0, -3.0), (6.0, -3.0), (0.0, 6.0)])

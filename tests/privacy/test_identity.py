@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import Context, MetricSuite, Policy, Release, check_metric
+from skeval import Context, MetricSuite, Policy, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy import IdentityDisclosure
 from skeval.privacy.identity import bits_of_match, clusters_of, is_near, mean_inverse_size
+from skeval.results import Release
 
 TOY = pd.DataFrame({"town": list("abbc"), "ill": ["flu", "no", "cold", "gout"]})
 RELEASE = pd.DataFrame({"town": list("abcc"), "ill": ["flu", "cold", "no", "no"]})

@@ -11,11 +11,12 @@ import pytest
 
 import skeval.privacy
 from skeval import MetricSuite, SuiteResult
+from skeval.core.catalogue import metrics_of_package
 
 SCREENS = [
     name
-    for name in skeval.privacy.__all__
-    if getattr(skeval.privacy, name).tags.evidence == "screen"
+    for name, metric in metrics_of_package("skeval.privacy").items()
+    if metric.tags.evidence == "screen"
 ]
 # what equal rows among the synthetic ones, or as many more of them, change by definition
 OF_SYNTHETIC_SIZE = {"NNAAPrivacyLoss", "PrivacyScore", "MinimumDistanceAccumulation"}

@@ -15,7 +15,8 @@ from matplotlib.text import Text
 from skeval import Result
 from skeval.fidelity.mda_resemblance import MDAResemblance
 from skeval.privacy.distance_screens.accumulation import MinimumDistanceAccumulation
-from skeval.reporting import Display, MDADisplay, ValueDisplay, display_of
+from skeval.reporting import Display, MDADisplay
+from skeval.reporting.displays.values import ValueDisplay, display_of
 
 MANY = [0.1, 0.3, 0.05, 0.02]
 

@@ -9,7 +9,7 @@ import pytest
 from skeval import SuiteResult, make_suite
 from skeval.exceptions import InvalidParameterError
 from skeval.relational import CardinalityShapeSimilarity, ForeignKey, RelationalSchema
-from skeval.reporting import CardinalityDisplay, PropertyDisplay
+from skeval.reporting.displays.relations import CardinalityDisplay, PropertyDisplay
 
 SCHEMA = RelationalSchema(
     ["users", "orders"], {"users": "id"}, [ForeignKey("orders", "user", "users", "id")]

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from pypdf import PdfReader
 
-from skeval import Metric, MetricSuite, MetricTags, Policy, Release, Result, SuiteResult
+from skeval import Metric, MetricSuite, MetricTags, Policy, Result, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.diagnostic import BoundaryAdherence, RangeCoverage
 from skeval.exceptions import (
@@ -27,6 +27,7 @@ from skeval.reporting import DecisionPage
 from skeval.reporting.decision import FACETS
 from skeval.reporting.flaws import flaws, worst_columns
 from skeval.reporting.layout import Grid, Listed
+from skeval.results import Release
 from skeval.results.provenance import ColumnRecord, Provenance
 from skeval.results.verdict import Contrast
 from skeval.utils.formatting import title_of

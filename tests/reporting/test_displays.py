@@ -13,21 +13,18 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from skeval import MetricTags, Result, SuiteResult
-from skeval.reporting import (
-    ColumnScoresDisplay,
-    Display,
-    DistancesDisplay,
-    MarginalDisplay,
-    PairDisplay,
-    PhikMatricesDisplay,
-    ProximityDisplay,
-    ScoresDisplay,
-    SimilarityMatrixDisplay,
-    ValueDisplay,
-    display_of,
-)
+from skeval.reporting import Display, ProximityDisplay
+from skeval.reporting.displays.distributions import DistancesDisplay, MarginalDisplay, PairDisplay
 from skeval.reporting.displays.maps import fitting
-from skeval.reporting.displays.values import comparable, scale_of
+from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
+from skeval.reporting.displays.values import (
+    ColumnScoresDisplay,
+    ScoresDisplay,
+    ValueDisplay,
+    comparable,
+    display_of,
+    scale_of,
+)
 
 
 def settings() -> dict[str, object]:

@@ -11,7 +11,9 @@ import pytest
 from skeval import MetricSuite, MetricTags, Result, SuiteResult, make_suite
 from skeval.datasets import make_mixed
 from skeval.fidelity import KSComplement
-from skeval.reporting import Display, PropertyDisplay, ScoresDisplay
+from skeval.reporting import Display
+from skeval.reporting.displays.relations import PropertyDisplay
+from skeval.reporting.displays.values import ScoresDisplay
 
 PRIVACY = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="screen")
 

@@ -8,7 +8,8 @@ import pytest
 
 from skeval import SuiteResult
 from skeval.exceptions import InvalidParameterError
-from skeval.reporting import FigureRenderer, ScoresDisplay
+from skeval.reporting import FigureRenderer
+from skeval.reporting.displays.values import ScoresDisplay
 
 
 @pytest.mark.slow

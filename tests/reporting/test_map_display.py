@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from skeval import MetricTags, Result
 from skeval.exceptions import InvalidParameterError
-from skeval.reporting import DensityMapDisplay, ValueDisplay, display_of
-from skeval.reporting.displays.maps import has_map
+from skeval.reporting.displays.maps import DensityMapDisplay, has_map
+from skeval.reporting.displays.values import ValueDisplay, display_of
 
 CELLS = [[0.5, 0.0], [0.1, float("nan")]]
 DETAILS = {

@@ -11,7 +11,7 @@ import pytest
 from skeval import SuiteResult, make_suite
 from skeval.datasets import make_census
 from skeval.privacy import LinkabilityRisk
-from skeval.reporting import (
+from skeval.reporting.displays.attacks import (
     AttackDisplay,
     AttacksDisplay,
     AuditDisplay,

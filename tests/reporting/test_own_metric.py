@@ -12,8 +12,9 @@ from pypdf import PdfReader
 
 from skeval import Metric, MetricSuite, MetricTags, Result, SuiteResult, check_metric
 from skeval.fidelity import KSComplement
-from skeval.reporting import Display, FigureRenderer, ValueDisplay, register_display
+from skeval.reporting import Display, FigureRenderer, register_display
 from skeval.reporting.displays.base import DISPLAYS
+from skeval.reporting.displays.values import ValueDisplay
 from skeval.utils.formatting import number
 
 

@@ -11,7 +11,8 @@ from matplotlib.text import Text
 from skeval import Result
 from skeval.datasets import make_mixed
 from skeval.fidelity.prd import PRDCurve, max_f_beta
-from skeval.reporting import Display, PRDDisplay, ValueDisplay, display_of
+from skeval.reporting import Display, PRDDisplay
+from skeval.reporting.displays.values import ValueDisplay, display_of
 
 TRAIN, HOLDOUT, FRESH = (make_mixed(200, random_state=seed) for seed in range(3))
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from pypdf import PdfReader
 
-from skeval import MetricSuite, Release, SuiteResult
+from skeval import MetricSuite, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.fidelity import KSComplement
 from skeval.privacy import AnonymeterRisk, ExactMatchShare
 from skeval.reporting.persons import not_tried
+from skeval.results import Release
 from skeval.utils.formatting import number, whole
 
 RELEASE = Release(

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from skeval.reporting import CostsDisplay, RanksDisplay
+from skeval.reporting.displays.ranks import CostsDisplay, RanksDisplay
 
 RANKS = pd.DataFrame(
     {"rank": [1.0, 2.0, np.nan], "low": [1, 1, np.nan], "high": [2, 2, np.nan]},

@@ -8,7 +8,9 @@ import pytest
 
 from skeval import Result
 from skeval.relational import RelationalSchema, SequenceKey, StatisticMSAS, TransitionSimilarity
-from skeval.reporting import LinesDisplay, TransitionsDisplay, display_of
+from skeval.reporting import LinesDisplay
+from skeval.reporting.displays.relations import TransitionsDisplay
+from skeval.reporting.displays.values import display_of
 
 SCHEMA = RelationalSchema(["visits"], sequences={"visits": SequenceKey("key", "day")})
 

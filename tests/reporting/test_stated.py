@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from pypdf import PdfReader
 
-from skeval import MetricSuite, Release, SuiteResult
+from skeval import MetricSuite, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.fidelity import KSComplement
 from skeval.privacy import ExactMatchShare
 from skeval.reporting import DecisionPage
 from skeval.reporting.layout import Facts, Grid, Listed, Part, Words
 from skeval.reporting.style import LABELS, label_of
+from skeval.results import Release
 from skeval.results.comparison import compare
 
 RELEASE = Release(

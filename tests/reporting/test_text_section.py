@@ -12,7 +12,7 @@ from pypdf import PdfReader
 
 from skeval import MetricSuite, Result, SuiteResult
 from skeval.fidelity import TVComplement
-from skeval.reporting import EntitiesDisplay, ScoresDisplay
+from skeval.reporting.displays.values import EntitiesDisplay, ScoresDisplay
 from skeval.reporting.sections import plan
 from skeval.text import (
     EntityLeakage,

@@ -11,9 +11,12 @@ import pandas as pd
 import pytest
 
 from skeval import Result, SuiteResult
-from skeval.reporting import AttacksDisplay, MarginalDisplay, PairDisplay, ParetoDisplay, display_of
+from skeval.reporting import ParetoDisplay
+from skeval.reporting.displays.attacks import AttacksDisplay
 from skeval.reporting.displays.base import Display
+from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
 from skeval.reporting.displays.matrices import PhikMatricesDisplay
+from skeval.reporting.displays.values import display_of
 from skeval.reporting.figures import save
 from skeval.reporting.html import _figure
 from skeval.reporting.tips import tips, tips_in_svg

@@ -8,8 +8,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from skeval import MetricTags, Policy, Result, SuiteResult, assert_release
+from skeval import MetricTags, Policy, Result, SuiteResult
 from skeval.exceptions import InvalidParameterError, MetricFailedWarning, MetricWarning
+from skeval.results import assert_release
 from skeval.results.junit import junit
 from skeval.results.requirement import Requirement
 from skeval.results.verdict import Contrast

@@ -8,10 +8,11 @@ from functools import partial
 
 import pytest
 
-from skeval import MetricSuite, Policy, Release, SuiteResult, assert_release, report
+from skeval import MetricSuite, Policy, SuiteResult, report
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement
+from skeval.results import Release, assert_release
 from skeval.results.release import NOT_STATED, GeneratorRecord, PrivacyClaim
 
 TOML = """

@@ -193,7 +193,7 @@ def expected():
 def test_the_same_bits_however_a_table_is_stored(form, expected, tmp_path, monkeypatch, no_cluster):
     monkeypatch.setattr(skeval.scale.context, "_SPILLED", 100)  # what steps keep goes to files
     monkeypatch.setattr(skeval.tables.sources, "CELLS", 700)
-    with skeval.engine(no_cluster if form == "workers" else "local"):
+    with skeval.scale.engine(no_cluster if form == "workers" else "local"):
         result = evaluated(*stored(form, tmp_path))
     assert set(no_cluster.called) >= TASKS if form == "workers" else not no_cluster.called
     assert list(result) == [*(metric.__name__ for metric in COUNTED), *MORE]
@@ -342,7 +342,7 @@ def test_the_rows_of_a_pickle_are_left_out_unless_asked_for(tmp_path):
 
 @pytest.mark.parametrize("on_workers", [False, True])
 def test_errors_and_notices_are_those_of_frames(on_workers, tmp_path, no_cluster):
-    with skeval.engine(no_cluster if on_workers else "local"):
+    with skeval.scale.engine(no_cluster if on_workers else "local"):
         compare_what_is_said(tmp_path)
     assert bool(no_cluster.called) == on_workers
 

@@ -47,7 +47,7 @@ IN_TIME = 120.0  # seconds that anything may take on a busy machine
 
 def test_without_a_client_work_stays_here():
     assert current_engine(2) == LocalEngine(2)
-    with skeval.engine("local"):
+    with skeval.scale.engine("local"):
         assert current_engine(3) == LocalEngine(3)
 
 
@@ -64,7 +64,7 @@ def test_tasks_give_results_in_order_and_merge_in_order():
 def test_only_a_client_is_one(client):
     with (
         pytest.raises(InvalidParameterError, match=r"distributed.Client or 'local'"),
-        skeval.engine(client),
+        skeval.scale.engine(client),
     ):
         pass
 
@@ -118,11 +118,11 @@ def doomed():
 def test_the_active_client_is_used_unless_another_word_is_said(client):
     assert current_engine() == DaskEngine(client)
     assert n_workers(current_engine()) == 4
-    with skeval.engine("local"):
+    with skeval.scale.engine("local"):
         assert current_engine() == LocalEngine()
         with ThreadPoolExecutor(1) as pool:
             assert pool.submit(carried(current_engine)).result() == LocalEngine()
-        with skeval.engine(client) as chosen:
+        with skeval.scale.engine(client) as chosen:
             assert current_engine() is chosen
     # a task that asks for an engine is told to stay where it is
     assert DaskEngine(client).result(DaskEngine(client).submit(current_engine)) == LocalEngine()
@@ -221,7 +221,7 @@ def test_a_search_on_a_cluster_has_the_bits_of_one_index(client, census, max_mem
         )
     labels = np.arange(len(X)) % 3 == 0
     assert_same(near.nearest_labels(Y, labels), one.nearest_labels(Y, labels))
-    with skeval.engine("local"):  # what was learned there is searched here
+    with skeval.scale.engine("local"):  # what was learned there is searched here
         assert_same(near.kneighbors(Y[:50], 3), one.kneighbors(Y[:50], 3))
 
 
@@ -297,7 +297,7 @@ def measured():
     "ignore:5 fits with and as many without:skeval.exceptions.MetricWarning"
 )
 def test_metrics_and_refits_have_the_same_bits(client, monkeypatch):
-    with skeval.engine("local"):
+    with skeval.scale.engine("local"):
         expected = measured()
     submitted, submit = set(), DaskEngine.submit
 

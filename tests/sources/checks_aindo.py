@@ -194,7 +194,7 @@ def phik() -> Any:
 
 @row(18, 19)
 def distributions(number: int) -> Any:
-    from skeval import plot_column, plot_pair
+    from skeval.plotting import plot_column, plot_pair
 
     if number == 18:
         return plot_column(TRAIN, SYNTHETIC, "age")

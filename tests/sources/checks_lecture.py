@@ -22,15 +22,7 @@ from sklearn.metrics import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from skeval import (
-    MetricSuite,
-    OverallScore,
-    evaluate_draws,
-    make_suite,
-    plot_column,
-    plot_f_beta,
-    plot_pair,
-)
+from skeval import MetricSuite, OverallScore, evaluate_draws, make_suite
 from skeval.fidelity import (
     CorrelationSimilarity,
     CramersVDifference,
@@ -43,6 +35,7 @@ from skeval.fidelity import (
 )
 from skeval.generators import Bootstrap, MondrianAnonymization
 from skeval.model_selection import efficiency_curve
+from skeval.plotting import plot_column, plot_f_beta, plot_pair
 from skeval.privacy import (
     AttributeInferenceRisk,
     DPAudit,

@@ -12,15 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
-from skeval import (
-    Metric,
-    MetricTags,
-    Result,
-    TableSchema,
-    check_metric,
-    make_suite,
-    plot_cardinality,
-)
+from skeval import Metric, MetricTags, Result, TableSchema, check_metric, make_suite
 from skeval.datasets import make_relational
 from skeval.diagnostic import (
     BoundaryAdherence,
@@ -46,6 +38,7 @@ from skeval.fidelity import (
     StatisticSimilarity,
     TVComplement,
 )
+from skeval.plotting import plot_cardinality
 from skeval.privacy import (
     AttributeInferenceRisk,
     DCRBaselineProtection,

@@ -3,12 +3,13 @@
 import pytest
 from matplotlib.figure import Figure
 
-from skeval import MetricSuite, plot_f_beta
+from skeval import MetricSuite
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement, PRDCurve
 from skeval.generators import Bootstrap, IndependentMarginals
 from skeval.model_selection import efficiency_curve
+from skeval.plotting import plot_f_beta
 
 TRAIN = make_mixed(200, random_state=0)
 

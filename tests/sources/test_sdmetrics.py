@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from skeval import plot_cardinality, plot_column, plot_lines, plot_pair
 from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import MissingInputError
+from skeval.plotting import plot_cardinality, plot_column, plot_lines, plot_pair
 from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection, DCRShare
 from skeval.relational import RelationalSchema, SequenceKey
 

@@ -8,8 +8,9 @@ import warnings
 import pandas as pd
 import pytest
 
-from skeval import SuiteResult, TableSchema, evaluate_alone
+from skeval import SuiteResult, TableSchema
 from skeval.exceptions import InvalidParameterError
+from skeval.suites import evaluate_alone
 from skeval.tables.stated import StatedTable
 
 STATED = {

@@ -8,11 +8,11 @@ import pytest
 from scipy.stats import t
 from sklearn.exceptions import NotFittedError
 
-from skeval import combine_draws
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement
 from skeval.stats.interval_overlap import interval_overlap
+from skeval.suites import combine_draws
 from skeval.suites.draws import combined
 from skeval.utility import CoefficientOverlap, MeanCIOverlap
 

@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import MetricSuite, Policy, Release, SuiteResult
+from skeval import MetricSuite, Policy, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, UnexaminedColumnsWarning
 from skeval.fidelity import KSComplement
 from skeval.privacy import ExactMatchShare
 from skeval.reporting import DecisionPage
+from skeval.results import Release
 from skeval.text import TextExactMatch
 
 N = 60

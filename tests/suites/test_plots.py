@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from skeval import plot_column, plot_pair
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
+from skeval.plotting import plot_column, plot_pair
 
 TABLES = make_mixed(50, random_state=0), make_mixed(50, random_state=1)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from skeval import Release, SuiteResult, make_suite
+from skeval import SuiteResult, make_suite
 from skeval.core.catalogue import metric_classes
 from skeval.datasets import make_mixed
 from skeval.exceptions import WholePopulationWarning
 from skeval.privacy import IdentityDisclosure, SinglingOutRisk
-from skeval.reporting import AttackDisplay, DecisionPage
+from skeval.reporting import DecisionPage
+from skeval.reporting.displays.attacks import AttackDisplay
+from skeval.results import Release
 from skeval.suites.populations import MEMBERSHIP
 
 RELEASE = Release(population="whole", indirect_identifiers=("age", "city"))

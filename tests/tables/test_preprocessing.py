@@ -9,9 +9,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import pairwise_distances
 from sklearn.pipeline import make_pipeline
 
-from skeval import Discretizer, TablePreprocessor
+from skeval import TablePreprocessor
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
+from skeval.tables import Discretizer
 from skeval.tables.preprocessing import inner_edges
 
 TABLE = pd.DataFrame(

@@ -15,7 +15,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from skeval import ByGroup, MetricSuite, TablePreprocessor, make_suite
+from skeval import MetricSuite, TablePreprocessor, make_suite
+from skeval.core import ByGroup
 from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError

@@ -8,8 +8,8 @@ import time
 import pandas as pd
 import pytest
 
-from skeval import evaluate_alone
 from skeval.exceptions import InvalidParameterError
+from skeval.suites import evaluate_alone
 from skeval.utils.patterns import bounded
 
 

@@ -41,7 +41,7 @@ class PrivacyStats:
 
     Examples
     --------
-    >>> from skeval import PrivacyStats
+    >>> from skeval.privacy import PrivacyStats
     >>> PrivacyStats(98.5, 3.1, 0.01).risk
     0.01
     """

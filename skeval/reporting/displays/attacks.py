@@ -40,28 +40,11 @@ _NAMED = {"attack": "train rows", "control": "holdout rows", "baseline": "guessi
 
 @register_display
 class AttacksDisplay(Display):
-    """Shares of successful attacks on train, on the holdout and by guessing, with intervals.
+    """Shares of successful attacks on train, on the holdout and by guessing, with intervals."""
 
-    What succeeds on train more often than on the holdout was learned from the rows of train; what
-    succeeds on both alike is knowledge about the population. If there are more attacks than there
-    is room for, those with the largest residual risks are drawn.
-
-    Parameters
-    ----------
-    result : Result
-        With ``details["attacks"]``, or ``details["secrets"]``, of which `attack`, `control` and
-        `baseline` are read.
-
-    Examples
-    --------
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.privacy import AnonymeterRisk
-    >>> from skeval.reporting import AttacksDisplay
-    >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
-    >>> result = AnonymeterRisk(n_attacks=50).fit(train, holdout).evaluate(train)
-    >>> AttacksDisplay(result).frame().columns.tolist()
-    ['attack', 'on', 'share', 'low', 'high', 'significant']
-    """
+    # What succeeds on train more often than on the holdout was learned from the rows of
+    # train; what succeeds on both alike is knowledge about the population. If there are more
+    # attacks than there is room for, those with the largest residual risks are drawn.
 
     reads: ClassVar[tuple[str, ...]] = ("n_attacks_made",)
 
@@ -134,23 +117,7 @@ class AttacksDisplay(Display):
 
 @register_display
 class AttackDisplay(AttacksDisplay):
-    """One attack: shares of success on train, on the holdout and by guessing.
-
-    Parameters
-    ----------
-    result : Result
-        With `attack`, `control` and `baseline` in its details.
-
-    Examples
-    --------
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.privacy import LinkabilityRisk
-    >>> from skeval.reporting import AttackDisplay
-    >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
-    >>> result = LinkabilityRisk(n_attacks=50).fit(train, holdout).evaluate(train)
-    >>> AttackDisplay(result).frame()["on"].tolist()
-    ['train rows', 'holdout rows', 'guessing']
-    """
+    """One attack: shares of success on train, on the holdout and by guessing."""
 
     reads = ("attack", "baseline")
 
@@ -166,20 +133,7 @@ def _shows(attack: Mapping[str, Any]) -> bool:
 
 @register_display
 class AuditDisplay(Display):
-    """The bound on epsilon that an audit shows, with the most that it could have shown.
-
-    Parameters
-    ----------
-    result : Result
-        With ``details["ceiling"]``; `claimed_epsilon`, if known.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.reporting import AuditDisplay
-    >>> AuditDisplay(Result(0.5, details={"ceiling": 4.0})).frame()["epsilon"].tolist()
-    [0.5, 4.0]
-    """
+    """The bound on epsilon that an audit shows, with the most that it could have shown."""
 
     reads = ("ceiling",)
     figsize = (5.6, 1.5)
@@ -223,23 +177,9 @@ _CHANCE: dict[str, Any] = {"color": GREY, "ls": (0, (1, 2)), "lw": 0.8}
 
 @register_display
 class ModelCurvesDisplay(Display):
-    """ROC curves on real rows of models that learned from train and from synthetic rows.
+    """ROC curves on real rows of models that learned from train and from synthetic rows."""
 
-    If both lie on each other, training on the synthetic table loses nothing.
-
-    Parameters
-    ----------
-    result : Result
-        With ``details["roc"]``: by `tstr` and `trtr`, `fpr` and `tpr`.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.reporting import ModelCurvesDisplay
-    >>> curve = {"fpr": [0.0, 0.5, 1.0], "tpr": [0.0, 0.9, 1.0]}
-    >>> ModelCurvesDisplay(Result(0.7, details={"roc": {"tstr": curve}})).frame()["tpr"].tolist()
-    [0.0, 0.9, 1.0]
-    """
+    # If both lie on each other, training on the synthetic table loses nothing.
 
     reads = ("roc",)
     figsize = (4.0, 4.0)
@@ -283,23 +223,7 @@ class ModelCurvesDisplay(Display):
 
 @register_display
 class CalibrationDisplay(ModelCurvesDisplay):
-    """How often an event happens where a model says how likely it is; on the line it is right.
-
-    Parameters
-    ----------
-    result : Result
-        With ``details["curves"]``: by model, by `tstr` and `trtr`, `predicted` and `observed`; the
-        first model is drawn.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.reporting import CalibrationDisplay
-    >>> curve = {"predicted": [0.1, 0.9], "observed": [0.2, 0.8]}
-    >>> result = Result(0.9, details={"curves": {"linear": {"tstr": curve}}})
-    >>> CalibrationDisplay(result).frame()["observed"].tolist()
-    [0.2, 0.8]
-    """
+    """How often an event happens where a model says how likely it is; on the line it is right."""
 
     reads = ("curves",)
     _x, _y = "predicted", "observed"
@@ -312,21 +236,7 @@ class CalibrationDisplay(ModelCurvesDisplay):
 
 @register_display
 class ImportancesDisplay(Display):
-    """By which columns two models go, one of train and one of synthetic rows.
-
-    Parameters
-    ----------
-    result : Result
-        With ``details["importances"]``: by `train` and `synthetic`, a share by column.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.reporting import ImportancesDisplay
-    >>> shares = {"train": {"age": 0.9, "sex": 0.1}, "synthetic": {"age": 0.2, "sex": 0.8}}
-    >>> ImportancesDisplay(Result(0.3, details={"importances": shares})).frame()["column"].tolist()
-    ['age', 'sex']
-    """
+    """By which columns two models go, one of train and one of synthetic rows."""
 
     reads = ("importances",)
 

@@ -240,7 +240,8 @@ def register_display(kind: Kind) -> Kind:
     Examples
     --------
     >>> from skeval import MetricTags, Result
-    >>> from skeval.reporting import ValueDisplay, register_display
+    >>> from skeval.reporting import register_display
+    >>> from skeval.reporting.displays.values import ValueDisplay
     >>> @register_display
     ... class LargeDisplay(ValueDisplay):
     ...     figsize = (8.0, 2.0)

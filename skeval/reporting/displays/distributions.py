@@ -103,23 +103,9 @@ class HistogramDisplay(Display):
 
 @register_display
 class DistancesDisplay(HistogramDisplay):
-    """How far rows are from their nearest neighbours, in three contrasts (two without a holdout).
+    """How far rows are from their nearest neighbours."""
 
-    Parameters
-    ----------
-    result : Result
-        With ``details["histogram"]``: `edges`, and `shares` by the name of the distribution.
-
-    Examples
-    --------
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.fidelity import NNDistanceDistributions
-    >>> from skeval.reporting import DistancesDisplay
-    >>> table = make_mixed()
-    >>> display = DistancesDisplay(NNDistanceDistributions().fit(table).evaluate(table))
-    >>> display.frame()["distribution"].unique().tolist()
-    ['train to train', 'synthetic to synthetic', 'synthetic to train']
-    """
+    # In three contrasts (two without a holdout).
 
     def __init__(self, result: Result) -> None:
         super().__init__(result)
@@ -249,29 +235,12 @@ class Bars:
 
 
 class MarginalDisplay(Display):
-    """The shares of one column's values in train, holdout and synthetic.
+    """The shares of one column's values in train, holdout and synthetic."""
 
-    Numbers and dates are drawn as a filled outline for train and lines for the others; categories
-    as a bar for train and markers for the others. Missing and unseen values have bars of their own,
-    and so has a number that holds a quarter of train: next to the outline, which is of the others.
-
-    Parameters
-    ----------
-    name : str
-        The name of the column.
-    marginal : dict
-        An entry of ``details["marginals"]``: `kind`, `labels`, `edges`, `shares` by role.
-    note : str, default=""
-        A line below the name.
-
-    Examples
-    --------
-    >>> from skeval.reporting import MarginalDisplay
-    >>> plan = {"kind": "categorical", "labels": ["a"], "edges": None}
-    >>> display = MarginalDisplay("plan", {**plan, "shares": {"train": [0.9, 0.1, 0]}})
-    >>> display.frame()[["bar", "train"]].values.tolist()
-    [['a', 0.9], ['missing', 0.1], ['unseen', 0.0]]
-    """
+    # Numbers and dates are drawn as a filled outline for train and lines for the others;
+    # categories as a bar for train and markers for the others. Missing and unseen values have
+    # bars of their own, and so has a number that holds a quarter of train: next to the
+    # outline, which is of the others.
 
     def __init__(self, name: str, marginal: Mapping[str, Any], *, note: str = "") -> None:
         self.name = name
@@ -402,23 +371,7 @@ class MarginalDisplay(Display):
 
 
 class PairDisplay(Display):
-    """The joint shares of two columns, in train and in the synthetic table, on the same colours.
-
-    Parameters
-    ----------
-    pair : dict
-        An entry of ``details["pairs"]``: `columns`, `axes`, `shares` of train and synthetic.
-
-    Examples
-    --------
-    >>> from skeval.reporting import PairDisplay
-    >>> axis = {"kind": "boolean", "labels": ["no"], "edges": None}
-    >>> cells = [[1.0, 0, 0], [0, 0, 0], [0, 0, 0]]
-    >>> shares = {"train": cells, "synthetic": cells}
-    >>> display = PairDisplay({"columns": ["a", "b"], "axes": [axis, axis], "shares": shares})
-    >>> [display.frame().shape, float(display.frame()["train"].sum())]
-    [(9, 4), 1.0]
-    """
+    """The joint shares of two columns, in train and in the synthetic table, on the same colours."""
 
     n_panels = 2
     figsize = (5.2, 2.9)

@@ -32,30 +32,9 @@ def has_map(result: Result) -> bool:
 
 @register_display
 class DensityMapDisplay(Display):
-    """The share of each table's rows in each place of a map, dark where many are.
+    """The share of each table's rows in each place of a map, dark where many are."""
 
-    No row is drawn. Grey places have fewer rows than are ever drawn, ten by default.
-
-    Parameters
-    ----------
-    result : Result
-        With ``details["maps"]``: by table the share of each cell; and ``details["edges"]``.
-
-    See Also
-    --------
-    skeval.plot_map : It draws tables.
-    skeval.fidelity.MapDistance : What makes such results.
-
-    Examples
-    --------
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.fidelity import MapDistance
-    >>> from skeval.reporting import DensityMapDisplay
-    >>> table = make_mixed()
-    >>> display = DensityMapDisplay(MapDistance(n_cells=8).fit(table).evaluate(table))
-    >>> display.frame().shape, round(float(display.frame()["train"].sum()), 2)
-    ((64, 4), 1.0)
-    """
+    # No row is drawn. Grey places have fewer rows than are ever drawn, ten by default.
 
     reads = ("maps", "edges")
 
@@ -69,23 +48,7 @@ class DensityMapDisplay(Display):
 
     @classmethod
     def from_results(cls, results: Mapping[str, Result]) -> Self:
-        """Return the display of several synthetic tables on the map that they have in common.
-
-        Parameters
-        ----------
-        results : mapping of str to Result
-            By table, what one fitted :class:`~skeval.fidelity.MapDistance` gave.
-
-        Returns
-        -------
-        DensityMapDisplay
-            Real tables first.
-
-        Raises
-        ------
-        InvalidParameterError
-            If there is no result, they are of different maps, or a name is that of a real table.
-        """
+        """Return the display of several synthetic tables on the map that they have in common."""
         displays = {name: cls(result) for name, result in results.items()}
         if not displays or not all(one.maps for one in displays.values()):
             lacking = [name for name, one in displays.items() if not one.maps]

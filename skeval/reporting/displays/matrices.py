@@ -108,22 +108,7 @@ def _pairs(
 
 @register_display
 class SimilarityMatrixDisplay(Display):
-    """The similarity matrix: columns on the diagonal, pairs off it, light where they agree.
-
-    Parameters
-    ----------
-    result : Result
-        With ``details["matrix"]`` and ``details["names"]``.
-
-    Examples
-    --------
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.fidelity import SimilarityMatrix
-    >>> from skeval.reporting import SimilarityMatrixDisplay
-    >>> table = make_mixed()
-    >>> SimilarityMatrixDisplay(SimilarityMatrix().fit(table).evaluate(table)).frame().shape
-    (28, 4)
-    """
+    """The similarity matrix: columns on the diagonal, pairs off it, light where they agree."""
 
     reads = ("names", "matrix")
     title = "Pairs that agree least"
@@ -186,23 +171,7 @@ class SimilarityMatrixDisplay(Display):
 
 @register_display
 class PhikMatricesDisplay(Display):
-    """Associations of columns in train and in the synthetic table, and their difference.
-
-    Parameters
-    ----------
-    result : Result
-        With the matrices ``details["train"]``, ``details["synthetic"]``, ``details["difference"]``.
-
-    Examples
-    --------
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.fidelity import PhikMatrixDifference
-    >>> from skeval.reporting import PhikMatricesDisplay
-    >>> table = make_mixed()
-    >>> display = PhikMatricesDisplay(PhikMatrixDifference().fit(table).evaluate(table))
-    >>> float(display.frame()["difference"].abs().max())
-    0.0
-    """
+    """Associations of columns in train and in the synthetic table, and their difference."""
 
     reads = ("names", "train", "synthetic", "difference")
     title = "Pairs that change most"

@@ -21,22 +21,7 @@ _PER_CANDIDATE = 0.28  # inches
 
 
 class RanksDisplay(Display):
-    """The rank of each candidate, and the ends of the ranks that chance leaves open.
-
-    Parameters
-    ----------
-    ranks : DataFrame of shape (n_candidates, n_columns)
-        By candidate: `rank`, `low` and `high`, as of
-        :meth:`skeval.model_selection.Tournament.frame`. Candidates without a rank are listed.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.reporting import RanksDisplay
-    >>> ranks = pd.DataFrame({"rank": [1, 2], "low": [1, 1], "high": [2, 2]}, index=["a", "b"])
-    >>> RanksDisplay(ranks).frame()["high"].to_dict()
-    {'a': 2.0, 'b': 2.0}
-    """
+    """The rank of each candidate, and the ends of the ranks that chance leaves open."""
 
     def __init__(self, ranks: pd.DataFrame) -> None:
         self.ranks = ranks
@@ -75,22 +60,7 @@ class RanksDisplay(Display):
 
 
 class CostsDisplay(Display):
-    """Seconds of fit and sample by the number of rows, and by the number of columns.
-
-    Parameters
-    ----------
-    costs : DataFrame
-        As :func:`skeval.model_selection.efficiency_curve` gives them, with a column `generator`.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.reporting import CostsDisplay
-    >>> row = {"generator": "a", "varied": "rows", "n_rows": 10, "n_columns": 2}
-    >>> costs = pd.DataFrame([row | {"fit_seconds": 1.0, "sample_seconds": 0.5, "peak_mib": 2.0}])
-    >>> CostsDisplay(costs).frame()["seconds"].tolist()
-    [1.5]
-    """
+    """Seconds of fit and sample by the number of rows, and by the number of columns."""
 
     n_panels = 2
     figsize = (6.5, 2.8)

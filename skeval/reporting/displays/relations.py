@@ -61,25 +61,10 @@ _ROLES = ("train", "holdout", "synthetic")
 
 @register_display
 class SchemaDisplay(Display):
-    """Tables as boxes with their roles and numbers of rows, foreign keys as arrows.
+    """Tables as boxes with their roles and numbers of rows, foreign keys as arrows."""
 
-    A subject's box has a thick border, that of a public table a dashed one. Parents stand above
-    their children.
-
-    Parameters
-    ----------
-    result : Result
-        With `tables` (role and number of rows, by name) and `foreign_keys` in its details.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.reporting.displays.relations import SchemaDisplay
-    >>> tables = {"users": {"role": "subject", "n_rows": {"train": 2}}}
-    >>> SchemaDisplay(Result(1.0, details={"tables": tables, "foreign_keys": []})).frame()
-       table     role  train
-    0  users  subject      2
-    """
+    # A subject's box has a thick border, that of a public table a dashed one. Parents stand
+    # above their children.
 
     reads = ("tables", "foreign_keys")
     figsize = (7.0, 4.2)
@@ -241,26 +226,7 @@ def _ends(
 
 @register_display
 class CardinalityDisplay(Display):
-    """Shares of parents by the number of their children: train, holdout and synthetic.
-
-    Parameters
-    ----------
-    result : Result
-        With ``details["histograms"]``: by foreign key `starts`, the least number of each bar, and
-        the number of parents of each role.
-    key : str, optional
-        The foreign key that is drawn; by default the one with the worst score among those with
-        several bars.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.reporting import CardinalityDisplay
-    >>> bars = {"starts": [0.0, 1.0], "train": [10, 30], "synthetic": [20, 20]}
-    >>> display = CardinalityDisplay(Result(0.75, details={"histograms": {"b.a -> a.id": bars}}))
-    >>> display.frame()["share"].tolist()
-    [0.25, 0.75, 0.5, 0.5]
-    """
+    """Shares of parents by the number of their children: train, holdout and synthetic."""
 
     reads = ("histograms",)
     figsize = (5.5, 2.4)
@@ -322,33 +288,7 @@ def keys_by_score(result: Result) -> list[str]:
 
 
 class PropertyDisplay(ColumnScoresDisplay):
-    """The scores behind a property of a quality report as bars, the worst first.
-
-    Parameters
-    ----------
-    suite_result : SuiteResult
-        The results of the preset "quality" or "diagnostic", or of any suite with properties in its
-        names.
-    property : str, optional
-        The property, such as "column_shapes"; all of them if None.
-    start, stop : int, optional
-        Which ranks are drawn, the worst being 0.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such property.
-
-    Examples
-    --------
-    >>> from skeval import MetricSuite
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.fidelity import TVComplement
-    >>> from skeval.reporting import PropertyDisplay
-    >>> suite = MetricSuite([("shapes/tv", TVComplement())]).fit(make_mixed())
-    >>> PropertyDisplay(suite.evaluate(make_mixed()), "shapes").frame()["column"].tolist()
-    ['city', 'plan', 'member']
-    """
+    """The scores behind a property of a quality report as bars, the worst first."""
 
     def __init__(
         self,
@@ -486,30 +426,9 @@ class LinesDisplay(Display):
 
 @register_display
 class TransitionsDisplay(Display):
-    """What follows on a category: shares of the next one, by row, of train and other tables.
+    """What follows on a category: shares of the next one, by row, of train and other tables."""
 
-    Shares that rest on fewer than ten sequences are left out, grey.
-
-    Parameters
-    ----------
-    result : Result
-        With ``details["train_transitions"]`` and ``details["transitions"]``, by column.
-    column : str, optional
-        Which column; the one of them that agrees least, if None.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> from skeval.relational import RelationalSchema, SequenceKey, TransitionSimilarity
-    >>> from skeval.reporting import TransitionsDisplay
-    >>> wards = {"patient": np.repeat(range(10), 3), "ward": list("xyz") * 10}
-    >>> visits = {"visits": pd.DataFrame(wards)}
-    >>> schema = RelationalSchema(["visits"], sequences={"visits": SequenceKey("patient")})
-    >>> result = TransitionSimilarity().fit(visits, schema=schema).evaluate(visits)
-    >>> TransitionsDisplay(result).frame().head(2)[["value", "next", "train"]].values.tolist()
-    [['x', 'y', 1.0], ['y', 'z', 1.0]]
-    """
+    # Shares that rest on fewer than ten sequences are left out, grey.
 
     reads = ("train_transitions", "transitions")
 

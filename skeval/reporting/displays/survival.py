@@ -29,22 +29,7 @@ _PARTS = ("time", "survival", "low", "high")
 
 @register_display
 class SurvivalCurvesDisplay(Display):
-    """The share that survives as time goes on, of train, holdout and synthetic rows, with bands.
-
-    Parameters
-    ----------
-    result : Result
-        With ``details["curves"]``: by table `time`, `survival`, `low` and `high`.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.reporting import SurvivalCurvesDisplay
-    >>> part = {"time": [0, 9], "survival": [1.0, 0.5], "low": [1.0, 0.4], "high": [1.0, 0.6]}
-    >>> result = Result(0.1, details={"curves": {"train": part, "synthetic": part}})
-    >>> SurvivalCurvesDisplay(result).frame()["survival"].tolist()
-    [1.0, 0.5, 1.0, 0.5]
-    """
+    """The share that survives as time goes on, of train, holdout and synthetic rows, with bands."""
 
     reads = ("curves",)
     figsize = (5.5, 3.4)

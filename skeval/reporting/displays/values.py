@@ -85,22 +85,10 @@ def strip(
 
 @register_display
 class ValueDisplay(Display):
-    """A value on its scale, with its interval and its baseline.
+    """A value on its scale, with its interval and its baseline."""
 
-    If the baseline has fewer rows than the value, a ring is the value at the baseline's size.
-
-    Parameters
-    ----------
-    result : Result
-        The result of any metric.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.reporting import ValueDisplay
-    >>> ValueDisplay(Result(0.5, baseline=0.9)).frame()["value"].tolist()
-    [0.5, 0.9]
-    """
+    # If the baseline has fewer rows than the value, a ring is the value at the baseline's
+    # size.
 
     figsize = (5.5, 1.4)
 
@@ -131,20 +119,7 @@ class ValueDisplay(Display):
 
 
 class ScoresDisplay(Display):
-    """All values of a suite, each on the scale of its metric, with interval and baseline.
-
-    Parameters
-    ----------
-    suite_result : SuiteResult
-        The results of any suite.
-
-    Examples
-    --------
-    >>> from skeval import Result, SuiteResult
-    >>> from skeval.reporting import ScoresDisplay
-    >>> ScoresDisplay(SuiteResult({"a": Result(0.5)})).frame()["metric"].tolist()
-    ['a']
-    """
+    """All values of a suite, each on the scale of its metric, with interval and baseline."""
 
     def __init__(self, suite_result: SuiteResult) -> None:
         self.suite_result = suite_result
@@ -189,24 +164,7 @@ class ScoresDisplay(Display):
 
 @register_display
 class ColumnScoresDisplay(Display):
-    """The scores of the columns as bars, the worst first; markers where fresh real rows score.
-
-    Parameters
-    ----------
-    result : Result
-        With ``details["columns"]``, and ``details["baseline_columns"]`` if there was a holdout.
-    start, stop : int, optional
-        Which ranks are drawn, the worst column being 0.
-
-    Examples
-    --------
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.fidelity import TVComplement
-    >>> from skeval.reporting import ColumnScoresDisplay
-    >>> table = make_mixed()
-    >>> ColumnScoresDisplay(TVComplement().fit(table).evaluate(table)).frame()["column"].tolist()
-    ['city', 'plan', 'member']
-    """
+    """The scores of the columns as bars, the worst first; markers where fresh real rows score."""
 
     reads = ("columns",)
 
@@ -260,31 +218,7 @@ class ColumnScoresDisplay(Display):
 
 
 def display_of(result: Result) -> Display:
-    """Return the display that the metric's tags name.
-
-    Parameters
-    ----------
-    result : Result
-        The result of any metric.
-
-    Returns
-    -------
-    Display
-        The display of the class that was registered under this name: :class:`ValueDisplay` if there
-        is none, or if the result lacks the details that it reads, as one of a degenerate table
-        does, or has them in another form.
-
-    See Also
-    --------
-    Display : What it returns.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.reporting import display_of
-    >>> type(display_of(Result(0.5))).__name__
-    'ValueDisplay'
-    """
+    """Return the display that the metric's tags name."""
     kind = DISPLAYS.get(result.tags.display if result.tags is not None else "", ValueDisplay)
     if not all(_is_there(result.details.get(key)) for key in kind.reads):
         return ValueDisplay(result)
@@ -314,23 +248,11 @@ _MAX_TYPES = 12  # types drawn
 
 @register_display
 class EntitiesDisplay(Display):
-    """Rare entities that synthetic texts repeat, by type: of train alone, and of the holdout alone.
+    """Rare entities that synthetic texts repeat, by type: of train alone."""
 
-    The generator never saw those of the holdout: as many would stand there by chance.
-
-    Parameters
-    ----------
-    result : Result
-        With ``details["types"]``: for each type the numbers `train` and `holdout`.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.reporting import EntitiesDisplay
-    >>> types = {"EMAIL": {"train": 12, "holdout": 1, "p_value": 0.001}}
-    >>> EntitiesDisplay(Result(0.1, details={"types": types})).frame()["train"].tolist()
-    [12]
-    """
+    # And of the holdout alone.
+    #
+    # The generator never saw those of the holdout: as many would stand there by chance.
 
     reads = ("types",)
 

@@ -10,7 +10,7 @@ from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import MissingInputError
 from skeval.privacy.distance_screens.percentiles import HoldoutDistanceRatio
-from skeval.reporting import DistancesDisplay
+from skeval.reporting.displays.distributions import DistancesDisplay
 from skeval.steps.neighbors import nearest
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))

@@ -21,7 +21,7 @@ from skeval.privacy.distance_screens.proximity_ratios import (
     proximity_bootstrap,
     proximity_covariance,
 )
-from skeval.reporting import DistancesDisplay
+from skeval.reporting.displays.distributions import DistancesDisplay
 from skeval.stats.distributions import common_histograms
 from skeval.stats.percentiles import ratios
 

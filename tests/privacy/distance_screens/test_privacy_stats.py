@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import PrivacyStats, compute_privacy_stats
+from skeval import compute_privacy_stats
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, SchemaMismatchError
-from skeval.privacy import PrivacyScore
+from skeval.privacy import PrivacyScore, PrivacyStats
 from skeval.relational import ForeignKey, RelationalSchema
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))

@@ -18,6 +18,8 @@ from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.steps.column_choice import check_measured
 
+__all__ = ["plot_cardinality", "plot_column", "plot_f_beta", "plot_lines", "plot_map", "plot_pair"]
+
 
 def plot_column(
     train: Any, synthetic: Any, column: str, *, holdout: Any = None, schema: Any = None
@@ -48,7 +50,7 @@ def plot_column(
     Examples
     --------
     >>> from skeval.datasets import make_mixed
-    >>> from skeval import plot_column
+    >>> from skeval.plotting import plot_column
     >>> display = plot_column(make_mixed(random_state=0), make_mixed(random_state=1), "city")
     >>> list(display.frame().columns)[:2]
     ['bar', 'low']
@@ -85,7 +87,7 @@ def plot_pair(
     Examples
     --------
     >>> from skeval.datasets import make_mixed
-    >>> from skeval import plot_pair
+    >>> from skeval.plotting import plot_pair
     >>> tables = make_mixed(random_state=0), make_mixed(random_state=1)
     >>> plot_pair(*tables, ("age", "plan")).frame().shape[0] > 0
     True
@@ -120,7 +122,7 @@ def plot_cardinality(
     Examples
     --------
     >>> from skeval.datasets import make_relational
-    >>> from skeval import plot_cardinality
+    >>> from skeval.plotting import plot_cardinality
     >>> real, synthetic = make_relational(random_state=0), make_relational(random_state=1)
     >>> plot_cardinality(real, synthetic, real.schema).frame().shape[0] > 0
     True
@@ -159,7 +161,7 @@ def plot_lines(
     >>> import numpy as np
     >>> import pandas as pd
     >>> from skeval.relational import RelationalSchema, SequenceKey
-    >>> from skeval import plot_lines
+    >>> from skeval.plotting import plot_lines
     >>> visits = pd.DataFrame({"patient": np.repeat(range(10), 3), "x": [1, 2, 3] * 10})
     >>> schema = RelationalSchema(["visits"], sequences={"visits": SequenceKey("patient")})
     >>> plot_lines({"visits": visits}, {"visits": visits}, schema).frame().shape[0] > 0
@@ -210,7 +212,7 @@ def plot_map(
     Examples
     --------
     >>> from skeval.datasets import make_mixed
-    >>> from skeval import plot_map
+    >>> from skeval.plotting import plot_map
     >>> tables = {"a": make_mixed(random_state=1), "b": make_mixed(random_state=2)}
     >>> display = plot_map(make_mixed(random_state=0), tables)
     >>> list(display.frame().columns)
@@ -250,7 +252,7 @@ def plot_f_beta(results: Mapping[str, Result | SuiteResult]) -> Display:
 
     Examples
     --------
-    >>> from skeval import plot_f_beta
+    >>> from skeval.plotting import plot_f_beta
     >>> from skeval.datasets import make_mixed
     >>> from skeval.fidelity import PRDCurve
     >>> metric = PRDCurve().fit(make_mixed(random_state=0))
