@@ -184,9 +184,11 @@ def make_mixed(n_rows: int = 200, random_state: int | None = 0) -> pd.DataFrame:
     wealth = rng.normal(size=n_rows)
     age = 18 + 65 * ndtr(0.4 * wealth + 0.9 * rng.normal(size=n_rows))
     income = np.exp(10.0 + 0.5 * wealth + 0.01 * (age - 40) + 0.2 * rng.normal(size=n_rows))
-    plan = _cut(0.7 * wealth + 0.7 * rng.normal(size=n_rows), [0.5, 0.3, 0.2])
+    plan = _cut_into_categories(0.7 * wealth + 0.7 * rng.normal(size=n_rows), [0.5, 0.3, 0.2])
     member = rng.random(n_rows) < expit(plan - 0.5)
-    city = _cut(0.5 * wealth + 0.9 * rng.normal(size=n_rows), [0.15, 0.3, 0.3, 0.15, 0.1])
+    city = _cut_into_categories(
+        0.5 * wealth + 0.9 * rng.normal(size=n_rows), [0.15, 0.3, 0.3, 0.15, 0.1]
+    )
     days = rng.integers(0, 1 + np.asarray(60 * (age - 17), dtype=np.int64))
     table = pd.DataFrame(
         {
@@ -446,7 +448,7 @@ def _birth_country(ethnicity: np.ndarray, rng: np.random.Generator) -> np.ndarra
 def _schooling(status: np.ndarray, age: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Draw the level of schooling: higher with status, lower in older cohorts, never too young."""
     latent = 0.8 * status + 0.6 * rng.normal(size=len(age)) - 0.008 * (age - 43)
-    level = _cut(latent, [share for _, _, share in _SCHOOLING])
+    level = _cut_into_categories(latent, [share for _, _, share in _SCHOOLING])
     # schooling starts at six
     possible = np.searchsorted(_SCHOOL_YEARS, age - 6, side="right") - 1
     return np.asarray(np.minimum(level, possible))
@@ -525,7 +527,7 @@ def _draw(tables: ArrayLike, rows: np.ndarray, rng: np.random.Generator) -> np.n
     return level
 
 
-def _cut(latent: np.ndarray, shares: list[float]) -> np.ndarray:
+def _cut_into_categories(latent: np.ndarray, shares: list[float]) -> np.ndarray:
     """Cut a latent variable, nearly standard normal, into levels of about these shares."""
     return np.searchsorted(ndtri(np.cumsum(shares)[:-1]), latent)
 

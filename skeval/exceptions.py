@@ -49,7 +49,7 @@ class _OfPart:
     def __init__(self, *args: object) -> None:
         super().__init__(*args)
 
-    def within(self, name: str) -> Self:
+    def with_prefix(self, name: str) -> Self:
         """Return the same of a part of the input, whose name is put in front."""
         return type(self)(f"{name}: {self}")
 
@@ -93,7 +93,7 @@ class MissingInputError(SkevalError, ValueError):
         self.need = need
         super().__init__(f"{metric} {lack}" if metric else lack)
 
-    def within(self, name: str) -> Self:
+    def with_prefix(self, name: str) -> Self:
         """Return the same of a part of the input, whose name is put in front."""
         return type(self)(f"{name}: {self}", need=self.need)
 

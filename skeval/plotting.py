@@ -16,7 +16,7 @@ from skeval.reporting.displays.maps import DensityMapDisplay
 from skeval.reporting.displays.relations import CardinalityDisplay, LinesDisplay
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
-from skeval.steps.column_choice import check_measured
+from skeval.steps.column_choice import check_measurable
 
 __all__ = ["plot_cardinality", "plot_column", "plot_f_beta", "plot_lines", "plot_map", "plot_pair"]
 
@@ -56,7 +56,7 @@ def plot_column(
     ['bar', 'low']
     """
     marginals = _similarity("plot_column", [column], train, synthetic, holdout, schema)["marginals"]
-    return _drawn(MarginalDisplay(column, marginals[column]))
+    return _plot_display(MarginalDisplay(column, marginals[column]))
 
 
 def plot_pair(
@@ -93,7 +93,7 @@ def plot_pair(
     True
     """
     (pair,) = _similarity("plot_pair", list(columns), train, synthetic, holdout, schema)["pairs"]
-    return _drawn(PairDisplay(pair))
+    return _plot_display(PairDisplay(pair))
 
 
 def plot_cardinality(
@@ -130,7 +130,7 @@ def plot_cardinality(
     from skeval.relational import CardinalityShapeSimilarity
 
     result = CardinalityShapeSimilarity().fit(train, schema=schema).evaluate(synthetic)
-    return _drawn(CardinalityDisplay(result, key=key))
+    return _plot_display(CardinalityDisplay(result, key=key))
 
 
 def plot_lines(
@@ -170,7 +170,7 @@ def plot_lines(
     from skeval.relational import StatisticMSAS
 
     result = StatisticMSAS().fit(train, schema=schema).evaluate(synthetic)
-    return _drawn(LinesDisplay(result, by=by))
+    return _plot_display(LinesDisplay(result, by=by))
 
 
 def plot_map(
@@ -225,7 +225,7 @@ def plot_map(
     metric = MapDistance(columns=columns, n_permutations=0, random_state=random_state)
     metric.fit(train, holdout, schema=schema)
     results = {name: metric.evaluate(table) for name, table in tables.items()}
-    return _drawn(DensityMapDisplay.from_results(results))
+    return _plot_display(DensityMapDisplay.from_results(results))
 
 
 def plot_f_beta(results: Mapping[str, Result | SuiteResult]) -> Display:
@@ -271,7 +271,7 @@ def plot_f_beta(results: Mapping[str, Result | SuiteResult]) -> Display:
         beta = f"{found[0]['beta']:g}"
         points[name] = {f"F{beta}": found[0]["f_beta"], f"F1/{beta}": found[0]["f_beta_inv"]}
     scores = pd.DataFrame.from_dict(points, orient="index")
-    return _drawn(ParetoDisplay(scores, *scores.columns, named="all"))
+    return _plot_display(ParetoDisplay(scores, *scores.columns, named="all"))
 
 
 def _similarity(
@@ -280,11 +280,11 @@ def _similarity(
     from skeval.fidelity import SimilarityMatrix
 
     context = Context.of(train, holdout, schema=schema)
-    check_measured(context.schema, {"column" if len(columns) == 1 else "columns": columns}, owner)
+    check_measurable(context.schema, {"column" if len(columns) == 1 else "columns": columns}, owner)
     metric = SimilarityMatrix(columns=columns).fit_context(context)
     return dict(metric.evaluate(synthetic).details)
 
 
-def _drawn(display: Display) -> Display:
+def _plot_display(display: Display) -> Display:
     display.plot()
     return display

@@ -99,7 +99,7 @@ def test_what_was_tested_is_said(metric):
     """Whoever reads that a copy of train is a leak reads the number that was tested."""
     for result in SHARED[type(metric)].of_leaks:
         if raises_alarm(result):
-            said, (observed, _) = finding(result), result.contrast.written
+            said, (observed, _) = finding(result), result.contrast.numbers_in_words
             assert observed in said
 
             from skeval.reporting.scores import reason

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from skeval.core.context import Context
 from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection, PrivacyScore
 from skeval.stats.roc import auc
-from skeval.steps.encoded_rows import encoded, ranges
+from skeval.steps.encoded_rows import encoded_matrix, ranges
 from skeval.steps.neighbors import nearest
 
 SYNTHETIC = ("over", "gauss", "holdout", "train")
@@ -28,7 +28,9 @@ def distances(context, query, reference):
 @pytest.mark.parametrize("name", SYNTHETIC)
 def test_engine_agrees_with_scipy(contexts, name):
     context = contexts[name]
-    scaled = {role: encoded(context, role) / ranges(context) for role in ("train", "synthetic")}
+    scaled = {
+        role: encoded_matrix(context, role) / ranges(context) for role in ("train", "synthetic")
+    }
     brute = cdist(scaled["synthetic"], scaled["train"], "cityblock") / 13
     np.testing.assert_allclose(
         distances(context, "synthetic", "train"), brute.min(axis=1), atol=1e-9

@@ -24,7 +24,7 @@ from skeval import Context
 from skeval.privacy import MembershipInference
 from skeval.results.verdict import ALARM_LEVEL, DROP_COPIES, REFIT
 from skeval.steps.leak_advice import exposed_columns
-from skeval.steps.single_values import nearly_copied
+from skeval.steps.single_values import are_near_copies
 
 SLOW = {"gpt", "ctgan", "argn"}  # which are not fitted again without columns
 
@@ -59,7 +59,7 @@ def main() -> None:
                 continue
             if before.advice.startswith(DROP_COPIES):
                 kind = "copies"
-                left = context.synthetic[~nearly_copied(context)].reset_index(drop=True)
+                left = context.synthetic[~are_near_copies(context)].reset_index(drop=True)
                 after, _ = attacked(train, holdout, left)
             elif before.advice.startswith(REFIT):
                 kind = "refit"

@@ -20,8 +20,16 @@ from sklearn.exceptions import NotFittedError
 
 import skeval.generators
 from skeval.checks.demands import StyleError, demand, demand_the_same_bits, refusal, same
-from skeval.checks.evaluations import Evaluations, evaluated, quiet, value_of
-from skeval.checks.tables import ODD_TABLES, Tables, each, first_column, half, planted, repeated
+from skeval.checks.evaluations import Evaluations, fit_and_evaluate, quiet, value_of
+from skeval.checks.tables import (
+    ODD_TABLES,
+    Tables,
+    each,
+    first_column,
+    half,
+    plant_rare_cells,
+    repeat_rows,
+)
 from skeval.core.base import Metric
 from skeval.exceptions import (
     InvalidParameterError,
@@ -163,7 +171,7 @@ def check_interval(metric: Metric, tables: Tables, shared: Evaluations) -> None:
 
 def check_deterministic(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Two runs give the same bits."""
-    first, second = shared.result.to_dict(), evaluated(metric, tables).to_dict()
+    first, second = shared.result.to_dict(), fit_and_evaluate(metric, tables).to_dict()
     demand({**first, "seconds": 0} == {**second, "seconds": 0}, "two runs differ.")
 
 
@@ -180,12 +188,12 @@ def check_row_order_ignored(metric: Metric, tables: Tables, shared: Evaluations)
     limits = {name: parameters[name] for name in _LIMITS if name in parameters}
     fewer = {name: _N_DRAWN for name, n in limits.items() if n is None or n > _N_DRAWN}
     drawing = clone(metric).set_params(**fewer)
-    result = evaluated(drawing, tables) if fewer else shared.result
+    result = fit_and_evaluate(drawing, tables) if fewer else shared.result
     shuffled = tuple(
         each(table, partial(pd.DataFrame.sample, frac=1.0, random_state=i))
         for i, table in enumerate(tables)
     )
-    demand_the_same_bits(result, evaluated(drawing, shuffled), "the order of rows")
+    demand_the_same_bits(result, fit_and_evaluate(drawing, shuffled), "the order of rows")
 
 
 def check_index_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> None:
@@ -196,7 +204,7 @@ def check_index_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> 
     ]
     train, holdout, synthetic = labelled
     demand_the_same_bits(
-        shared.result, evaluated(metric, (train, holdout, synthetic)), "row labels"
+        shared.result, fit_and_evaluate(metric, (train, holdout, synthetic)), "row labels"
     )
 
 
@@ -205,9 +213,9 @@ def check_column_order_ignored(metric: Metric, tables: Tables, shared: Evaluatio
     train, holdout, synthetic = (
         each(table, lambda rows: rows[rows.columns[::-1]]) for table in tables
     )
-    again = evaluated(metric, (train, holdout, synthetic))
+    again = fit_and_evaluate(metric, (train, holdout, synthetic))
     demand_the_same_bits(shared.result, again, "the order of columns")
-    mixed = evaluated(metric, (*tables[:2], synthetic))
+    mixed = fit_and_evaluate(metric, (*tables[:2], synthetic))
     demand(same(shared.result.value, mixed.value, 0.0), "columns are matched by position.")
 
 
@@ -264,7 +272,7 @@ def check_odd_tables(metric: Metric, tables: Tables, shared: Evaluations) -> Non
         _demand_an_answer(f"{name} in synthetic", partial(shared.evaluate, synthetic))
         if name != "one row":
             odd = train, holdout, synthetic
-            _demand_an_answer(f"{name} in all tables", partial(evaluated, metric, odd))
+            _demand_an_answer(f"{name} in all tables", partial(fit_and_evaluate, metric, odd))
 
 
 def _demand_an_answer(name: str, evaluate: Callable[[], Result]) -> None:
@@ -287,8 +295,8 @@ def check_result_round_trips(metric: Metric, tables: Tables, shared: Evaluations
 def check_no_cell_leaks(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Rare values and extremes of train are not in the result."""
     train, holdout, synthetic = tables
-    changed, cells = planted(train)
-    text = evaluated(metric, (changed, holdout, synthetic)).to_json()
+    changed, cells = plant_rare_cells(train)
+    text = fit_and_evaluate(metric, (changed, holdout, synthetic)).to_json()
     demand(
         not [cell for cell in cells if cell in text], f"the result holds cells of train: {cells}."
     )
@@ -306,7 +314,7 @@ def check_direction(metric: Metric, tables: Tables, shared: Evaluations) -> None
     )
 
 
-def check_what_was_tested(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+def check_contrast_of_tests(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """A significant test of privacy shows two numbers that lie as a leak's do, and differ in print.
 
     That holds for copies of train, and for fresh rows, where chance decides.
@@ -315,7 +323,9 @@ def check_what_was_tested(metric: Metric, tables: Tables, shared: Evaluations) -
     for result in (*shared.of_leaks, shared.result) if of_privacy else ():
         if raises_alarm(result):
             shown = result.contrast
-            is_shown = shown is not None and shown.supports_leak and len(set(shown.written)) == 2
+            is_shown = (
+                shown is not None and shown.supports_leak and len(set(shown.numbers_in_words)) == 2
+            )
             demand(is_shown, f"p is {result.p_value}, and its contrast shows no leak: {shown}.")
 
 
@@ -362,7 +372,7 @@ def _of_one_size(train: pd.DataFrame, n_rows: int) -> dict[str, pd.DataFrame]:
 
 def check_memory(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Four times the rows take far less than sixteen times the memory."""
-    small, large = ([repeated(table, n) for table in tables] for n in (4, 16))
+    small, large = ([repeat_rows(table, n) for table in tables] for n in (4, 16))
     # texts that repeat would read as categories; several tables have their schema with them
     schema = TableSchema.infer(tables[0]) if isinstance(tables[0], pd.DataFrame) else None
     value_of(metric, small[0], small[1], small[2], schema)  # imports and compiled code count once
@@ -410,7 +420,7 @@ CHECKS: tuple[Check, ...] = (
     check_result_round_trips,
     check_no_cell_leaks,
     check_direction,
-    check_what_was_tested,
+    check_contrast_of_tests,
     check_half_the_rows,
     check_tests_exist_by_size,
     check_memory,

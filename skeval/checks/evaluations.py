@@ -28,7 +28,7 @@ def value_of(
         return clone(metric).fit(train, holdout, schema=schema).score(synthetic)
 
 
-def evaluated(metric: Metric, tables: Tables) -> Result:
+def fit_and_evaluate(metric: Metric, tables: Tables) -> Result:
     """Fit a clone and evaluate."""
     with quiet():
         return clone(metric).fit(*tables[:2]).evaluate(tables[2])

@@ -106,7 +106,7 @@ def half(table: Any) -> Any:
     return table.iloc[::2]
 
 
-def repeated(table: Any, n_times: int) -> Any:
+def repeat_rows(table: Any, n_times: int) -> Any:
     """Return every row this number of times, of several tables under keys of their own."""
     if not isinstance(table, RelationalData):
         return pd.concat([table] * n_times, ignore_index=True)
@@ -120,7 +120,7 @@ def repeated(table: Any, n_times: int) -> Any:
     return RelationalData(tables, table.schema)
 
 
-def planted(table: Any) -> tuple[Any, list[str]]:
+def plant_rare_cells(table: Any) -> tuple[Any, list[str]]:
     """Return tables with rare cells in one row, and these cells."""
     cells = ["8675309.25", "only-this-person"]
 

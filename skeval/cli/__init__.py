@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from skeval.cli.application import DEBUG, app, debugging
 from skeval.cli.terminal import say
 from skeval.exceptions import MetricWarning, SkevalError
-from skeval.utils.memory import bounded
+from skeval.utils.memory import limit_memory
 
 # isort: off
 # --help lists the commands in this order
@@ -46,7 +46,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot write is no reason to end
             stream.reconfigure(errors="replace")
     try:
-        with printed_warnings(), bounded():
+        with printed_warnings(), limit_memory():
             app(arguments)
     except Exception as error:
         if debugging():

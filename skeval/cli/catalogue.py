@@ -116,11 +116,11 @@ def explain(
 ) -> None:
     """Say what a metric measures, on which scale, against whom, and where it comes from."""
     console = Console(soft_wrap=True, highlight=False)
-    for line in explained(name):
+    for line in explanation_lines(name):
         console.print(line, markup=False)
 
 
-def explained(name: str) -> Iterator[str]:
+def explanation_lines(name: str) -> Iterator[str]:
     """Yield what there is to say of a metric, or of what others have that is none, line by line."""
     proper, feature = proper_name(name), feature_of(name)
     called = name

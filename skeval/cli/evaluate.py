@@ -11,7 +11,7 @@ from skeval.cli.application import app, debugging
 from skeval.cli.options import OUTPUT, PRESETS, SCORES, Given, Tables, with_given
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.places import Place
-from skeval.utils.progress import shown
+from skeval.utils.progress import show_progress
 
 if TYPE_CHECKING:
     from skeval.results.policy import Policy
@@ -68,7 +68,7 @@ def _of_tables(
     from skeval.cli import inputs
 
     dialect = inputs.dialect_of(given.sep, given.encoding, given.decimal)
-    policy, release = _agreed(given)
+    policy, release = _policy_and_release(given)
     is_one_table = not any(path.is_folder for path in tables)
     asks = (policy, metrics, given.duration, given.event)
     if is_one_table and (preset != "report" or any(one is not None for one in asks)):
@@ -81,7 +81,7 @@ def _of_tables(
     measured = suites.made_suite(metrics, preset, given, relations, release)
     gate.check_policy(policy, measured)
     measured.set_params(**limits, n_jobs=given.jobs, max_memory=given.max_bytes)
-    with shown("lines") as tick:
+    with show_progress("lines") as tick:
         progress = tick("measured")
         measured.fit(train, holdout, schema=known)
         result = measured.evaluate(synthetic, progress=progress, date=given.date, release=release)
@@ -96,7 +96,7 @@ def _check_first(
     gate.check_policy(policy, suites.made_suite(metrics, preset, given, release=release))
 
 
-def _agreed(given: Given) -> tuple[Policy | None, Release | None]:
+def _policy_and_release(given: Given) -> tuple[Policy | None, Release | None]:
     """Return the policy and the release that options state, if any do."""
     if not any((given.fail_on, given.require, given.policy, given.release, given.junit)):
         return None, None
@@ -134,12 +134,12 @@ def _of_schema(given: Given, table: Place, output: Path | None, foreign: dict[st
         )
     content = read_json(given.schema)
     dialect = inputs.dialect_of(given.sep, given.encoding, given.decimal)
-    policy, _ = _agreed(given)
+    policy, _ = _policy_and_release(given)
     synthetic = read_table(table, header=given.header, dialect=dialect)
     from skeval.cli import scores
     from skeval.suites.alone import evaluate_alone
 
-    with shown("lines") as tick:
+    with show_progress("lines") as tick:
         result = evaluate_alone(synthetic, content, progress=tick("measured"), date=given.date)
     files = {} if table.path is None else {"synthetic": table}
     scores.conclude(result, files, output, policy, given)

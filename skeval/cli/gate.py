@@ -12,7 +12,7 @@ from skeval.cli.options import Given
 from skeval.cli.terminal import say
 from skeval.exceptions import InvalidParameterError
 from skeval.results.junit import junit
-from skeval.results.policy import FAIL_ON, Policy, failed_metrics, together
+from skeval.results.policy import FAIL_ON, Policy, combine_policies, failed_metrics
 from skeval.results.release import Release, gate_policy
 from skeval.results.requirement import RuleOutcome
 from skeval.results.suite_result import SuiteResult
@@ -39,7 +39,7 @@ def policy_of(options: Given, release: Release | None = None) -> Policy | None:
         of_options = Policy(tuple(fail_on or ()), tuple(require or ()))
         if given is not None:  # options state no level
             of_options = replace(of_options, level=given.level)
-        given = together([given, of_options])
+        given = combine_policies([given, of_options])
     policy = gate_policy(given, release)
     if policy is None and options.junit is not None:
         raise InvalidParameterError(

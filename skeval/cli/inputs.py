@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from skeval.cli.options import Given
 from skeval.cli.terminal import say
 from skeval.exceptions import InvalidParameterError
-from skeval.scale.long_csv import is_long, streamed
+from skeval.scale.long_csv import is_long, stream_csv
 from skeval.scale.tables import LargeTable, infer_kinds
 from skeval.tables.places import Place
 from skeval.tables.reading import ENDINGS, PLAIN, Dialect, read_table
@@ -23,7 +23,7 @@ from skeval.tables.relational_sources import read_json
 from skeval.tables.schema import Kind, TableSchema, is_column_entry
 from skeval.tables.sources import TableSource, is_large, source_of
 from skeval.utils.files import check_output
-from skeval.utils.progress import shown
+from skeval.utils.progress import show_progress
 
 if TYPE_CHECKING:
     from skeval.results.suite_result import SuiteResult
@@ -108,9 +108,9 @@ def read_given(
     columns = ("sensitive", "groups", "duration", "event")
     named = {name: getattr(given, name) for name in columns}
     check_of_one_table(known, target=given.target, known=given.known, **named)
-    check_named(tables[0], **named)
+    check_column_options(tables[0], **named)
     for column in given.known_columns or ():
-        check_named(tables[0], known=column)
+        check_column_options(tables[0], known=column)
     return tables, known
 
 
@@ -122,7 +122,7 @@ def _read_tables(
         raise InvalidParameterError(
             f"expected two or three files, TRAIN [HOLDOUT] SYNTHETIC, got {len(paths)}."
         )
-    with shown("lines") as tick:
+    with show_progress("lines") as tick:
         tick("read")
         return _read(paths, given, dialect)
 
@@ -197,7 +197,7 @@ def _table(place: Place, role: str, *, header: bool, dialect: Dialect) -> Any:
     if path is not None and is_large(path):
         return source_of(path, role)
     if path is not None and is_long(path):
-        source = streamed(path, role, header=header, dialect=dialect)
+        source = stream_csv(path, role, header=header, dialect=dialect)
     return read_table(place, header=header, dialect=dialect) if source is None else source
 
 
@@ -257,7 +257,7 @@ def check_of_one_table(schema: Any, /, **columns: str | None) -> None:
         )
 
 
-def check_named(train: Any, /, **columns: str | None) -> None:
+def check_column_options(train: Any, /, **columns: str | None) -> None:
     """Refuse options that name no column, where no metric may do so."""
     table = train.names if isinstance(train, TableSource) else train
     names = [] if isinstance(train, RelationalData) else [str(name) for name in table]

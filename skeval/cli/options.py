@@ -17,7 +17,7 @@ from skeval.utils.memory import SHARE, free_memory
 Tables = Annotated[
     list[Place],
     typer.Argument(
-        parser=Place.of,
+        parser=Place.from_path,
         metavar="TRAIN [HOLDOUT] SYNTHETIC",
         help="Files of CSV, Parquet, Excel, JSON lines or Arrow, or folders of them, a file a "
         "table; book.xlsx#SHEET; base.sqlite#TABLE, base.duckdb#QUERY or URL#QUERY; or folders of "

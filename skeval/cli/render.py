@@ -10,7 +10,7 @@ import typer
 from skeval.cli.application import app
 from skeval.cli.options import OUTPUT, Scores
 from skeval.cli.terminal import say
-from skeval.utils.progress import shown
+from skeval.utils.progress import show_progress
 
 
 @app.command()
@@ -37,7 +37,7 @@ def render(
     result = read_comparison(scores) or read_results(scores)
     write = result.to_html if output.suffix.lower() in ENDINGS[1:] else result.to_pdf
     settings: dict[str, Any] = {"title": title} if title else {}
-    with shown("lines") as tick:
+    with show_progress("lines") as tick:
         if isinstance(result, SuiteResult):
             settings |= {"progress": tick("drawn"), "short": short}
         write(output, **settings)

@@ -13,7 +13,7 @@ from skeval.cli.terminal import say
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.places import Place
 from skeval.utils.files import check_output
-from skeval.utils.progress import shown
+from skeval.utils.progress import show_progress
 
 if TYPE_CHECKING:
     from skeval.cli.inputs import TrainHoldoutSynthetic
@@ -101,7 +101,7 @@ def demo(
     from skeval.results.rendering import ENDINGS
 
     check_output(output, ENDINGS, owner="report")
-    with shown("lines") as tick:
+    with show_progress("lines") as tick:
         tick("made")
         flights = load_flights(rows, random_state=seed)
         train, holdout = train_test_split(flights, test_size=0.5, random_state=seed)

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 @app.command(name="schema")
 def write_schema(
     train: Annotated[
-        Place, typer.Argument(parser=Place.of, help="A file as `evaluate` reads it, or a folder.")
+        Place,
+        typer.Argument(parser=Place.from_path, help="A file as `evaluate` reads it, or a folder."),
     ],
     output: Annotated[
         Path | None, typer.Option(*OUTPUT, help="JSON to edit, and to pass as --schema.")
@@ -81,7 +82,7 @@ def write_schema(
         rows = read_table(train, header=header, dialect=dialect)
         check_columns(rows, stated)
         kinds = kinds_of(rows, read_kinds(stated))
-        content = {name: reason.stated for name, reason in kinds.items()}
+        content = {name: reason.column_entry for name, reason in kinds.items()}
     if output is not None:
         with replacing(output) as temporary:
             temporary.write_text(json.dumps(content, indent=1), encoding="utf-8")
@@ -90,7 +91,7 @@ def write_schema(
         proposed = reason.proposed or ""
         table.add_row(escape(name), reason.why, reason.doubt, reason.kind, proposed)
     show(table)
-    if untested := _untested(rows, kinds):
+    if untested := _skipped_columns(rows, kinds):
         say(
             f"note: no test examines {names_in_words(untested)}, because these cells are neither "
             "texts nor whole numbers. Name another kind in the schema, or drop the columns."
@@ -99,7 +100,7 @@ def write_schema(
         say(f"Saved: {output}. Edit it, and pass it: --schema {output}")
 
 
-def _untested(rows: Any, kinds: Mapping[str, ColumnReason]) -> list[str]:
+def _skipped_columns(rows: Any, kinds: Mapping[str, ColumnReason]) -> list[str]:
     """Return the columns of one table that tests skip and that are not compared as identifiers."""
     from skeval.steps.identifiers import is_identifier
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from skeval.cli.options import Given
 from skeval.exceptions import InvalidParameterError
-from skeval.suites.named_metrics import metric_named
+from skeval.suites.named_metrics import metric_of_name
 from skeval.suites.names import proper_name, unknown_name
 from skeval.suites.ready import make_suite
 from skeval.suites.suite import MetricSuite
@@ -66,8 +66,8 @@ def suite_of_names(names: str, given: dict[str, Any], *, seed: int) -> MetricSui
         proper = proper_name(name)
         if proper is None:
             raise InvalidParameterError(f"--metrics: {unknown_name(name)}")
-        kind, ready = metric_named(proper, given["target"] or "", given["sensitive"] or "")
-        _check_required(kind, name, given)
+        kind, ready = metric_of_name(proper, given["target"] or "", given["sensitive"] or "")
+        _check_parameters(kind, name, given)
         metric = _made(kind, given)
         if ready is not None:  # as it is there, of these columns
             metric = ready.set_params(**_named_by(kind, given))
@@ -81,14 +81,14 @@ def suite_of_names(names: str, given: dict[str, Any], *, seed: int) -> MetricSui
 _OPTIONS = {"quasi_identifiers": "known"}  # by the name of a parameter that another option gives
 
 
-def _required(kind: type[Metric]) -> list[str]:
+def _required_parameters(kind: type[Metric]) -> list[str]:
     parameters = inspect.signature(kind).parameters
     return [name for name, one in parameters.items() if one.default is one.empty]
 
 
-def _check_required(kind: type[Metric], name: str, given: dict[str, Any]) -> None:
+def _check_parameters(kind: type[Metric], name: str, given: dict[str, Any]) -> None:
     """Refuse a metric that needs more than the command can give, or was given."""
-    required = _required(kind)
+    required = _required_parameters(kind)
     if foreign := [one for one in required if one not in given]:
         raise InvalidParameterError(
             f"--metrics: {kind.__name__} needs {', '.join(foreign)}, which only Python can give."

@@ -19,7 +19,9 @@ def verify(
     scores: Scores,
     files: Annotated[
         list[Place],
-        typer.Argument(parser=Place.of, help="Files as `evaluate` reads them, in any order."),
+        typer.Argument(
+            parser=Place.from_path, help="Files as `evaluate` reads them, in any order."
+        ),
     ],
 ) -> None:
     """Check that scores are of these files; exit code 1 if one of them is none of the inputs."""

@@ -46,7 +46,7 @@ def _correlation(context: Context, result: Result) -> Result:
     constant = np.array([values.size > 0 and (values == values[0]).all() for values in columns])
     matrix = np.array(result.details["matrix"], dtype=float)
     matrix[constant] = matrix[:, constant] = np.nan
-    return _scored(result, names, matrix, {"matrix": matrix})
+    return _result_of_matrix(result, names, matrix, {"matrix": matrix})
 
 
 def _contingency(context: Context, result: Result) -> Result:
@@ -62,10 +62,10 @@ def _contingency(context: Context, result: Result) -> Result:
         associations[i, j] = associations[j, i] = association
         if association > MIN_ASSOCIATION:
             scores[i, j] = scores[j, i] = _overlap(real, synthetic)
-    return _scored(result, names, scores, {"matrix": scores, "train": associations})
+    return _result_of_matrix(result, names, scores, {"matrix": scores, "train": associations})
 
 
-def _scored(
+def _result_of_matrix(
     result: Result, names: list[str], matrix: np.ndarray, details: dict[str, Any]
 ) -> Result:
     used = matrix[np.triu(~np.isnan(matrix), 1)]

@@ -138,7 +138,7 @@ class ComputedMetric:
         -------
         float
         """
-        return float(self._evaluated(tables, options)[1].value)
+        return float(self._evaluate(tables, options)[1].value)
 
     def compute_breakdown(self, *tables: Any, **options: Any) -> dict[str, Any]:
         """Return the number as `score`, and what SDMetrics breaks it down to.
@@ -152,12 +152,12 @@ class ComputedMetric:
         -------
         dict
         """
-        metric, result, synthetic = self._evaluated(tables, options)
+        metric, result, synthetic = self._evaluate(tables, options)
         parts = _PARTS.get(self.kind.__name__)
         known = {} if parts is None else parts(metric, result, synthetic)
         return dict(result.details.get("sdmetrics", {"score": float(result.value), **known}))
 
-    def _evaluated(
+    def _evaluate(
         self, tables: tuple[Any, ...], options: dict[str, Any]
     ) -> tuple[Any, Result, Any]:
         names: tuple[str, ...] = ("real_data", "synthetic_data", "metadata")
@@ -180,7 +180,7 @@ class ComputedMetric:
             del own["model_kwargs"]
         if isinstance(coefficient := given.get("coefficient"), str):  # as "Pearson"
             own["method"] = coefficient.lower()
-        metric = self.kind(**{**self.settings, **self._known(own)})
+        metric = self.kind(**{**self.settings, **self._check_options(own)})
         schema = _schema_of(real, metadata, table)
         if schema is None:
             schema = _meant(self.kind.__name__, real, continuous)
@@ -190,7 +190,7 @@ class ComputedMetric:
             warnings.warn(MetricWarning(text), stacklevel=3)
         return metric, metric.evaluate(synthetic), synthetic
 
-    def _known(self, options: dict[str, Any]) -> dict[str, Any]:
+    def _check_options(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return options; refuse those that the metric does not have."""
         known = [*signature(self.kind).parameters]
         if unknown := [name for name in options if name not in known]:
@@ -244,12 +244,12 @@ def _missing(metric: Any, result: Result, synthetic: Any) -> dict[str, Any]:
     return {"real": shares["train"], "synthetic": shares["synthetic"]}
 
 
-def _covered(metric: Any, result: Result, synthetic: Any) -> dict[str, Any]:
+def _coverage_breakdown(metric: Any, result: Result, synthetic: Any) -> dict[str, Any]:
     there, covered = _of_column(result, "n_categories", "n_covered")
     return {"real": there, "synthetic": covered}
 
 
-def _correlated(metric: Any, result: Result, synthetic: Any) -> dict[str, Any]:
+def _correlation_breakdown(metric: Any, result: Result, synthetic: Any) -> dict[str, Any]:
     if len(result.details["names"]) != 2:
         return {}
     return {"real": _between(result, "train"), "synthetic": _between(result, "synthetic")}
@@ -275,7 +275,7 @@ def _new_rows(metric: Any, result: Result, synthetic: Any) -> dict[str, Any]:
     }
 
 
-def _protected(metric: Any, result: Result, synthetic: Any) -> dict[str, Any]:
+def _protection_breakdown(metric: Any, result: Result, synthetic: Any) -> dict[str, Any]:
     details = result.details
     if not getattr(metric, "normalize", True):
         return {}
@@ -284,11 +284,11 @@ def _protected(metric: Any, result: Result, synthetic: Any) -> dict[str, Any]:
 
 # what compute_breakdown has besides the score, by our class
 _PARTS: dict[str, Callable[[Any, Result, Any], dict[str, Any]]] = {
-    "CategoryCoverage": _covered,
+    "CategoryCoverage": _coverage_breakdown,
     "ContingencySimilarity": lambda *_: {"real_association": math.nan},
-    "CorrelationSimilarity": _correlated,
-    "DisclosureProtection": _protected,
-    "DisclosureProtectionEstimate": _protected,
+    "CorrelationSimilarity": _correlation_breakdown,
+    "DisclosureProtection": _protection_breakdown,
+    "DisclosureProtectionEstimate": _protection_breakdown,
     "MissingValueSimilarity": _missing,
     "NewRowShare": _new_rows,
     "StatisticSimilarity": _statistics,

@@ -118,14 +118,18 @@ class PrivacyEvaluator:
         found: dict[str, Result] = {}
         for controlled in (False, True):
             parts = [one for name, one in chosen.items() if (name in _CONTROLLED) == controlled]
-            found |= self._measured({n: m for part in parts for n, m in part.items()}, controlled)
+            found |= self._evaluate_metrics(
+                {n: m for part in parts for n, m in part.items()}, controlled
+            )
         numbers = {name: self._numbers(name, result) for name, result in found.items()}
         if "tabular_privacy" in chosen:
             own = {name: numbers.pop(name) for name in chosen["tabular_privacy"]}
             numbers["structured_privacy_metrics"] = own
         return numbers
 
-    def _measured(self, metrics: dict[str, Metric], controlled: bool) -> Mapping[str, Result]:
+    def _evaluate_metrics(
+        self, metrics: dict[str, Metric], controlled: bool
+    ) -> Mapping[str, Result]:
         if not metrics:
             return {}
         holdout = self.control_data

@@ -24,18 +24,18 @@ from skeval.core.tags import MetricTags, Need
 from skeval.exceptions import InvalidParameterError, MissingInputError
 from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL
-from skeval.steps.column_choice import check_measured
+from skeval.steps.column_choice import check_measurable
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import (
     drawn_positions,
     holdout_in_place,
-    in_place,
     measured_on,
+    replace_role,
     synthetic_sample,
 )
 from skeval.steps.single_values import unchanged_values
 from skeval.tables.schema import Accept, TableSchema
-from skeval.tables.transformers import with_fitted
+from skeval.tables.transformers import with_fitted_transformers
 from skeval.utils.cores import sharing
 from skeval.utils.formatting import as_float
 from skeval.utils.parameters import Legal, Scaling, check_parameters, legal_sets
@@ -121,7 +121,7 @@ class Metric(HalvesMixin, FeatureNames, BaseEstimator):
 
     def __sklearn_clone__(self) -> Self:
         """Return an unfitted metric of the same parameters; fitted transformers stay fitted."""
-        return with_fitted(super().__sklearn_clone__(), self)
+        return with_fitted_transformers(super().__sklearn_clone__(), self)
 
     def fit(
         self,
@@ -178,7 +178,7 @@ class Metric(HalvesMixin, FeatureNames, BaseEstimator):
         """Take real tables that were read already, as a suite does to share them."""
         named = self.named_columns()
         if named and not context.is_relational:
-            check_measured(context.schema, named, type(self).__name__)
+            check_measurable(context.schema, named, type(self).__name__)
         if lack := self.unmet_need(context):
             raise MissingInputError(lack.reason, type(self).__name__, lack.need)
         with sharing(getattr(self, "n_jobs", None)):
@@ -227,7 +227,7 @@ class Metric(HalvesMixin, FeatureNames, BaseEstimator):
         start = time.perf_counter()
         with sharing(getattr(self, "n_jobs", None)):
             context = measured_on(context, self._scaling)
-            result = self._kept_in_family(context, self._evaluated(context))
+            result = self._kept_in_family(context, self._evaluate(context))
             if advise and as_float(result.p_value) <= ALARM_LEVEL and not result.advice:
                 again = not unchanged_values(context)
                 result = replace(result, advice=self._leak_advice(context), refit=again)
@@ -312,9 +312,9 @@ class Metric(HalvesMixin, FeatureNames, BaseEstimator):
         return ""
 
     def _result(self, context: Context) -> Result:
-        return self._finished(self._compute(context))
+        return self._to_result(self._compute(context))
 
-    def _finished(self, computed: float | Result) -> Result:
+    def _to_result(self, computed: float | Result) -> Result:
         """Return what `_compute` gave as a result of this metric."""
         if not isinstance(computed, Result | Real):
             raise TypeError(
@@ -325,7 +325,7 @@ class Metric(HalvesMixin, FeatureNames, BaseEstimator):
         # a metric whose parameters decide its direction says so in its result
         return replace(result, metric=type(self).__name__, tags=result.tags or self.tags)
 
-    def _evaluated(self, context: Context) -> Result:
+    def _evaluate(self, context: Context) -> Result:
         """Return the value in relation to what fresh real rows get."""
         return self._in_relation(context, self._result(context))
 
@@ -341,8 +341,8 @@ class Metric(HalvesMixin, FeatureNames, BaseEstimator):
         if "holdout" not in context or context.is_relational:
             return result
         n_rows = min(context.n_rows("synthetic"), context.n_rows("train"))
-        copies = in_place(context, "train", drawn_positions(context, "train", n_rows, 0))
-        p_value = as_float(self._evaluated(copies).p_value)
+        copies = replace_role(context, "train", drawn_positions(context, "train", n_rows, 0))
+        p_value = as_float(self._evaluate(copies).p_value)
         return result if np.isnan(p_value) else replace(result, p_value=1.0)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
@@ -356,17 +356,17 @@ class Metric(HalvesMixin, FeatureNames, BaseEstimator):
         n_rows, value = context.n_rows("synthetic"), result.value
         n_fresh = min(n_rows, context.n_rows("holdout"))
         fresh = self._result(holdout_in_place(context, n_fresh))
-        result = self._beside(fresh, result)
+        result = self._add_baseline(fresh, result)
         if n_fresh < n_rows:
             value = self._result(synthetic_sample(context, n_fresh)).value
             at_size = {"at_baseline_size": {"n_rows": n_fresh, "value": value}}
             result = replace(result, details={**result.details, **at_size})
         return replace(result, difference=self._difference(context, n_fresh, value, fresh.value))
 
-    def _beside(self, fresh: Result, result: Result) -> Result:
+    def _add_baseline(self, fresh: Result, result: Result) -> Result:
         """Give a result the baseline, and what else fresh real rows get."""
         lacking = np.isnan(fresh.value) and not np.isnan(result.value)
-        said = tuple(w.within("baseline") for w in fresh.warnings if lacking)
+        said = tuple(w.with_prefix("baseline") for w in fresh.warnings if lacking)
         details = dict(result.details)
         if "columns" in fresh.details:
             details["baseline_columns"] = fresh.details["columns"]

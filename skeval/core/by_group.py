@@ -16,7 +16,7 @@ from skeval.core.declared import declared
 from skeval.core.needs import Unmet
 from skeval.core.tags import MetricTags
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.multiple_testing import holm
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
@@ -140,7 +140,9 @@ class ByGroup(Metric):
 
     def _compute(self, context: Context) -> Result:
         contexts = self._contexts(context)
-        results = {label: one._result(own) for label, (one, own) in self._fitted(contexts).items()}
+        results = {
+            label: one._result(own) for label, (one, own) in self._fit_groups(contexts).items()
+        }
         values = {label: result.value for label, result in results.items()}
         tags = next((r.tags for r in results.values() if r.tags is not None), self.tags)
         tags = replace(tags, display=self.tags.display, quoted="")
@@ -149,7 +151,7 @@ class ByGroup(Metric):
         notices = _notices(results, absent)
         known = {label: value for label, value in values.items() if not np.isnan(value)}
         if not known:
-            nothing = undefined(f"no group of {self.by} has a value.")
+            nothing = undefined_result(f"no group of {self.by} has a value.")
             return replace(nothing, tags=tags, warnings=(*notices, *nothing.warnings))
         worst = min(known, key=lambda label: goodness(known[label], tags))
         sizes = {label: own.n_rows("synthetic") for label, own in contexts.items()}
@@ -176,7 +178,7 @@ class ByGroup(Metric):
             return result
         results = {
             label: one.evaluate_context(own)
-            for label, (one, own) in self._fitted(self._contexts(context)).items()
+            for label, (one, own) in self._fit_groups(self._contexts(context)).items()
         }
         tests = {label: r.p_value for label, r in results.items() if r.p_value is not None}
         corrected = dict(zip(tests, holm(list(tests.values())), strict=True))
@@ -258,14 +260,14 @@ class ByGroup(Metric):
                 real = group_context(context, self.by, self.min_size, label)
                 canonical, given = (
                     table.iloc[rows].reset_index(drop=True)
-                    for table in (context.synthetic, context.given("synthetic"))
+                    for table in (context.synthetic, context.original_frame("synthetic"))
                 )
-                contexts[label] = real.standing_in(
+                contexts[label] = real.with_rows_as_synthetic(
                     canonical.drop(columns=self.by), given.drop(columns=self.by, errors="ignore")
                 )
         return contexts
 
-    def _fitted(self, contexts: Mapping[str, Context]) -> dict[str, tuple[Metric, Context]]:
+    def _fit_groups(self, contexts: Mapping[str, Context]) -> dict[str, tuple[Metric, Context]]:
         return {
             label: (clone(self.metric).fit_context(own.real), own)
             for label, own in contexts.items()
@@ -322,7 +324,7 @@ def group_context(context: Context, by: str, min_size: int, label: str) -> Conte
     for role in ("train", "holdout"):
         if role in context:
             rows = np.flatnonzero(np.isin(context[role][by].cat.codes.to_numpy(), codes))
-            for frames, table in ((tables, context[role]), (given, context.given(role))):
+            for frames, table in ((tables, context[role]), (given, context.original_frame(role))):
                 frames[role] = table.iloc[rows].reset_index(drop=True).drop(columns=by)
     schema = context.schema
     return Context(
@@ -350,7 +352,9 @@ def group_sizes(context: Context, by: str, min_size: int) -> dict[str, dict[str,
 
 def _notices(results: Mapping[str, Result], absent: list[str]) -> tuple[MetricWarning, ...]:
     notices = [
-        warning.within(label) for label, result in results.items() for warning in result.warnings
+        warning.with_prefix(label)
+        for label, result in results.items()
+        for warning in result.warnings
     ]
     if absent:
         text = f"synthetic has no rows of {', '.join(absent)}, train has: no score."

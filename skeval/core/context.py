@@ -173,7 +173,7 @@ class Context:
         self._roles.add(role)
         return self._tables[role].copy(deep=False)  # what a metric assigns, the next must not see
 
-    def given(self, role: str) -> pd.DataFrame:
+    def original_frame(self, role: str) -> pd.DataFrame:
         """Return the rows of a role as they were given: other types, cells that cannot be read."""
         _ = self[role]  # it raises where there is none, and notes that the role was read
         return self._given[role].copy(deep=False)
@@ -308,11 +308,11 @@ class Context:
         if self.ordered:
             order = order_of_content(rows, self.schema.columns("id"))
             rows, given = rows_at(rows, order), rows_at(given, order)
-        context = at_it.standing_in(rows, given, notices, places=order)
+        context = at_it.with_rows_as_synthetic(rows, given, notices, places=order)
         context.precision = precision
         return context
 
-    def standing_in(
+    def with_rows_as_synthetic(
         self,
         rows: pd.DataFrame,
         given: pd.DataFrame | None = None,
@@ -359,7 +359,7 @@ class Context:
                 }
                 same = all(tables[role] is rows for role, rows in self._tables.items())
                 state = {**self._state(), "tables": tables, "precision": dict(precision)}
-                self._coarser[key] = None if same else _restored(type(self), state)
+                self._coarser[key] = None if same else _restore_context(type(self), state)
             return self._coarser[key] or self
 
     def recall(self, key: Hashable, compute: Callable[[Context], T]) -> T:
@@ -406,7 +406,7 @@ class Context:
         return cast("T", value)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Context:
-        return _restored(
+        return _restore_context(
             type(self), self._state()
         )  # frames are never written to: copies share them
 
@@ -414,7 +414,7 @@ class Context:
         state = self._state()
         if not self.remember_rows:
             state |= {"tables": None, "given": {}, "levels": {}, "places": {}}
-        return _restored, (type(self), state)
+        return _restore_context, (type(self), state)
 
     def _state(self) -> dict[str, Any]:
         """Return what copies and pickles hold; the rest is computed again."""
@@ -432,7 +432,7 @@ class Context:
         }
 
 
-def _restored(kind: type[Context], state: dict[str, Any]) -> Context:
+def _restore_context(kind: type[Context], state: dict[str, Any]) -> Context:
     return kind(**state)
 
 
@@ -534,11 +534,11 @@ def shared(step: Callable[Concatenate[C, P], T]) -> ByContext[Concatenate[C, P],
     signature, chosen = inspect.signature(step), by_context(step)
 
     @functools.wraps(step)
-    def recalled(context: C, *args: P.args, **kwargs: P.kwargs) -> T:
+    def wrapper(context: C, *args: P.args, **kwargs: P.kwargs) -> T:
         bound = signature.bind(context, *args, **kwargs)
         bound.apply_defaults()
-        key = (recalled, *(argument_key(value) for value in list(bound.arguments.values())[1:]))
+        key = (wrapper, *(argument_key(value) for value in list(bound.arguments.values())[1:]))
         return context.recall(key, lambda view: chosen(cast("C", view), *args, **kwargs))
 
-    vars(recalled).update(register=chosen.register, ordinary=step)
-    return cast("ByContext[Concatenate[C, P], T]", recalled)
+    vars(wrapper).update(register=chosen.register, ordinary=step)
+    return cast("ByContext[Concatenate[C, P], T]", wrapper)

@@ -13,13 +13,13 @@ from skeval.core.context import Context, by_context, shared
 T = TypeVar("T")
 
 
-def summed(counts: list[list[np.ndarray]]) -> list[np.ndarray]:
+def sum_counts(counts: list[list[np.ndarray]]) -> list[np.ndarray]:
     """Return lists of counts as one, added up place by place."""
     return [np.sum(of_column, axis=0) for of_column in zip(*counts, strict=True)]
 
 
 @by_context
-def counted(
+def count_in_rows(
     context: Context,
     role: str,
     names: Sequence[str],
@@ -38,14 +38,14 @@ def each_column(
 
     It takes the rows as they are read and as they were given, then what the task holds.
     """
-    rows, given = context[role], context.given(role)
+    rows, given = context[role], context.original_frame(role)
     return (look(rows, given, *task) for task in tasks)
 
 
 @by_context
 def of_given(context: Context, role: str, look: Callable[..., T], *arguments: Any) -> T:
     """Return what a function gives of a role's table as it was given, its rows in that order."""
-    given = context.given(role).iloc[np.argsort(context.places(role))]
+    given = context.original_frame(role).iloc[np.argsort(context.places(role))]
     return look(given, *arguments)
 
 
@@ -57,7 +57,7 @@ def has_missing(context: Context, role: str, column: str) -> bool:
 
 def missing_cells(context: Context, role: str, column: str) -> np.ndarray:
     """Return which cells are missing in the table as given; all where it lacks the column."""
-    given = context.given(role)
+    given = context.original_frame(role)
     if column not in given.columns:
         return np.ones(len(given), dtype=bool)
     missing: np.ndarray = given[column].isna().to_numpy(dtype=bool)

@@ -44,11 +44,11 @@ def declared(kind: T) -> T:
             f"{kind.__name__}: {', '.join(lost)} must be annotated, as a parameter or a ClassVar."
         )
     made.__doc__ = doc
-    made.__doc__ = None if doc is None else completed(made)
+    made.__doc__ = None if doc is None else complete_docstring(made)
     return made
 
 
-def completed(kind: type) -> str:
+def complete_docstring(kind: type) -> str:
     """Return the docstring of a class with the parameters of its bases, ordered by signature."""
     docs, order = [own_doc(base) for base in kind.__mro__], inspect.signature(kind).parameters
     doc = inspect.cleandoc(docs[0] or "")
@@ -68,12 +68,12 @@ def completed(kind: type) -> str:
 @cache
 def _entries(doc: str | None, title: str) -> dict[str, str]:
     """Return what a section of a docstring says of each name, behind the name."""
-    _, _, text = _parted(inspect.cleandoc(doc or "") + "\n", title)
+    _, _, text = _split_at_section(inspect.cleandoc(doc or "") + "\n", title)
     found = [(entry[1].split(", "), entry[2].rstrip() + "\n") for entry in _ENTRY.finditer(text)]
     return {name: said for names, said in found for name in names}
 
 
-def _parted(doc: str, title: str) -> tuple[str, bool, str]:
+def _split_at_section(doc: str, title: str) -> tuple[str, bool, str]:
     """Return what is above a section, whether there is one, and its text without the heading."""
     headings = list(_HEADING.finditer(doc))
     for heading, after in zip(headings, [*headings[1:], None], strict=False):
@@ -84,7 +84,7 @@ def _parted(doc: str, title: str) -> tuple[str, bool, str]:
 
 def _with_section(doc: str, title: str, text: str) -> str:
     """Return a docstring whose section has another text; a new one stands where numpydoc has it."""
-    above, found, old = _parted(doc, title)
+    above, found, old = _split_at_section(doc, title)
     heading = f"{title}\n{'-' * len(title)}\n"
     if found:
         rest = doc[len(above) + len(heading) + len(old) :]

@@ -12,7 +12,7 @@ from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.epsilon_bounds import Matched, privacy_of_matches
 from skeval.steps.column_choice import column_key
 from skeval.steps.distance_accumulation import (
@@ -109,7 +109,7 @@ class RowMetric(Metric):
     def _compute(self, context: Context) -> float | Result:
         in_own_space = not isinstance(getattr(self, "space", "gower"), str)
         if not context.schema.measured and not in_own_space:
-            return undefined("no column of this table can be measured.")
+            return undefined_result("no column of this table can be measured.")
         return self._measure(context, self._key(context))
 
     def _key(self, context: Context) -> ColumnKey:
@@ -170,7 +170,7 @@ Thresholds = Annotated[
 ]
 
 
-def pooled(values: np.ndarray, distances: Mapping[str, np.ndarray]) -> np.ndarray:
+def pooled_areas(values: np.ndarray, distances: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return areas over the points of both directions together, each point counted once."""
     n_points = [len(one) for one in distances.values()]
     return np.asarray(np.average(values, axis=0, weights=n_points))
@@ -215,9 +215,9 @@ class AccumulationMetric(NeighborMetric):
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if self.threshold == "loo-median":
             if context.n_rows("train") < 2:
-                return undefined("train needs two rows for threshold='loo-median'.")
+                return undefined_result("train needs two rows for threshold='loo-median'.")
             if loo_median(context, self.space, columns) == 0:
-                return undefined(
+                return undefined_result(
                     "at least half of the train rows have a duplicate in train, so that "
                     "threshold='loo-median' is 0. Name a threshold, or remove the duplicates."
                 )
@@ -272,7 +272,7 @@ class AccumulationMetric(NeighborMetric):
             **{area: values.mean(axis=0) for area, values in of_area.items()},
             "directions": dict(zip(distances, by_direction, strict=True)),
             "standard_error": error,
-            "pooled": {area: pooled(values, distances) for area, values in of_area.items()},
+            "pooled": {area: pooled_areas(values, distances) for area, values in of_area.items()},
         }
         baseline, n_synthetic = None, context.n_rows("synthetic")
         if "holdout" in context:

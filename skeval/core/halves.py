@@ -11,7 +11,12 @@ import numpy as np
 from skeval.core.context import Context, shared
 from skeval.core.tags import MetricTags
 from skeval.results.result import Result
-from skeval.stats.halves import extrapolated, halves_interval, linearized, sampling_interval
+from skeval.stats.halves import (
+    extrapolate_halves,
+    halves_interval,
+    linearize_halves,
+    sampling_interval,
+)
 from skeval.stats.table_differences import Sampled
 from skeval.steps.halves import MIN_HALVED, halved_share, halvings
 from skeval.steps.samples import synthetic_sample
@@ -81,9 +86,9 @@ class HalvesMixin:
         share = self._share(context, n_rows)
         halves = self._of_halves(context, "synthetic", n_rows)
         bounds = (result.tags or self.tags).bounds
-        lines = linearized(value, halves, root=self._halved == "root")
+        lines = linearize_halves(value, halves, root=self._halved == "root")
         result = replace(result, interval=sampling_interval(value, lines, share, bounds=bounds))
-        limit = extrapolated(value, halves, share, root=self._halved == "root", bounds=bounds)
+        limit = extrapolate_halves(value, halves, share, root=self._halved == "root", bounds=bounds)
         if not self.tags.sign * (limit - value) >= 0.0:  # noise never makes tables more similar
             return result
         return replace(result, details={**result.details, "large_sample_value": limit})
@@ -105,7 +110,7 @@ class HalvesMixin:
             return None
         root = self._halved == "root"
         synthetic, holdout = (
-            linearized(of_all, self._of_halves(context, role, n_rows), root=root)
+            linearize_halves(of_all, self._of_halves(context, role, n_rows), root=root)
             for role, of_all in (("synthetic", value), ("holdout", fresh))
         )
         share = self._share(context, n_rows)
@@ -129,7 +134,7 @@ class HalvesMixin:
         whole = n_rows >= context.n_rows("synthetic")
         value = self._result(context if whole else synthetic_sample(context, n_rows)).value
         halves = self._of_halves(context, "synthetic", n_rows)
-        lines = linearized(value, halves, root=self._halved == "root")
+        lines = linearize_halves(value, halves, root=self._halved == "root")
         return Sampled(value, lines, "halves", self._share(context, n_rows))
 
     def _n_counted(self, context: Context, n_rows: int) -> int:

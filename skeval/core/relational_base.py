@@ -34,8 +34,8 @@ class RelationalMetric(Metric):
 
     def _with_baseline(self, context: Context, result: Result) -> Result:
         relational = cast("RelationalContext", context)
-        fresh = self._result(relational.in_place("holdout"))
-        result = self._beside(fresh, result)
+        fresh = self._result(relational.replace_role("holdout"))
+        result = self._add_baseline(fresh, result)
         both = result.value, fresh.value
         if self._halved:
             difference = difference_by_subject(relational, self._value_alone, *both)

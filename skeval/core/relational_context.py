@@ -98,7 +98,7 @@ class RelationalContext(Context):
         return role in self._data
 
     def __getitem__(self, role: str) -> Any:
-        self.given(role)
+        self.original_frame(role)
         own = {name: self._own_role(name, role) for name in self._contexts}
         return {n: self._contexts[n][place] for n, place in own.items() if place is not None}
 
@@ -108,7 +108,7 @@ class RelationalContext(Context):
             return role
         return "train" if role == "holdout" else None  # public rows are given once
 
-    def given(self, role: str) -> Any:
+    def original_frame(self, role: str) -> Any:
         """Return the tables of a role as they were given, whose keys join."""
         if role not in self._data:
             self._refuse(role)
@@ -117,7 +117,7 @@ class RelationalContext(Context):
 
     def n_rows(self, role: str) -> int:
         """Return the number of rows of a role, of all tables."""
-        return sum(map(len, self.given(role).values()))
+        return sum(map(len, self.original_frame(role).values()))
 
     def table(self, name: str) -> Context:
         """Return the context of one table; reference tables have no holdout."""
@@ -195,8 +195,8 @@ class RelationalContext(Context):
                 contexts[name].note_places(role, orders[role][name])
         said = (
             *notices,
-            *_unjoined(given["train"]),
-            *_rounded(given["train"]),
+            *_unjoined_key_warnings(given["train"]),
+            *_rounded_key_warnings(given["train"]),
             *_notices(contexts),
         )
         context = cls(relations, contexts, given, said, ordered=ordered)
@@ -234,9 +234,11 @@ class RelationalContext(Context):
         if lacking := [name for name in private if name not in data]:
             empty = f"synthetic lacks tables of train: {', '.join(lacking)}."
             notices += (InvalidValueWarning(empty),)
-        return real._beside(contexts, data, notices)
+        return real._with_synthetic(contexts, data, notices)
 
-    def in_place(self, role: str, positions: Mapping[str, Any] | None = None) -> RelationalContext:
+    def replace_role(
+        self, role: str, positions: Mapping[str, Any] | None = None
+    ) -> RelationalContext:
         """Return a context in which some rows of a role are the synthetic ones.
 
         Parameters
@@ -256,16 +258,16 @@ class RelationalContext(Context):
             if own is None:
                 contexts[name] = context.real
                 continue
-            rows, given = context[own], context.given(own)
+            rows, given = context[own], context.original_frame(own)
             if name in positions:
                 rows, given = (
                     t.iloc[positions[name]].reset_index(drop=True) for t in (rows, given)
                 )
-            contexts[name] = context.standing_in(rows, given)
-        data = self.given(role).taken(positions)
-        return cast("RelationalContext", self.real)._beside(contexts, data)
+            contexts[name] = context.with_rows_as_synthetic(rows, given)
+        data = self.original_frame(role).taken(positions)
+        return cast("RelationalContext", self.real)._with_synthetic(contexts, data)
 
-    def _beside(
+    def _with_synthetic(
         self,
         contexts: dict[str, Context],
         synthetic: RelationalData,
@@ -285,7 +287,7 @@ class RelationalContext(Context):
         raise KeyError(f"The context has no {role} tables; it has {', '.join(self._data)}.")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> RelationalContext:
-        return _restored(self._parts())
+        return _restore_context(self._parts())
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = self._parts()
@@ -295,7 +297,7 @@ class RelationalContext(Context):
                 context.remember_rows = True
         else:
             parts |= {"contexts": {}, "given": {}}
-        return _restored, (parts,)
+        return _restore_context, (parts,)
 
     def _parts(self) -> dict[str, Any]:
         return {
@@ -319,7 +321,7 @@ def read_several(
     return RelationalContext.of(train, holdout, schema=schema, ordered=True)
 
 
-def _restored(parts: dict[str, Any]) -> RelationalContext:
+def _restore_context(parts: dict[str, Any]) -> RelationalContext:
     return RelationalContext(**parts)
 
 
@@ -376,10 +378,10 @@ def _naming(table: str) -> Iterator[None]:
     try:
         yield
     except SkevalError as error:
-        raise error.within(table) from error
+        raise error.with_prefix(table) from error
 
 
-def _unjoined(train: RelationalData) -> Iterator[MetricWarning]:
+def _unjoined_key_warnings(train: RelationalData) -> Iterator[MetricWarning]:
     """Warn of each foreign key of which no value is a key of the parent table."""
     for key in train.schema.foreign_keys:
         positions = train.parent_positions(key)
@@ -392,7 +394,7 @@ def _unjoined(train: RelationalData) -> Iterator[MetricWarning]:
             )
 
 
-def _rounded(train: RelationalData) -> Iterator[MetricWarning]:
+def _rounded_key_warnings(train: RelationalData) -> Iterator[MetricWarning]:
     """Warn of each column of keys that contains numbers which floats cannot distinguish."""
     keys = train.schema.foreign_keys
     sides = [(key.child, name) for key in keys for name in key.columns]
@@ -409,7 +411,7 @@ def _notices(contexts: Mapping[str, Context]) -> tuple[MetricWarning, ...]:
     # Rows of several tables may well be equal, as orders of one thing. Subjects are therefore
     # compared: which of them are in train and in the holdout.
     return tuple(
-        notice.within(name)
+        notice.with_prefix(name)
         for name, context in contexts.items()
         for notice in context.notices
         if not isinstance(notice, SharedRowsWarning)

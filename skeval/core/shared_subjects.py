@@ -33,7 +33,9 @@ def shared_subjects(context: RelationalContext) -> tuple[SharedRowsWarning, ...]
         share = float(np.isin(holdout, train).mean()) if train.size else 0.0
         key = relations.primary_keys.get(subject, ())
         if len(key) == 1:
-            by_key = shared_keys(*(context.given(r)[subject][key[0]] for r in ("train", "holdout")))
+            by_key = shared_keys(
+                *(context.original_frame(r)[subject][key[0]] for r in ("train", "holdout"))
+            )
             share = max(share, by_key)
         if share:
             kind = MostlySharedRowsWarning if share > MAX_SHARED else SharedRowsWarning
@@ -45,7 +47,7 @@ def _fingerprints(context: RelationalContext, role: str, subject: str) -> np.nda
     """Return a number of each subject: equal for subjects with equal rows, in any order."""
     # If the rows of the subject's table are sequences, each of them is one. There is none at
     # all if there is no column to tell them apart by.
-    data, tables, relations = context.given(role), context[role], context.relations
+    data, tables, relations = context.original_frame(role), context[role], context.relations
     own, measured = np.arange(len(tables[subject])), False
     if subject in relations.sequences:
         keys = data[subject][list(relations.sequences[subject].key)]

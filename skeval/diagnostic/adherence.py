@@ -25,7 +25,7 @@ from skeval.diagnostic.columns import (
     unread_cells,
 )
 from skeval.exceptions import InvalidParameterError, MetricWarning
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.steps.column_choice import columns_of
 from skeval.steps.columns import extent
 from skeval.tables.cells import plain_values
@@ -208,10 +208,10 @@ class BoundaryAdherence(CellAdherence):
         if np.isnan(low) or np.isnan(high):
             return None
         nullable = self._allows_missing(context, column)
-        return partial(_within, low=low, high=high, nullable=nullable)
+        return partial(_check_bounds, low=low, high=high, nullable=nullable)
 
 
-def _within(
+def _check_bounds(
     column: pd.Series, invalid: np.ndarray, low: float, high: float, nullable: bool
 ) -> Checked:
     values = column_values(column)
@@ -328,19 +328,21 @@ class CategoryAdherence(CellAdherence):
         if column in (self.categories or {}):
             levels, has_none = _levels(context, column, (self.categories or {})[column])
             nullable |= self.nullable == "auto" and has_none
-            return partial(_listed, levels=levels, nullable=nullable)
+            return partial(_check_given_categories, levels=levels, nullable=nullable)
         known = level_counts(context, "train", column) > 0
-        return partial(_known, known=known, nullable=nullable) if known.any() else None
+        return partial(_check_categories, known=known, nullable=nullable) if known.any() else None
 
 
-def _listed(
+def _check_given_categories(
     values: pd.Series, invalid: np.ndarray, levels: Sequence[str], nullable: bool
 ) -> Checked:
     known = np.ones(len(levels), dtype=bool)
-    return _known(with_real_levels(values, levels), invalid, known, nullable)
+    return _check_categories(with_real_levels(values, levels), invalid, known, nullable)
 
 
-def _known(values: pd.Series, invalid: np.ndarray, known: np.ndarray, nullable: bool) -> Checked:
+def _check_categories(
+    values: pd.Series, invalid: np.ndarray, known: np.ndarray, nullable: bool
+) -> Checked:
     codes = values.cat.codes.to_numpy()
     counts = np.bincount(codes[codes >= 0], minlength=len(values.cat.categories))
     allowed = np.zeros(counts.size + 1, dtype=bool)  # the last is missing
@@ -433,7 +435,7 @@ class FormatAdherence(Metric):
     def _compute(self, context: Context) -> Result:
         patterns = self.patterns or _known_patterns(context)
         if not patterns:
-            return undefined(
+            return undefined_result(
                 "no format is known: pass patterns={column: pattern}, "
                 "or a schema with datetime_formats.",
                 MetricWarning,
@@ -443,10 +445,10 @@ class FormatAdherence(Metric):
         for name, pattern in patterns.items():
             if lacks(context, name):
                 tally.add(name, np.zeros(n_rows, dtype=bool))
-            elif _is_true_date(context.given("synthetic")[name]):
+            elif _is_true_date(context.original_frame("synthetic")[name]):
                 dates.append(name)
             else:
-                tally.add(name, _matches(context.given("synthetic")[name], pattern))
+                tally.add(name, _matches(context.original_frame("synthetic")[name], pattern))
         of_train = {name: _share_of_train(context, name, patterns[name]) for name in patterns}
         return tally.mean(context, patterns, _notices(dates, of_train), train=of_train)
 
@@ -468,7 +470,7 @@ def _check_pattern(column: str, pattern: Pattern) -> None:
 
 def _known_patterns(context: Context) -> dict[str, Pattern]:
     """Return the formats of dates that train holds as text."""
-    formats, train = context.schema.datetime_formats, context.given("train")
+    formats, train = context.schema.datetime_formats, context.original_frame("train")
     return {
         name: formats[name]
         for name in context.schema.columns("datetime")
@@ -485,7 +487,7 @@ def _is_true_date(values: pd.Series) -> bool:
 
 @shared
 def _share_of_train(context: Context, column: str, pattern: Pattern) -> float:
-    values = context.given("train")[column]
+    values = context.original_frame("train")[column]
     return np.nan if _is_true_date(values) else float(_matches(values, pattern).mean())
 
 

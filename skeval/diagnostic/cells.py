@@ -98,9 +98,9 @@ def cells_of(values: pd.Series) -> Cells:
         return Cells("truth", values.fillna(False).to_numpy(dtype=bool), missing)
     if types.is_integer_dtype(dtype):
         unsigned = types.is_unsigned_integer_dtype(dtype)
-        return Cells("number", _filled(values, 0, "uint64" if unsigned else "int64"), missing)
+        return Cells("number", _to_array(values, 0, "uint64" if unsigned else "int64"), missing)
     if types.is_float_dtype(dtype):
-        return Cells("number", _filled(values, np.nan, "float64"), missing)
+        return Cells("number", _to_array(values, np.nan, "float64"), missing)
     if types.is_datetime64_any_dtype(dtype):
         return _of_dates(values, missing)
     if types.is_timedelta64_dtype(dtype):
@@ -108,7 +108,7 @@ def cells_of(values: pd.Series) -> Cells:
     return _of_objects(values.astype(object), missing)
 
 
-def _filled(values: pd.Series, value: float, dtype: str) -> np.ndarray:
+def _to_array(values: pd.Series, value: float, dtype: str) -> np.ndarray:
     plain = isinstance(values.dtype, np.dtype)
     return values.to_numpy(dtype=dtype) if plain else values.to_numpy(dtype=dtype, na_value=value)
 
@@ -156,12 +156,12 @@ def _of_objects(values: pd.Series, missing: np.ndarray) -> Cells:
 # ------------------------------------------------------------------- comparing and computing
 
 
-def said(cells: Cells) -> str:
+def kind_in_words(cells: Cells) -> str:
     """Return what cells are called in messages."""
     return {"span": "a length of time", "truth": "a truth value"}.get(cells.kind, f"a {cells.kind}")
 
 
-def compared(compare: Callable[[Any, Any], Any], left: Cells, right: Cells) -> np.ndarray:
+def compare_cells(compare: Callable[[Any, Any], Any], left: Cells, right: Cells) -> np.ndarray:
     """Return where a comparison holds; with missing cells it does not."""
     left, right = _alike(left, right)
     if "mixture" in (left.kind, right.kind) and compare not in _EQUALITY:
@@ -181,7 +181,7 @@ def is_member(cells: Cells, members: Sequence[Cells]) -> np.ndarray:
         found: np.ndarray = flat.reshape(cells.data.shape) & ~cells.missing
         return found
     # one at a time: a table of these would have a column a member
-    holds = (compared(operator.eq, cells, one) for one in members)
+    holds = (compare_cells(operator.eq, cells, one) for one in members)
     return reduce(np.logical_or, holds)
 
 
@@ -202,7 +202,7 @@ def combine_cells(sign: str, left: Cells, right: Cells) -> Cells:
         )
     if kinds == ("span", "span") and sign in "+-":
         return Cells("span", np.asarray(_OF_NUMBERS[sign](left.data, right.data)), missing)
-    raise InvalidParameterError(f"computes {said(left)} {sign} {said(right)}")
+    raise InvalidParameterError(f"computes {kind_in_words(left)} {sign} {kind_in_words(right)}")
 
 
 def _alike(left: Cells, right: Cells) -> tuple[Cells, Cells]:
@@ -210,7 +210,7 @@ def _alike(left: Cells, right: Cells) -> tuple[Cells, Cells]:
     left, right = _as(right, left), _as(left, right)
     kinds = {left.kind, right.kind}
     if len(kinds) > 1 and "mixture" not in kinds and kinds != {"number", "truth"}:
-        raise InvalidParameterError(f"compares {said(left)} with {said(right)}")
+        raise InvalidParameterError(f"compares {kind_in_words(left)} with {kind_in_words(right)}")
     return left, right
 
 

@@ -15,7 +15,7 @@ from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import exact_mean
 from skeval.stats.intervals import wilson
 from skeval.steps.column_choice import ColumnChoice
-from skeval.steps.columns import emptied, extent
+from skeval.steps.columns import empty_column_warnings, extent
 from skeval.tables.schema import TableSchema
 from skeval.utils.parameters import Legal
 
@@ -52,12 +52,12 @@ def check_names(parameter: str, names: Iterable[str], legal: Sequence[str]) -> N
 
 def lacks(context: Context, column: str) -> bool:
     """Return whether the synthetic table as given has no such column."""
-    return column not in context.given("synthetic").columns
+    return column not in context.original_frame("synthetic").columns
 
 
 def unreadable(context: Context, column: str) -> np.ndarray:
     """Return which synthetic cells hold something that cannot be read as the column's kind."""
-    return unread_cells(context.synthetic[column], context.given("synthetic"))
+    return unread_cells(context.synthetic[column], context.original_frame("synthetic"))
 
 
 def unread_cells(read: pd.Series, table: Any) -> np.ndarray:
@@ -78,7 +78,7 @@ def without_range(context: Context, names: Sequence[str]) -> tuple[list[str], li
 
 def empty_notices(none: Sequence[str], gone: Sequence[str]) -> tuple[MetricWarning, ...]:
     """Say in which columns train has no value, and in which only synthetic has none."""
-    return emptied({**dict.fromkeys(none, (0, 1)), **dict.fromkeys(gone, (1, 0))})
+    return empty_column_warnings({**dict.fromkeys(none, (0, 1)), **dict.fromkeys(gone, (1, 0))})
 
 
 def constant_notices(names: Sequence[str]) -> tuple[MetricWarning, ...]:

@@ -22,7 +22,7 @@ from skeval.exceptions import DegenerateInputWarning, MetricWarning
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.intervals import wilson
 from skeval.steps.column_choice import columns_of
-from skeval.steps.columns import ROLES, extent, mean_of_defined, present_numbers
+from skeval.steps.columns import ROLES, extent, mean_ignoring_nan, present_numbers
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Count, NonNegative
@@ -93,20 +93,22 @@ class RangeCoverage(Metric):
         spans = {name: [extent(context, role, name) for role in ROLES] for name in measured}
         gone = [name for name, (_, (low, _)) in spans.items() if np.isnan(low)]
         scores = {
-            name: 0.0 if name in gone else self._rounded(range_coverage(*both))
+            name: 0.0 if name in gone else self._round_fraction(range_coverage(*both))
             for name, both in spans.items()
         }
         n_rows = context.n_rows("synthetic")
-        ceilings = {name: self._rounded(_range_ceiling(context, name, n_rows)) for name in spans}
+        ceilings = {
+            name: self._round_fraction(_range_ceiling(context, name, n_rows)) for name in spans
+        }
         return mean_of_columns(
             dict.fromkeys(names, np.nan) | scores,
             n_total=len(context.schema.kinds),
             warnings=(*empty_notices(empty, _present(context, gone)), *constant_notices(same)),
             ceilings=ceilings,
-            ceiling=mean_of_defined(ceilings),
+            ceiling=mean_ignoring_nan(ceilings),
         )
 
-    def _rounded(self, share: float) -> float:
+    def _round_fraction(self, share: float) -> float:
         return share if self.digits is None else round(share, self.digits)
 
     def _summary(self, result: Result) -> str:
@@ -185,7 +187,9 @@ class CategoryCoverage(Metric):
         counts = {name: level_counts(context, "train", name) for name in names}
         frequent = {name: n >= self.min_count for name, n in counts.items()}
         n_categories = {name: int(which.sum()) for name, which in frequent.items() if which.any()}
-        n_covered = {name: _n_covered(context, name, frequent[name]) for name in n_categories}
+        n_covered = {
+            name: _n_covered_categories(context, name, frequent[name]) for name in n_categories
+        }
         scores = {name: n_covered[name] / n for name, n in n_categories.items()}
         ceilings = {name: _category_ceiling(context, name, self.min_count) for name in scores}
         gone = [name for name in scores if not level_counts(context, "synthetic", name).any()]
@@ -199,7 +203,7 @@ class CategoryCoverage(Metric):
             n_categories=n_categories,
             n_covered=n_covered,
             ceilings=ceilings,
-            ceiling=mean_of_defined(ceilings),
+            ceiling=mean_ignoring_nan(ceilings),
         )
 
     def _summary(self, result: Result) -> str:
@@ -219,7 +223,7 @@ def _category_ceiling(context: Context, column: str, min_count: int) -> float:
     return expected_category_coverage(shares, context.n_rows("synthetic"))
 
 
-def _n_covered(context: Context, column: str, frequent: np.ndarray) -> int:
+def _n_covered_categories(context: Context, column: str, frequent: np.ndarray) -> int:
     """Return how many of some levels of train occur in synthetic, which may have more levels."""
     counts = level_counts(context, "synthetic", column)
     return int(np.count_nonzero(counts[: frequent.size][frequent]))
@@ -263,12 +267,12 @@ def expected_range_coverage(values: np.ndarray, n_fresh: int) -> float:
     rank = np.arange(n, n - n_near, -1, dtype=np.float64)
     beyond = np.cumprod(rank / (rank + n_fresh))
     weights = (beyond[1:] + beyond[:-1]) / 2.0
-    low, high = _least(values, n_near), -_least(-values, n_near)
+    low, high = _k_smallest(values, n_near), -_k_smallest(-values, n_near)
     uncovered = np.diff(low) @ weights - np.diff(high) @ weights
     return float(np.clip(1.0 - uncovered / width, 0.0, 1.0))
 
 
-def _least(values: np.ndarray, k: int) -> np.ndarray:
+def _k_smallest(values: np.ndarray, k: int) -> np.ndarray:
     if k < values.size:
         values = np.partition(values, k - 1)[:k]
     return np.sort(values)

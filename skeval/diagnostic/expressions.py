@@ -20,11 +20,11 @@ from skeval.diagnostic.cells import (
     Cells,
     cells_of,
     combine_cells,
-    compared,
+    compare_cells,
     is_member,
+    kind_in_words,
     literal,
     moment,
-    said,
 )
 from skeval.exceptions import InvalidParameterError
 
@@ -62,15 +62,15 @@ class Condition:
         try:
             with warnings.catch_warnings():  # such as of "1if", which is no rule either
                 warnings.simplefilter("error", SyntaxWarning)
-                self._tree = ast.parse(self._spelled(), mode="eval").body
+                self._tree = ast.parse(self._to_python(), mode="eval").body
         except (*_MISSPELT, SyntaxWarning, tokenize.TokenError) as error:
-            raise self._refused("cannot be read") from error
+            raise self._rule_error("cannot be read") from error
         names: list[str] = []
         asked: list[str] = []
         self._check(self._tree, names, asked, 0)
         self.names, self.asked = (tuple(dict.fromkeys(found)) for found in (names, asked))
         if not names:
-            raise self._refused("names no column")
+            raise self._rule_error("names no column")
 
     def truth(self, columns: Mapping[str, pd.Series] | pd.DataFrame) -> np.ndarray | None:
         """Return of each row whether the condition holds; None if it is neither true nor false."""
@@ -85,19 +85,19 @@ class Condition:
             return None
         return np.broadcast_to(found.data & ~found.missing, (n_rows,)).astype(bool)
 
-    def _spelled(self) -> str:
+    def _to_python(self) -> str:
         """Return the text as Python spells it: quoted names are words, `&` and `|` are too."""
         mark = "_q"
         while mark in self.text:
             mark += "q"
 
-        def placed(match: re.Match[str]) -> str:
+        def replace_name(match: re.Match[str]) -> str:
             if match[1] is None:
                 return match[0]
             self._placed[word := f"{mark}{len(self._placed)}_"] = match[1]
             return f" {word} "
 
-        words = _QUOTED.sub(placed, self.text).strip()
+        words = _QUOTED.sub(replace_name, self.text).strip()
         if not any(sign in words for sign in _WORDS):
             return words
         tokens = tokenize.generate_tokens(io.StringIO(words).readline)
@@ -105,7 +105,7 @@ class Condition:
             _WORDS.get(one.string, f" {one.string}") for one in tokens if one.string.strip()
         ).strip()
 
-    def _refused(self, why: str) -> InvalidParameterError:
+    def _rule_error(self, why: str) -> InvalidParameterError:
         shown = self.text if len(self.text) <= 200 else f"{self.text[:200]}..."
         return InvalidParameterError(f"the rule {shown!r} {why}")
 
@@ -115,7 +115,7 @@ class Condition:
     def _check(self, node: ast.AST, names: list[str], asked: list[str], depth: int) -> None:
         """Refuse what the grammar does not have; collect the names of columns."""
         if depth > _DEEPEST:
-            raise self._refused(f"is nested more than {_DEEPEST} levels deep")
+            raise self._rule_error(f"is nested more than {_DEEPEST} levels deep")
         parts: Sequence[ast.AST]
         match node:
             case ast.Name():
@@ -130,11 +130,11 @@ class Condition:
             case ast.BinOp(left=left, right=right, op=op) if type(op) in _ARITHMETIC:
                 parts = (left, right)
             case ast.Compare():
-                parts = (node.left, *self._compared(node))
+                parts = (node.left, *self._right_operands(node))
             case ast.Constant(value=value) if _is_literal(value):
                 parts = ()
             case _:
-                raise self._refused(f"has {_described(node)}, which no rule has")
+                raise self._rule_error(f"has {_describe_node(node)}, which no rule has")
         for part in parts:
             self._check(part, names, asked, depth + 1)
 
@@ -142,22 +142,22 @@ class Condition:
         """Return what is to be checked of a call of one of the functions."""
         if called in _OF_MISSING:
             if not isinstance(argument, ast.Name):
-                raise self._refused(f"asks {called} of something other than a column")
+                raise self._rule_error(f"asks {called} of something other than a column")
             asked.append(self._name(argument))
             return (argument,)
         if called == "date":
             if not (isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
-                raise self._refused("has a date that is no text, such as date('2024-01-31')")
+                raise self._rule_error("has a date that is no text, such as date('2024-01-31')")
             try:
                 moment(argument.value)
             except InvalidParameterError as error:
-                raise self._refused(str(error)) from error
+                raise self._rule_error(str(error)) from error
             return ()
         if called == "abs":
             return (argument,)
-        raise self._refused(f"calls {called}, which no rule does")
+        raise self._rule_error(f"calls {called}, which no rule does")
 
-    def _compared(self, node: ast.Compare) -> list[ast.AST]:
+    def _right_operands(self, node: ast.Compare) -> list[ast.AST]:
         """Return what stands on the right of comparisons; of lists, the members."""
         parts: list[ast.AST] = []
         for op, right in zip(node.ops, node.comparators, strict=True):
@@ -165,10 +165,10 @@ class Condition:
                 parts.append(right)
                 continue
             if not isinstance(op, ast.In | ast.NotIn):
-                raise self._refused("compares by 'is', which no rule does")
+                raise self._rule_error("compares by 'is', which no rule does")
             members = right.elts if isinstance(right, ast.List | ast.Tuple | ast.Set) else []
             if not members or not all(map(_is_member, members)):
-                raise self._refused("has 'in' without a list of numbers, texts or dates")
+                raise self._rule_error("has 'in' without a list of numbers, texts or dates")
             parts.extend(members)
         return parts
 
@@ -179,7 +179,7 @@ class Condition:
             case ast.Constant():
                 return literal(node.value)  # type: ignore[arg-type]
             case ast.Call(func=ast.Name(id=called), args=[argument]):
-                return self._called(called, argument, columns)
+                return self._evaluate_call(called, argument, columns)
             case ast.BoolOp():
                 join = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
                 truths = [_truth(self._cells(part, columns)) for part in node.values]
@@ -200,7 +200,9 @@ class Condition:
                 return self._comparison(node, columns)
         raise AssertionError(node)  # _check lets no other node through
 
-    def _called(self, called: str, argument: ast.expr, columns: Mapping[str, Cells]) -> Cells:
+    def _evaluate_call(
+        self, called: str, argument: ast.expr, columns: Mapping[str, Cells]
+    ) -> Cells:
         if called == "date":
             assert isinstance(argument, ast.Constant)
             return Cells("date", moment(str(argument.value)), is_literal=True)
@@ -208,7 +210,7 @@ class Condition:
         if called in _OF_MISSING:
             return Cells("truth", cells.missing if called == "isna" else ~cells.missing)
         if cells.kind not in ("number", "span"):
-            raise InvalidParameterError(f"abs is of numbers, not of {said(cells)}")
+            raise InvalidParameterError(f"abs is of numbers, not of {kind_in_words(cells)}")
         return Cells(cells.kind, np.abs(cells.data), cells.missing)
 
     def _comparison(self, node: ast.Compare, columns: Mapping[str, Cells]) -> Cells:
@@ -217,7 +219,7 @@ class Condition:
         for op, right in zip(node.ops, node.comparators, strict=True):
             if type(op) in _COMPARISONS:
                 other = self._cells(right, columns)
-                holds = holds & compared(_COMPARISONS[type(op)], left, other)
+                holds = holds & compare_cells(_COMPARISONS[type(op)], left, other)
                 left = other
                 continue
             members = [self._cells(part, columns) for part in getattr(right, "elts", ())]
@@ -240,7 +242,7 @@ def _is_member(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant)
 
 
-def _described(node: ast.AST) -> str:
+def _describe_node(node: ast.AST) -> str:
     """Return what a node is called that no rule has."""
     if isinstance(node, ast.Constant):
         return "None (ask isna of a column)" if node.value is None else "an odd literal"
@@ -258,6 +260,6 @@ def _described(node: ast.AST) -> str:
 
 def _truth(cells: Cells) -> np.ndarray:
     if cells.kind != "truth":
-        raise InvalidParameterError(f"and, or and not join conditions, not {said(cells)}")
+        raise InvalidParameterError(f"and, or and not join conditions, not {kind_in_words(cells)}")
     held: np.ndarray = cells.data & ~cells.missing
     return held

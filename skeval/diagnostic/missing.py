@@ -20,8 +20,8 @@ from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_total_variation, total_variation
 from skeval.stats.intervals import newcombe
 from skeval.stats.joint_classes import distinct_codes
-from skeval.steps.columns import ROLES, mean_of_defined
-from skeval.steps.distinct_rows import Groups, grouped
+from skeval.steps.columns import ROLES, mean_ignoring_nan
+from skeval.steps.distinct_rows import Groups, count_codes
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import AnyColumns
 
@@ -99,7 +99,7 @@ class MissingValueSimilarity(MissingMetric):
             shares={name: {"train": k / n, "synthetic": j / m} for name, (k, j) in missing.items()},
             intervals={name: _band(k, n, j, m, 0.95) for name, (k, j) in present.items()},
             ceilings=ceilings,
-            ceiling=mean_of_defined(ceilings),
+            ceiling=mean_ignoring_nan(ceilings),
         )
         return within_bands(result, [bands.get(name, (0.0, 0.0)) for name in names])
 
@@ -193,18 +193,18 @@ def _worst_sentence(columns: list[str], train: float, synthetic: float) -> str:
 @shared
 def _patterns(context: Context, role: str, names: tuple[str, ...]) -> Groups:
     """Return which cells are missing together, packed, and in how many rows of a role."""
-    there = [name for name in names if name in context.given(role).columns]
-    counted = grouped(context, role, there, partial(_packed_of, names=names), given=True)
+    there = [name for name in names if name in context.original_frame(role).columns]
+    counted = count_codes(context, role, there, partial(_packed_of, names=names), given=True)
     if counted is not None:
         return counted
     missing = (missing_cells(context, role, name) for name in names)
-    return distinct_codes(packed(missing, context.n_rows(role)))
+    return distinct_codes(pack_missing(missing, context.n_rows(role)))
 
 
 def _packed_of(frame: pd.DataFrame, names: Sequence[str]) -> list[np.ndarray]:
     absent = np.ones(len(frame), dtype=bool)
     missing = (frame[n].isna().to_numpy(bool) if n in frame.columns else absent for n in names)
-    return packed(missing, len(frame))
+    return pack_missing(missing, len(frame))
 
 
 def _among_incomplete(
@@ -234,7 +234,7 @@ def _among_incomplete(
     }
 
 
-def packed(missing: Iterable[np.ndarray], n_rows: int) -> list[np.ndarray]:
+def pack_missing(missing: Iterable[np.ndarray], n_rows: int) -> list[np.ndarray]:
     """Return which cells of each row are missing, the bits of whole numbers."""
     words = [np.zeros(n_rows, dtype=np.int64)]
     for j, is_missing in enumerate(missing):

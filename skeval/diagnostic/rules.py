@@ -17,7 +17,7 @@ from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import ShareTally, lacks
 from skeval.diagnostic.expressions import GRAMMAR, Condition
 from skeval.exceptions import InvalidParameterError, MetricWarning, NothingToMeasureWarning
-from skeval.results.result import Result, mean_of_columns, undefined
+from skeval.results.result import Result, mean_of_columns, undefined_result
 from skeval.steps.column_choice import columns_of
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.utils.formatting import percent
@@ -151,12 +151,12 @@ class RuleAdherence(Metric):
     def named_columns(self) -> dict[str, list[str]]:
         """Return the columns that parameters name; refuse rules that are none."""
         named = super().named_columns()
-        if faults := [fault for rule in self._given() if (fault := rule.misspelt())]:
+        if faults := [fault for rule in self._given_rules() if (fault := rule.misspelt())]:
             raise InvalidParameterError(f"RuleAdherence: {'; '.join(faults)}. {GRAMMAR}.")
         return named
 
     def _prepare(self, context: Context) -> None:
-        faults = [fault for rule in self._given() if (fault := rule.fault(context))]
+        faults = [fault for rule in self._given_rules() if (fault := rule.fault(context))]
         if faults:
             raise InvalidParameterError(f"RuleAdherence: {'; '.join(faults)}.")
 
@@ -164,10 +164,10 @@ class RuleAdherence(Metric):
         rules, n_rows = self._rules(context), context.n_rows("synthetic")
         if not rules:
             text = "no rule is given, and train has none between two columns; pass rules=[...]."
-            return undefined(text, NothingToMeasureWarning)
+            return undefined_result(text, NothingToMeasureWarning)
         tally, unbroken, idle = ShareTally(n_rows), np.ones(n_rows, dtype=bool), []
         for name, rule in rules.items():
-            valid, about = kept(context, rule)
+            valid, about = check_synthetic_rows(context, rule)
             if about.any():
                 tally.add(name, valid & about, about)
                 unbroken &= valid | ~about
@@ -176,7 +176,7 @@ class RuleAdherence(Metric):
         result = mean_of_columns(
             {name: tally.shares.get(name, np.nan) for name in rules},
             n_total=len(rules),
-            warnings=_notices(context, self._given(), idle),
+            warnings=_notices(context, self._given_rules(), idle),
             intervals=tally.intervals,
             rules={
                 name: {"kind": rule.kind, "train": share_kept(context, "train", rule)}
@@ -197,7 +197,7 @@ class RuleAdherence(Metric):
             f"columns, and {rows} break none; {least} keep {worst['column']}{compared}."
         )
 
-    def _given(self) -> list[Expression]:
+    def _given_rules(self) -> list[Expression]:
         given = self.rules or {}
         named = given if isinstance(given, Mapping) else {text: text for text in given}
         return [Expression(name, text) for name, text in named.items()]
@@ -205,7 +205,7 @@ class RuleAdherence(Metric):
     def _rules(self, context: Context) -> dict[str, Rule]:
         names = tuple(columns_of(context, self.columns, (*NUMERIC, *NOMINAL)))
         mined = mined_rules(context, names, tuple(self.mine), self.min_chances)
-        return {rule.name: rule for rule in (*mined, *self._given())}
+        return {rule.name: rule for rule in (*mined, *self._given_rules())}
 
 
 # ------------------------------------------------------------------------------ kinds of rules
@@ -240,7 +240,7 @@ class Expression:
             return f"the rule {self.name!r} cannot be evaluated: {error}"
         return "" if truth is not None else f"the rule {self.name!r} is neither true nor false"
 
-    def kept(self, context: Context, role: str) -> Kept:
+    def check_rows(self, context: Context, role: str) -> Kept:
         """Return which rows keep the rule, and which it is about."""
         table, condition = self._read(context, role), Condition(self.text)
         try:
@@ -260,7 +260,7 @@ class Expression:
         """Return the columns that the expression speaks of, as given; of texts what they say."""
         # Texts are dates or numbers where those of train are: one cell that cannot be
         # read makes a column of numbers one of texts, where a file has it.
-        table = context.given(role)
+        table = context.original_frame(role)
         table = table[self.columns(list(table.columns))]
         kinds, columns = context.schema.kinds, {}
         for name in table:
@@ -293,9 +293,9 @@ class Dependency(_OfTwo):
         """The rule in words."""
         return f"{self.first} -> {self.second}"
 
-    def kept(self, context: Context, role: str) -> Kept:
+    def check_rows(self, context: Context, role: str) -> Kept:
         """Return which rows keep the rule, and which it is about."""
-        determined = _determined(
+        determined = _second_by_first(
             *(value_codes(context, "train", c) for c in (self.first, self.second))
         )
         first, second = (value_codes(context, role, c) for c in (self.first, self.second))
@@ -316,7 +316,7 @@ class Inequality(_OfTwo):
         """The rule in words."""
         return f"{self.first} <= {self.second}"
 
-    def kept(self, context: Context, role: str) -> Kept:
+    def check_rows(self, context: Context, role: str) -> Kept:
         """Return which rows keep the rule, and which it is about."""
         first, second = (_values_of(context, role, name) for name in (self.first, self.second))
         about = ~np.isnan(first) & ~np.isnan(second)
@@ -326,17 +326,17 @@ class Inequality(_OfTwo):
 Rule = Expression | Dependency | Inequality
 
 
-def kept(context: Context, rule: Rule) -> Kept:
+def check_synthetic_rows(context: Context, rule: Rule) -> Kept:
     """Return which synthetic rows keep a rule, none if a column lacks, and which it is about."""
     if any(lacks(context, name) for name in rule.columns(list(context.schema.kinds))):
         n_rows = context.n_rows("synthetic")
         return np.zeros(n_rows, dtype=bool), np.ones(n_rows, dtype=bool)
-    return rule.kept(context, "synthetic")
+    return rule.check_rows(context, "synthetic")
 
 
 def share_kept(context: Context, role: str, rule: Rule) -> float:
     """Return the share of rows of a role that keep a rule; nan if it is about none."""
-    valid, about = rule.kept(context, role)
+    valid, about = rule.check_rows(context, role)
     return float(valid.sum() / about.sum()) if about.any() else float("nan")
 
 
@@ -371,7 +371,7 @@ def mined_rules(
         for kind in NUMERIC:
             own = set(context.schema.columns(kind))
             values = {c: _values_of(context, "train", c) for c in columns if c in own}
-            for first, second in _may_be_ordered(values):
+            for first, second in _candidate_inequalities(values):
                 if inequality_chances(values[first], values[second]) >= min_chances:
                     rules.append(Inequality(first, second))
     return rules
@@ -395,7 +395,7 @@ def _may_determine(codes: Mapping[str, np.ndarray], min_chances: int) -> Iterato
         yield from ((first, names[j]) for j in np.flatnonzero(~broken) if names[j] != first)
 
 
-def _may_be_ordered(values: Mapping[str, np.ndarray]) -> Iterator[tuple[str, str]]:
+def _candidate_inequalities(values: Mapping[str, np.ndarray]) -> Iterator[tuple[str, str]]:
     """Yield the pairs of columns of which the first rows have no first value above the second."""
     names = list(values)
     rows = np.array([values[name][:_PROBE] for name in names])
@@ -421,7 +421,7 @@ def value_codes(context: Context, role: str, column: str) -> np.ndarray:
     return np.where(np.isnan(values), -1, np.where(found == values, places, -2))
 
 
-def _determined(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def _second_by_first(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return a value of the second column for each of the first; -1 if there is none."""
     present = (first >= 0) & (second >= 0)
     values = np.full(int(first.max(initial=-1)) + 1, -1, dtype=np.int64)
@@ -434,7 +434,7 @@ def dependency_chances(first: np.ndarray, second: np.ndarray) -> float:
     for rows in (slice(_PROBE), slice(None)):
         one, two = first[rows], second[rows]
         present = (one >= 0) & (two >= 0)
-        if (_determined(one, two)[one[present]] != two[present]).any():
+        if (_second_by_first(one, two)[one[present]] != two[present]).any():
             return 0.0
     shares = np.bincount(two[present]) / max(int(present.sum()), 1)
     n_again = int(present.sum()) - np.count_nonzero(np.bincount(one[present]))

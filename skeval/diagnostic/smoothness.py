@@ -141,7 +141,7 @@ def full_width(values: np.ndarray, factor: float, n_grid: int = 2048) -> float:
     length = float(np.ptp(values)) + 6.0 * bandwidth
     n_grid = max(n_grid, min(_LARGEST_GRID, next_fast_len(int(_STEPS * length / bandwidth) + 1)))
     step = length / (n_grid - 1)
-    density = _smoothed(_shared_out((values - start) / step, n_grid), bandwidth / step)
+    density = _smooth_mass(_shared_out((values - start) / step, n_grid), bandwidth / step)
     return float(scale * step * _crossings(density))
 
 
@@ -156,7 +156,7 @@ def _shared_out(places: np.ndarray, n_grid: int) -> np.ndarray:
     return mass
 
 
-def _smoothed(mass: np.ndarray, bandwidth: float) -> np.ndarray:
+def _smooth_mass(mass: np.ndarray, bandwidth: float) -> np.ndarray:
     """Return the sum of the kernels around all masses; `bandwidth` is in grid steps."""
     reach = min(mass.size - 1, int(np.ceil(_REACH * bandwidth)))
     kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / bandwidth) ** 2)

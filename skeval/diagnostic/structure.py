@@ -15,7 +15,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import check_names, lacks, unreadable
 from skeval.exceptions import MetricWarning, TableError
-from skeval.results.result import Result, mean_of_columns, undefined
+from skeval.results.result import Result, mean_of_columns, undefined_result
 from skeval.steps.columns import ROLES
 from skeval.tables.cells import plain_values, read_numbers
 from skeval.utils.formatting import percent
@@ -105,19 +105,19 @@ class KeyUniqueness(Metric):
     missing: Literal["any", "all"] = "any"
 
     def _prepare(self, context: Context) -> None:
-        names = [name for key in self._given() for name in key]
+        names = [name for key in self._given_keys() for name in key]
         check_names("keys", names, list(context.schema.kinds))
 
-    def _given(self) -> list[Key]:
+    def _given_keys(self) -> list[Key]:
         if self.keys is None:
             return []
         keys = [self.keys] if isinstance(self.keys, str) else self.keys
         return [(key,) if isinstance(key, str) else tuple(key) for key in keys]
 
     def _compute(self, context: Context) -> Result:
-        keys = self._given() or _known_keys(context)
+        keys = self._given_keys() or _known_keys(context)
         if not keys:
-            return undefined(_NO_KEY, MetricWarning)
+            return undefined_result(_NO_KEY, MetricWarning)
         of_train = {_name(key): _own_keys(context, "train", key, self.missing) for key in keys}
         scores = {
             _name(key): 0.0
@@ -149,7 +149,7 @@ def _known_keys(context: Context) -> list[Key]:
 @shared
 def _own_keys(context: Context, role: str, key: Key, missing: str) -> float:
     """Return the share of rows with a key that no earlier row has."""
-    table = context.given(role)[list(key)]
+    table = context.original_frame(role)[list(key)]
     absent = table.isna().to_numpy(dtype=bool)
     if role == "synthetic":
         absent = absent | np.column_stack([unreadable(context, name) for name in key])
@@ -213,7 +213,7 @@ class TableStructure(Metric):
     dtypes: Literal["exact", "kind"] = "exact"
 
     def _compute(self, context: Context) -> Result:
-        tables = [context.given(role) for role in ROLES]
+        tables = [context.original_frame(role) for role in ROLES]
         train, synthetic = (_types(table, self.dtypes) for table in tables)
         stored = [{str(name): table[name].dtype for name in table.columns} for table in tables]
         common = [name for name in train if name in synthetic]

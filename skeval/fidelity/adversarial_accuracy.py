@@ -12,7 +12,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric
 from skeval.core.tags import MetricTags
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats import adversarial_accuracy as stats
 from skeval.stats.adversarial_accuracy import Adversarial
 from skeval.steps.adversarial_accuracies import TOO_FEW_ROWS, resampled_accuracies
@@ -82,7 +82,7 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if min(context.n_rows(role) for role in ROLES) < 2:
-            return undefined(TOO_FEW_ROWS)
+            return undefined_result(TOO_FEW_ROWS)
         samples = self._samples(context, "synthetic", columns)
         return float(np.mean([one.accuracy for one in samples]))
 

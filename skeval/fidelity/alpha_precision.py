@@ -13,7 +13,7 @@ from skeval.core.declared import declared
 from skeval.fidelity.precision_recall import TwoSided
 from skeval.results.result import Result
 from skeval.stats.manifolds import is_within
-from skeval.steps.balls import distance_blocks, drawn, n_drawn, radii
+from skeval.steps.balls import distance_blocks, n_drawn, radii, sample_size
 from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.columns import ROLES
 from skeval.steps.encoded_rows import is_gower
@@ -162,21 +162,23 @@ def lowest_levels(
         n_reference=max_rows,
         seed=seed,
     )
-    lowest, is_full = _lowest_listed(distances, rows, radius, levels, strict)
+    lowest, is_full = _lowest_levels(distances, rows, radius, levels, strict)
     more = np.flatnonzero(is_full)
     if more.size:
-        size = drawn(context, "synthetic", max_rows)
+        size = sample_size(context, "synthetic", max_rows)
         index = reference_index(context, "synthetic", space, columns, size, seed if size else 0)
-        queries = rows_of(context, "train", space, columns, drawn(context, "train", max_rows), seed)
+        queries = rows_of(
+            context, "train", space, columns, sample_size(context, "train", max_rows), seed
+        )
         listed = index.kneighbors(queries[more], min(_MAX_LENGTH, levels.size))
-        lowest[more], is_full = _lowest_listed(*listed, radius[more], levels, strict)
+        lowest[more], is_full = _lowest_levels(*listed, radius[more], levels, strict)
         more = more[is_full]
     if more.size:
         lowest[more] = _lowest_of_all(context, more, radius[more], levels, strict, *settings)
     return lowest
 
 
-def _lowest_listed(
+def _lowest_levels(
     distances: np.ndarray, rows: np.ndarray, radius: np.ndarray, levels: np.ndarray, strict: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the least level of the rows listed in each ball, and where more may be inside."""
@@ -198,7 +200,7 @@ def _lowest_of_all(
 ) -> np.ndarray:
     """Return the least level in the balls of some train rows, which many synthetic rows are in."""
     train, synthetic = (
-        rows_of(context, role, space, columns, drawn(context, role, max_rows), seed)
+        rows_of(context, role, space, columns, sample_size(context, role, max_rows), seed)
         for role in ROLES
     )
     # of equal rows one is enough, and where there are many in a ball, most are equal

@@ -10,7 +10,7 @@ import numpy as np
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.fidelity.pair_metric import AssociationDifference, calibration_sentence
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.steps.column_choice import columns_of
 from skeval.steps.pairs import (
     Binning,
@@ -153,7 +153,7 @@ class TheilsUDifference(BinnedAssociation):
     def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
         return theils_u_matrix(context, role, names, self._binning, self.nan)
 
-    def _counted(self, context: Context, names: tuple[str, ...]) -> np.ndarray:
+    def _pair_mask(self, context: Context, names: tuple[str, ...]) -> np.ndarray:
         return ~np.eye(len(names), dtype=bool)
 
     def _summary(self, result: Result) -> str:
@@ -273,13 +273,15 @@ class CorrelationRatioDifference(AssociationDifference):
     def _compute(self, context: Context) -> Result:
         nominal = _are(context, self._names(context), NOMINAL)
         if nominal.all() or not nominal.any():
-            return undefined("it takes a category and a number, and the table lacks one of them.")
+            return undefined_result(
+                "it takes a category and a number, and the table lacks one of them."
+            )
         return super()._compute(context)
 
     def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
         return correlation_ratio_matrix(context, role, names, Binning())
 
-    def _counted(self, context: Context, names: tuple[str, ...]) -> np.ndarray:
+    def _pair_mask(self, context: Context, names: tuple[str, ...]) -> np.ndarray:
         nominal = _are(context, names, NOMINAL)
         return np.triu(nominal[:, None] != nominal, 1)
 
@@ -374,7 +376,7 @@ class MixedAssociationDifference(AssociationDifference):
             matrix[block] = step(context, role, names, binning)[block]
         return matrix
 
-    def _counted(self, context: Context, names: tuple[str, ...]) -> np.ndarray:
+    def _pair_mask(self, context: Context, names: tuple[str, ...]) -> np.ndarray:
         apart = ~np.eye(len(names), dtype=bool)
         return apart if self.cat == "theils_u" else np.triu(apart)
 
@@ -391,9 +393,9 @@ class MixedAssociationDifference(AssociationDifference):
             details.pop("similarity", None)
         return replace(result, details=details)
 
-    def _reduced(self, gaps: np.ndarray) -> float:
+    def _reduce_gaps(self, gaps: np.ndarray) -> float:
         if self.norm == "mean_abs":
-            return super()._reduced(gaps)
+            return super()._reduce_gaps(gaps)
         # of the whole matrix: where one triangle counts, the other is the same
         return float(np.sqrt(np.nansum(np.where(np.isnan(gaps), gaps.T, gaps) ** 2)))
 

@@ -13,7 +13,7 @@ from skeval.core.declared import declared
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.fidelity.cell_metric import CellMetric
 from skeval.results.result import Result, mean_of_columns
-from skeval.steps.columns import CONSERVATIVE, ROLES, mean_of_defined
+from skeval.steps.columns import CONSERVATIVE, ROLES, mean_ignoring_nan
 from skeval.utils.formatting import number
 from skeval.utils.parameters import NonNegative
 
@@ -89,7 +89,7 @@ class ChiSquaredTest(CellMetric):
             p_values={name: test.p_value for name, test in tested.items()},
             p_values_against=against if against == "holdout" else CONSERVATIVE,
             ceilings=ceilings,
-            ceiling=mean_of_defined(ceilings),
+            ceiling=mean_ignoring_nan(ceilings),
         )
         return replace(result, p_value=min(1.0, len(known) * min(known)) if known else None)
 

@@ -11,7 +11,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity.pair_metric import PairMetric, above_diagonal, calibration_sentence, worst_pair
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.distributions import exact_mean
 from skeval.steps.column_choice import chosen_columns
 from skeval.steps.pairs import Binning, Compared, Drawn, cramers_v_matrix, matrices
@@ -96,7 +96,7 @@ class ContingencySimilarity(PairMetric):
         names = chosen_columns(context.schema, self.columns)
         if len(names) < 2:
             reason = "fewer than two columns can be measured."
-            return undefined(reason, NothingToMeasureWarning, names=list(names))
+            return undefined_result(reason, NothingToMeasureWarning, names=list(names))
         binning = Binning(self.n_bins, self.strategy)
         drawn = Drawn(self.max_rows, self.random_state if self.max_rows else 0)
         compared = matrices(context, names, binning, self.nan, drawn)
@@ -133,12 +133,12 @@ def _without_associated_pair(details: dict[str, Any], min_association: float) ->
     """Say why no pair is compared."""
     if not details["n_total"]:
         reason = "there are numeric and date columns only, whose pairs are left out."
-        return undefined(reason, NothingToMeasureWarning, **details)
+        return undefined_result(reason, NothingToMeasureWarning, **details)
     if "not above min_association" in details["skipped"]:
         least = f"{min_association:g}"
         reason = f"no two columns are associated beyond a Cramer's V of {least} in train."
-        return undefined(reason, NothingToMeasureWarning, **details)
-    return undefined("no row has a value of two columns.", **details)
+        return undefined_result(reason, NothingToMeasureWarning, **details)
+    return undefined_result("no row has a value of two columns.", **details)
 
 
 def _details(names: tuple[str, ...], compared: Compared, used: np.ndarray) -> dict[str, Any]:

@@ -17,12 +17,12 @@ from skeval.fidelity.pair_metric import (
     above_diagonal,
     calibration_sentence,
     infinite_notes,
-    kept,
+    kept_associations,
     pair_notes,
-    skipped,
+    skipped_by_reason,
     worst_pair,
 )
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.correlation import Correlations, difference_interval, difference_p_value
 from skeval.stats.distributions import exact_mean
 from skeval.steps.column_choice import columns_of
@@ -101,15 +101,15 @@ class CorrelationSimilarity(PairMetric):
     def _compute(self, context: Context) -> Result:
         names = list(columns_of(context, self.columns, NUMERIC))
         if context.n_rows("synthetic") < 2:
-            return undefined("synthetic has one row: no correlation is defined.")
-        train, synthetic = (self._of(context, role, names).coefficients for role in ROLES)
+            return undefined_result("synthetic has one row: no correlation is defined.")
+        train, synthetic = (self._correlations(context, role, names).coefficients for role in ROLES)
         above = above_diagonal(len(names))
         weak = np.abs(train) <= (self.min_correlation or -1.0)  # 0 counts all pairs
         used = above & ~weak & ~np.isnan(train)
         notes = pair_notes(names, train, synthetic, used, "correlation")
         if self.method == "pearson":
             notes = (*notes, *infinite_notes(context, names))
-        synthetic = kept(train, synthetic)
+        synthetic = kept_associations(train, synthetic)
         change = train - synthetic
         scores = np.where(used, 1.0 - np.abs(change) / 2.0, np.nan)
         n_weak, sizes = int((above & weak).sum()), {r: context.n_rows(r) for r in ROLES}
@@ -122,7 +122,7 @@ class CorrelationSimilarity(PairMetric):
             "n_rows": {role: min(n, self.max_rows or n) for role, n in sizes.items()},
             "n_used": int(used.sum()),
             "n_total": int(above.sum()),
-            "skipped": skipped(train, above)
+            "skipped": skipped_by_reason(train, above)
             | ({"not above min_correlation": n_weak} if n_weak else {}),
         }
         if not used.any():
@@ -131,7 +131,7 @@ class CorrelationSimilarity(PairMetric):
         details["worst"] = worst_pair(names, scores, greatest=False)
         return Result(exact_mean(scores[used]), details=details, warnings=notes)
 
-    def _of(self, context: Context, role: str, names: Sequence[str]) -> Correlations:
+    def _correlations(self, context: Context, role: str, names: Sequence[str]) -> Correlations:
         drawn = Drawn(self.max_rows, self.random_state if self.max_rows else 0)
         return correlations(context, role, tuple(names), self.method, drawn)
 
@@ -140,10 +140,12 @@ class CorrelationSimilarity(PairMetric):
         if math.isnan(result.value):
             return result
         names = result.details["names"]
-        train, synthetic = (self._of(context, role, names) for role in ROLES)
+        train, synthetic = (self._correlations(context, role, names) for role in ROLES)
         against = "holdout" if "holdout" in context else "train"
         low, high = difference_interval(train, synthetic, self.method)
-        p_values = difference_p_value(self._of(context, against, names), synthetic, self.method)
+        p_values = difference_p_value(
+            self._correlations(context, against, names), synthetic, self.method
+        )
         np.fill_diagonal(p_values, np.nan)  # no column is compared with itself
         details = {
             **result.details,
@@ -166,5 +168,5 @@ def _without_correlated_pair(details: dict[str, Any], min_correlation: float) ->
     if "not above min_correlation" in details["skipped"] or details["n_total"] == 0:
         beyond = f" beyond {min_correlation:g}" if details["n_total"] else ""
         reason = f"no two numeric or date columns are correlated{beyond} in train."
-        return undefined(reason, NothingToMeasureWarning, **details)
-    return undefined("no correlation of two columns is defined in train.", **details)
+        return undefined_result(reason, NothingToMeasureWarning, **details)
+    return undefined_result("no correlation of two columns is defined in train.", **details)

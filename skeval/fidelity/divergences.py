@@ -14,7 +14,7 @@ from skeval.core.declared import declared
 from skeval.core.halves import Halved
 from skeval.fidelity.cell_metric import CellMetric
 from skeval.results.result import Result, mean_of_columns
-from skeval.steps.columns import ROLES, mean_of_defined
+from skeval.steps.columns import ROLES, mean_ignoring_nan
 from skeval.utils.formatting import number
 from skeval.utils.parameters import Interval, NonNegative
 
@@ -42,7 +42,7 @@ class CellDivergence(CellMetric):
         )
 
     def _similarities(self, scores: Mapping[str, float]) -> dict[str, Any]:
-        return {"similarity": 1.0 - mean_of_defined(scores)}
+        return {"similarity": 1.0 - mean_ignoring_nan(scores)}
 
 
 @declared
@@ -197,7 +197,7 @@ class KLDivergence(CellDivergence):
         return {
             "direction": "KL(train || synthetic)",
             "similarities": similarities,
-            "similarity": mean_of_defined(similarities),
+            "similarity": mean_ignoring_nan(similarities),
         }
 
     def _summary(self, result: Result) -> str:

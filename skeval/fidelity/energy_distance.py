@@ -10,7 +10,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
 from skeval.fidelity.row_distance import PermutedDistance
 from skeval.results.result import Result
-from skeval.stats.pair_sums import actual_and_permuted, euclidean, pair_sums
+from skeval.stats.pair_sums import euclidean, pair_sums, permuted_labels
 from skeval.utils.formatting import percent
 
 
@@ -85,7 +85,7 @@ def energy_distance(
 ) -> tuple[np.ndarray, float]:
     """Return how much farther rows are from the other sample than from their own, on average."""
     n, m = len(x), len(y)
-    labels = actual_and_permuted(n, m, n_permutations, seed)
+    labels = permuted_labels(n, m, n_permutations, seed)
     within_x, between, within_y = pair_sums(np.concatenate([x, y]), labels, euclidean)
     between = between / (n * m)
     values = 2.0 * between - within_x / n**2 - within_y / m**2

@@ -14,7 +14,7 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import COLUMN_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.distributions import (
     exact_mean,
     expected_total_variation,
@@ -166,7 +166,7 @@ class KMarginalSimilarity(Metric):
     def _compute(self, context: Context) -> Result:
         names = self._names(context)
         if not names:
-            return undefined("no column of this table can be measured.")
+            return undefined_result("no column of this table can be measured.")
         settings = (self.k, self.n_subsets, Binning(self.n_bins, self.strategy), self.random_state)
         compared = marginals(context, names, *settings)
         value, ceiling, floor = map(exact_mean, compared[1:4])

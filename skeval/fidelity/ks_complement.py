@@ -14,7 +14,7 @@ from skeval.fidelity.marginal_metric import TAGS, MarginalMetric
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import kolmogorov_of_sorted
 from skeval.steps.column_choice import columns_of
-from skeval.steps.columns import CONSERVATIVE, ROLES, emptied, sorted_values
+from skeval.steps.columns import CONSERVATIVE, ROLES, empty_column_warnings, sorted_values
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns
@@ -75,7 +75,9 @@ class KSComplement(MarginalMetric):
         pairs = {name: [sorted_values(context, role, name) for role in ROLES] for name in names}
         scores = {name: _ks_complement(*both) for name, both in pairs.items()}
         sizes = {name: (x.size, y.size) for name, (x, y) in pairs.items()}
-        return mean_of_columns(scores, n_total=len(context.schema.kinds), warnings=emptied(sizes))
+        return mean_of_columns(
+            scores, n_total=len(context.schema.kinds), warnings=empty_column_warnings(sizes)
+        )
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         result = super()._in_relation(context, result)

@@ -17,7 +17,7 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.steps.column_choice import columns_of
 from skeval.steps.columns import cells, codes
 from skeval.steps.samples import sample_positions
@@ -124,12 +124,16 @@ class GMLikelihood(Metric):
         names = columns_of(context, self.columns, NUMERIC)
         varying, constant = _split(context, sorted(names))
         if not varying or len(complete_rows(context, "train", varying)) < 2:
-            return undefined("no numeric or date column varies over the complete rows of train.")
+            return undefined_result(
+                "no numeric or date column varies over the complete rows of train."
+            )
         model = mixture(context, varying, self._settings)
         logs = log_densities(context, "synthetic", varying, self._settings)
         warnings = _left_out(constant, logs.size, context.n_rows("synthetic"))
         if not logs.size:
-            lost = undefined("synthetic has no row in which all modelled columns have a value.")
+            lost = undefined_result(
+                "synthetic has no row in which all modelled columns have a value."
+            )
             return replace(lost, warnings=(*warnings, *lost.warnings))
         value = float(logs.mean())
         details = {
@@ -319,10 +323,14 @@ class TreeLikelihood(Metric):
     def _compute(self, context: Context) -> Result:
         tree = names, *_ = self._tree(context)
         if not names:
-            return undefined("no categorical or boolean column of this table can be measured.")
+            return undefined_result(
+                "no categorical or boolean column of this table can be measured."
+            )
         likely = _likely(context, "synthetic", tree, self._of_logs)
         value, interval = float(likely.mean()), _within_range(mean_interval(likely), self._of_logs)
-        return Result(value, interval=interval, details=_stated(context, tree, self._of_logs))
+        return Result(
+            value, interval=interval, details=_details_of_tree(context, tree, self._of_logs)
+        )
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value) or "holdout" not in context:
@@ -400,12 +408,12 @@ class BNLikelihood(TreeLikelihood):
         return self.log
 
 
-def _stated(context: Context, tree: Tree, log: bool) -> dict[str, Any]:
+def _details_of_tree(context: Context, tree: Tree, log: bool) -> dict[str, Any]:
     logs, names = log_probabilities(context, "synthetic", *tree), tree[0]
     parents = dependence_tree(context, *tree).parents
     return {
         "mean": float(np.exp(logs).mean()),
-        "mean_log": float(_bounded(logs).mean()),
+        "mean_log": float(_clip_logs(logs).mean()),
         "train": float(_likely(context, "train", tree, log).mean()),
         "impossible_share": float(np.isneginf(logs).mean()),
         "edges": [[names[u], names[v]] for v, u in enumerate(parents) if u >= 0],
@@ -456,7 +464,7 @@ class BNLogLikelihood(TreeLikelihood):
 def _likely(context: Context, role: str, tree: Tree, log: bool) -> np.ndarray:
     """Return what is averaged over a role's rows."""
     logs = log_probabilities(context, role, *tree)
-    return _bounded(logs) if log else np.exp(logs)
+    return _clip_logs(logs) if log else np.exp(logs)
 
 
 def _within_range(interval: tuple[float, float] | None, log: bool) -> tuple[float, float] | None:
@@ -467,7 +475,7 @@ def _within_range(interval: tuple[float, float] | None, log: bool) -> tuple[floa
     return low if log else max(0.0, low), min(0.0 if log else 1.0, high)
 
 
-def _bounded(logs: np.ndarray) -> np.ndarray:
+def _clip_logs(logs: np.ndarray) -> np.ndarray:
     """Return logarithms of probabilities with a number for that of 0."""
     return np.where(np.isneginf(logs), _NO_PROBABILITY, logs)
 

@@ -12,7 +12,7 @@ from scipy.stats import norm
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.fidelity.classifier_metric import ClassifierMetric
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.distance_bounds import (
     Confusion,
     jensen_shannon_terms,
@@ -107,7 +107,7 @@ class TotalVariationLowerBound(ClassifierMetric):
 
     def _compute(self, context: Context) -> Result:
         if reason := too_few(context, self.columns):
-            return undefined(reason)
+            return undefined_result(reason)
         models = candidates(self.estimator)
         level = 1.0 - (1.0 - self.confidence) / len(models)
         halves = (self.columns, self.test_size, self.max_rows, self.random_state)
@@ -148,7 +148,7 @@ def _estimate_and_bound(scores: Scores, method: str, confidence: float) -> dict[
     if method == "ks":
         bound = ks_bound(scores.real, scores.synthetic, confidence)
         return {"estimate": separation(scores.real, scores.synthetic), "bound": bound}
-    called = Confusion.of(scores.real, scores.synthetic)
+    called = Confusion.from_scores(scores.real, scores.synthetic)
     if method == "two_sided":
         bound = two_sided_bound(called, confidence)
     else:
@@ -215,7 +215,7 @@ class JensenShannonLowerBound(ClassifierMetric):
 
     def _compute(self, context: Context) -> Result:
         if reason := too_few(context, self.columns, self.n_folds):
-            return undefined(reason)
+            return undefined_result(reason)
         models = candidates(self.estimator)
         rows = (self.columns, self.n_folds, self.max_rows, self.random_state)
         scores = {name: fold_scores(context, which, *rows) for name, which in models.items()}

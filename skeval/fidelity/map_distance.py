@@ -14,7 +14,7 @@ from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.distributions import expected_total_variation, total_variation
 from skeval.stats.maps import (
     cells_on_grid,
@@ -129,10 +129,10 @@ class MapDistance(Metric):
 
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
+            return undefined_result("no column of this table can be measured.")
         min_rows = _MIN_REGIONS * self.min_count
         if context.n_rows("train") < min_rows:
-            return undefined(f"a map needs {min_rows} train rows at least.")
+            return undefined_result(f"a map needs {min_rows} train rows at least.")
         train, synthetic = (self._counts(context, role) for role in ("train", "synthetic"))
         regions = regions_of(train, self.min_count)
         counted = by_region(regions, train), by_region(regions, synthetic)

@@ -14,10 +14,10 @@ from skeval.fidelity.row_distance import PermutedDistance, row_matrices
 from skeval.results.result import Result
 from skeval.stats.pair_sums import (
     PairSums,
-    actual_and_permuted,
     euclidean,
     manhattan,
     pair_sums,
+    permuted_labels,
     squared_euclidean,
 )
 from skeval.utils.formatting import number
@@ -158,7 +158,7 @@ class MaximumMeanDiscrepancy(PermutedDistance):
 
 def median_distance(x: np.ndarray, y: np.ndarray, kernel: str = "rbf") -> float:
     """Return the median distance of two pooled rows, as a length scale of a kernel."""
-    rows = np.concatenate([_spread(x), _spread(y)])
+    rows = np.concatenate([_spaced_rows(x), _spaced_rows(y)])
     distances = (euclidean if kernel == "rbf" else manhattan)(rows, rows)
     values = distances[np.triu_indices(len(rows), 1)]
     median = float(np.median(values)) if values.size else 0.0
@@ -167,7 +167,7 @@ def median_distance(x: np.ndarray, y: np.ndarray, kernel: str = "rbf") -> float:
     return median
 
 
-def _spread(rows: np.ndarray) -> np.ndarray:
+def _spaced_rows(rows: np.ndarray) -> np.ndarray:
     if len(rows) <= _MEDIAN_ROWS:
         return rows
     return rows[np.linspace(0, len(rows) - 1, _MEDIAN_ROWS).astype(np.int64)]
@@ -190,7 +190,7 @@ def kernel_discrepancy(
             values *= -gamma
         return np.exp(values, out=values)
 
-    labels = actual_and_permuted(len(x), len(y), n_permutations, seed)
+    labels = permuted_labels(len(x), len(y), n_permutations, seed)
     return _discrepancy(pair_sums(np.concatenate([x, y]), labels, similarity), len(x), len(y))
 
 
@@ -205,7 +205,7 @@ def random_feature_discrepancy(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the discrepancy of a kernel that is estimated with random Fourier features."""
     frequencies = _frequencies(x.shape[1], n_components, gamma, kernel, seed)
-    labels = actual_and_permuted(len(x), len(y), n_permutations, seed)
+    labels = permuted_labels(len(x), len(y), n_permutations, seed)
     of_x = np.zeros((2 * n_components, labels.shape[1]))
     of_all = np.zeros(2 * n_components)
     rows = np.concatenate([x, y])

@@ -14,7 +14,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric
 from skeval.core.tags import COLUMN_TAGS
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.distributions import MIN_ROWS, common_histograms, kolmogorov_distance
 from skeval.steps.columns import ROLES
 from skeval.utils.formatting import percent
@@ -70,10 +70,10 @@ class NNDistanceDistributions(NeighborMetric):
     def _measure(self, context: Context, columns: Any) -> float | Result:
         size = min(context.n_rows(role) for role in ROLES)
         if size < 2:
-            return undefined("train and synthetic need two rows each to have neighbours.")
-        return kolmogorov_distance(*self._within(context, columns).values())
+            return undefined_result("train and synthetic need two rows each to have neighbours.")
+        return kolmogorov_distance(*self._distances_within_table(context, columns).values())
 
-    def _within(self, context: Context, columns: Any) -> dict[str, np.ndarray]:
+    def _distances_within_table(self, context: Context, columns: Any) -> dict[str, np.ndarray]:
         """Return the distances of the rows of samples of both tables to each other."""
         size = min(context.n_rows(role) for role in ROLES)
         sample = {"n_reference": size, "seed": self.random_state}
@@ -81,7 +81,7 @@ class NNDistanceDistributions(NeighborMetric):
         return {k: self._distances(context, r, r, columns, **sample) for k, r in names.items()}
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
-        within = self._within(context, columns)
+        within = self._distances_within_table(context, columns)
         pairs = [("synthetic", "train")]
         if "holdout" in context:
             pairs += [("holdout", "train"), ("synthetic", "holdout")]
@@ -95,7 +95,7 @@ class NNDistanceDistributions(NeighborMetric):
         }
         return replace(result, details=details)
 
-    def _n_counted(self, context: Context, n_rows: int) -> int:
+    def _n_compared_rows(self, context: Context, n_rows: int) -> int:
         return min(n_rows, context.n_rows("train"))  # distances are compared at equal sizes
 
     def _summary(self, result: Result) -> str:

@@ -13,7 +13,7 @@ from skeval.core.declared import declared
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity.divergences import kl_divergence
 from skeval.fidelity.pair_metric import PairMetric
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.distributions import exact_mean
 from skeval.steps.column_choice import columns_of
 from skeval.steps.columns import ROLES
@@ -52,7 +52,7 @@ class PairKLDivergence(Metric):
         names = columns_of(context, self.columns, self.kinds)
         if len(names) < 2:
             reason = f"fewer than two columns are {' or '.join(self.kinds)}."
-            return undefined(reason, NothingToMeasureWarning, names=list(names))
+            return undefined_result(reason, NothingToMeasureWarning, names=list(names))
         divergences = divergences_of_pairs(context, names, self._binning, self.smoothing)
         return _mean_of_pairs(divergences, names)
 

@@ -20,7 +20,7 @@ from skeval.exceptions import (
     InvalidValueWarning,
     MetricWarning,
 )
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.distributions import exact_mean
 from skeval.steps.column_choice import columns_of
 from skeval.steps.columns import ROLES
@@ -112,7 +112,7 @@ class AssociationDifference(PairMetric):
         """Return the columns that are compared."""
         return columns_of(context, self.columns, (*NOMINAL, *NUMERIC))
 
-    def _counted(self, context: Context, names: tuple[str, ...]) -> np.ndarray:
+    def _pair_mask(self, context: Context, names: tuple[str, ...]) -> np.ndarray:
         """Return which cells of the matrices count: those above the diagonal."""
         return above_diagonal(len(names))
 
@@ -120,7 +120,7 @@ class AssociationDifference(PairMetric):
         """Return how much each change of association counts."""
         return np.abs(change)
 
-    def _reduced(self, gaps: np.ndarray) -> float:
+    def _reduce_gaps(self, gaps: np.ndarray) -> float:
         """Return the value, given the gaps of all counted pairs, nan elsewhere."""
         return exact_mean(gaps[~np.isnan(gaps)])
 
@@ -129,26 +129,26 @@ class AssociationDifference(PairMetric):
         if len(names) < 2 or context.n_rows("synthetic") < 2:
             few = "fewer than two columns can be measured."
             reason = few if len(names) < 2 else "synthetic has one row: no association is defined."
-            return undefined(reason, names=list(names))
+            return undefined_result(reason, names=list(names))
         train, synthetic = (self._associations(context, role, names) for role in ROLES)
-        counted = self._counted(context, names)
+        counted = self._pair_mask(context, names)
         notes = pair_notes(names, train, synthetic if self._warns_of_lost else train, counted)
         if self._leaves_out_infinite:
             notes = (*notes, *infinite_notes(context, names))
-        synthetic = kept(train, synthetic)
+        synthetic = kept_associations(train, synthetic)
         details = {
             "names": list(names),
             "train": train,
             "synthetic": synthetic,
             "difference": train - synthetic,
             "n_total": int(counted.sum()),
-            "skipped": skipped(train, counted),
+            "skipped": skipped_by_reason(train, counted),
         }
         gaps = np.where(counted, self._gaps(context, names, train - synthetic), np.nan)
         if np.isnan(gaps).all():
-            none = undefined("fewer than two columns vary in train.", n_used=0, **details)
+            none = undefined_result("fewer than two columns vary in train.", n_used=0, **details)
             return replace(none, warnings=(*notes, *none.warnings))
-        value = self._reduced(gaps)
+        value = self._reduce_gaps(gaps)
         details |= {
             "similarity": 1.0 - value,
             "worst": worst_pair(names, gaps, greatest=True),
@@ -167,14 +167,14 @@ def varying(associations: np.ndarray) -> np.ndarray:
     return np.asarray(~np.isnan(np.diag(associations)))
 
 
-def kept(train: np.ndarray, synthetic: np.ndarray) -> np.ndarray:
+def kept_associations(train: np.ndarray, synthetic: np.ndarray) -> np.ndarray:
     """Return the associations that the synthetic table kept: 0 where train alone has one."""
     # A pair that the synthetic table made constant has lost its association; to leave it out
     # of a mean would reward that.
     return np.asarray(np.where(np.isnan(synthetic) & ~np.isnan(train), 0.0, synthetic))
 
 
-def skipped(train: np.ndarray, counted: np.ndarray) -> dict[str, int]:
+def skipped_by_reason(train: np.ndarray, counted: np.ndarray) -> dict[str, int]:
     """Return how many of the counted pairs have no association in train, by reason."""
     none, varies = counted & np.isnan(train), varying(train)
     constant = none & ~(varies[:, None] & varies)

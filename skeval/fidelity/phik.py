@@ -99,8 +99,8 @@ class PhikMatrixDifference(AssociationDifference):
         measure = (Binning(self.n_bins, "uniform-plain"), self.noise_correction, self.backend)
         return phik_matrix(context, role, names, *measure)
 
-    def _reduced(self, gaps: np.ndarray) -> float:
-        return float(np.nanmax(gaps)) if self.reduce == "max_abs" else super()._reduced(gaps)
+    def _reduce_gaps(self, gaps: np.ndarray) -> float:
+        return float(np.nanmax(gaps)) if self.reduce == "max_abs" else super()._reduce_gaps(gaps)
 
     def _summary(self, result: Result) -> str:
         reduced = "at most" if self.reduce == "max_abs" else "on average"

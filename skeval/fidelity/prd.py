@@ -13,7 +13,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
 from skeval.exceptions import MetricWarning
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.steps.classifiers import MAX_ROWS, Classifiers, Scores, candidates, split, too_few
 from skeval.steps.clusters import cluster_histograms, clustered_rows
 from skeval.steps.column_choice import column_key, nothing_to_measure
@@ -124,10 +124,10 @@ class PRDCurve(CurveMetric):
 
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
+            return undefined_result("no column of this table can be measured.")
         sizes = clustered_rows(context, self.balance, self.max_rows)
         if min(sizes.values()) < self.n_clusters:
-            return undefined(
+            return undefined_result(
                 f"{self.n_clusters} clusters need as many rows of each table at least; "
                 f"there are {min(sizes.values())}."
             )
@@ -219,13 +219,15 @@ class ClassifierPRD(CurveMetric):
 
     def _compute(self, context: Context) -> Result:
         if reason := too_few(context, self.columns):
-            return undefined(reason)
+            return undefined_result(reason)
         halves = (self.columns, self.test_size, self.max_rows, self.random_state)
         models = candidates(self.estimator)
         splits = {name: split(context, which, *halves) for name, which in models.items()}
         one = next(iter(splits.values()))
         if one.scores.real.size < 2:
-            return undefined("thresholds are chosen on some unseen rows and judged on others.")
+            return undefined_result(
+                "thresholds are chosen on some unseen rows and judged on others."
+            )
         scored = [_halves(one.scores) for one in splits.values()]
         precision, recall = curve_of_scores(scored, self.n_angles)
         details = {

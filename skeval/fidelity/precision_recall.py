@@ -11,7 +11,7 @@ from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.manifolds import (
     calibrated_coverage,
     expected_clipped_coverage,
@@ -20,7 +20,14 @@ from skeval.stats.manifolds import (
     is_within,
     soft_cover,
 )
-from skeval.steps.balls import ball_counts, distance_blocks, drawn, n_drawn, radii, rows_in_balls
+from skeval.steps.balls import (
+    ball_counts,
+    distance_blocks,
+    n_drawn,
+    radii,
+    rows_in_balls,
+    sample_size,
+)
 from skeval.steps.column_choice import ColumnChoice, column_key, nothing_to_measure
 from skeval.steps.columns import ROLES
 from skeval.steps.neighbors import nearest, rows_of
@@ -66,11 +73,11 @@ class TwoSided(Metric):
 
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
+            return undefined_result("no column of this table can be measured.")
         n_rows = {role: n_drawn(context, role, self.max_rows) for role in ROLES}
         for role in self._with_radii:
             if n_rows[role] <= self.k:
-                return undefined(
+                return undefined_result(
                     f"a row needs k={self.k} neighbours in its own table; {role} has "
                     f"{n_rows[role]} rows."
                 )
@@ -445,7 +452,7 @@ def soft_shares(
         for role in ROLES
     )
     train, synthetic = (
-        rows_of(context, role, space, columns, drawn(context, role, max_rows), seed)
+        rows_of(context, role, space, columns, sample_size(context, role, max_rows), seed)
         for role in ROLES
     )
     by_train, by_synthetic = np.ones(len(synthetic)), np.ones(len(train))

@@ -16,7 +16,7 @@ from skeval.core.declared import declared
 from skeval.core.needs import unmet
 from skeval.core.tags import MetricTags
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.distance_bounds import Confusion, separation
 from skeval.stats.roc import auc
 from skeval.steps.classifiers import (
@@ -29,7 +29,7 @@ from skeval.steps.classifiers import (
     learn,
     nominal_columns,
     out_of_fold,
-    relabelled,
+    permute_tables,
     too_few,
 )
 from skeval.steps.column_choice import ColumnChoice, chosen_columns
@@ -195,7 +195,7 @@ class PropensityMSE(Metric):
 
     def _compute(self, context: Context) -> Result:
         if reason := too_few(context, self.columns):
-            return undefined(reason)
+            return undefined_result(reason)
         fit = (self.model, self.interactions, self.out_of_fold)
         how = How(*fit, self.max_rows, self.columns, self.random_state)
         fitted = propensity(context, how, "train")
@@ -203,10 +203,12 @@ class PropensityMSE(Metric):
         forms = {
             "raw": fitted.value,
             "ratio": null.ratio(raw.value),
-            "standardized": null.standardized(raw.value),
+            "standardized": null.standardize(raw.value),
         }
         if np.isnan(forms[self.form]):
-            return undefined("no column varies, so that the null is 0 and there is no ratio.")
+            return undefined_result(
+                "no column varies, so that the null is 0 and there is no ratio."
+            )
         details = {
             **forms,
             "null": {"kind": self._kind, "mean": null.mean, "spread": null.spread},
@@ -370,7 +372,7 @@ def propensity(
     """Return the probabilities of samples of two tables, of which `other` has the label 1."""
     rows = drawn_rows(context, real, how.columns, how.max_rows, how.seed)
     others = drawn_rows(context, other, how.columns, n_other or how.max_rows, how.seed)
-    return _fitted(how, rows, others, nominal_columns(context, how.columns))
+    return _fit_propensity(how, rows, others, nominal_columns(context, how.columns))
 
 
 @shared
@@ -381,11 +383,11 @@ def permuted_values(context: Context, how: How, real: str, n_permutations: int) 
         for role in (real, "synthetic")
     ]
     nominal = nominal_columns(context, how.columns)
-    dealt = relabelled(tables, n_permutations, how.seed)
-    return np.array([_fitted(how, first, second, nominal).value for first, second in dealt])
+    dealt = permute_tables(tables, n_permutations, how.seed)
+    return np.array([_fit_propensity(how, first, second, nominal).value for first, second in dealt])
 
 
-def _fitted(
+def _fit_propensity(
     how: How, real: np.ndarray, synthetic: np.ndarray, nominal: Sequence[bool]
 ) -> Propensity:
     if how.out_of_fold:
@@ -396,7 +398,7 @@ def _fitted(
     if not _is_regression(how.model, how.out_of_fold):
         scores = learn(how.model, rows, labels, nominal, how.seed).scores(rows)
         return Propensity(scores[:n_real], scores[n_real:])
-    encoder = OneHot.of(rows, nominal)
+    encoder = OneHot.from_rows(rows, nominal)
     design = encoder.transform(rows)
     if how.interactions:
         design = with_products(design, encoder.owners)
@@ -528,7 +530,7 @@ class PropensityNull(NamedTuple):
         """Return the value as a multiple of its mean; nan where that is 0."""
         return value / self.mean if self.mean > 0 else float("nan")
 
-    def standardized(self, value: float) -> float:
+    def standardize(self, value: float) -> float:
         """Return how many standard deviations the value is above its mean; nan where it is 0."""
         return (value - self.mean) / self.spread if self.spread > 0 else float("nan")
 
@@ -571,7 +573,7 @@ def companions(real: np.ndarray, synthetic: np.ndarray) -> dict[str, float]:
     # Source: G. M. Raab, B. Nowok, C. Dibben, "Assessing, visualizing and improving the
     # utility of synthetic data" (2021), arXiv:2109.12717.
     real, synthetic = (np.round(scores, _EQUAL) for scores in (real, synthetic))
-    seen = Confusion.of(real, synthetic)
+    seen = Confusion.from_scores(real, synthetic)
     at_half = [(scores == 0.5).sum() / 2.0 for scores in (real, synthetic)]
     right = seen.n_synthetic_as_synthetic + at_half[1]
     right += seen.n_real - seen.n_real_as_synthetic - at_half[0]

@@ -13,7 +13,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.fidelity.marginal_metric import TAGS
 from skeval.results.result import Result, mean_of_columns
-from skeval.steps.columns import emptied_columns, mean_of_defined, sorted_pairs
+from skeval.steps.columns import emptied_columns, mean_ignoring_nan, sorted_pairs
 from skeval.tables.preprocessing import inner_edges
 from skeval.utils.formatting import number
 from skeval.utils.parameters import Columns, Interval
@@ -87,7 +87,7 @@ class QuantileMSE(Metric):
             greater_is_better=False,
             warnings=emptied_columns(pairs),
             ceilings=ceilings,
-            ceiling=mean_of_defined(ceilings),
+            ceiling=mean_ignoring_nan(ceilings),
         )
 
     def _summary(self, result: Result) -> str:

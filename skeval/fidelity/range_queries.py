@@ -12,11 +12,11 @@ import pandas as pd
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
-from skeval.core.counts import counted, summed
+from skeval.core.counts import count_in_rows, sum_counts
 from skeval.core.declared import declared
 from skeval.core.tags import COLUMN_TAGS
 from skeval.exceptions import DegenerateInputWarning
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.distributions import hypergeometric_deviation
 from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.columns import ROLES, sorted_values
@@ -98,7 +98,7 @@ class RangeQueryError(Metric):
     def _compute(self, context: Context) -> Result:
         names = _names(context, self.columns)
         if not names:
-            return undefined("no column of this table can be measured.")
+            return undefined_result("no column of this table can be measured.")
         drawing = (names, self.order, self.n_queries, self.random_state)
         places = range_queries(context, *drawing).columns
         (train, singles), (synthetic, _) = (answers(context, role, *drawing) for role in ROLES)
@@ -171,7 +171,7 @@ def answers(
     queries = range_queries(context, names, order, n_queries, seed)
     numeric = context.schema.columns(*NUMERIC)
     count = partial(_answers_of, queries=queries, names=names, numeric=numeric)
-    counts, singles = counted(context, role, names, count, summed)
+    counts, singles = count_in_rows(context, role, names, count, sum_counts)
     return counts, singles
 
 

@@ -13,7 +13,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
 from skeval.exceptions import NothingToMeasureWarning
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.steps.classifiers import BINNED, MAX_ROWS, Classifier, measured_names, too_few
 from skeval.steps.halves import N_HALVINGS
 from skeval.steps.relations import (
@@ -120,15 +120,15 @@ class RelationScore(Metric):
 
     def _compute(self, context: Context) -> Result:
         if reason := too_few(context, self.columns, self.n_folds):
-            return undefined(reason)
+            return undefined_result(reason)
         if len(measured_names(context, self.columns)) < 2:
             reason = "a relation needs two columns that can be measured."
-            return undefined(reason, NothingToMeasureWarning)
+            return undefined_result(reason, NothingToMeasureWarning)
         how = self._how()
         relations = learned_relations(context, *how)
         if relations.area - _half_width(relations.error) <= 0.5:
-            return undefined(_UNRELATED, NothingToMeasureWarning)
-        return _kept(relations, apart_scores(context, *how))
+            return undefined_result(_UNRELATED, NothingToMeasureWarning)
+        return _score_relations(relations, apart_scores(context, *how))
 
     def _how(self) -> tuple[Any, ...]:
         model = BINNED if self.estimator is None else self.estimator
@@ -141,7 +141,7 @@ class RelationScore(Metric):
             n_fresh = min(context.n_rows(each) for each in ("holdout", "synthetic"))
             context = holdout_in_place(context, n_fresh)
         relations = learned_relations(context, *how)
-        n_drawn = int(self._n_counted(context, n_rows) * self._share(context, n_rows))
+        n_drawn = int(self._n_compared_rows(context, n_rows) * self._share(context, n_rows))
         scores = apart_scores(context, *how)[:, :, :n_drawn]
         return (areas_of_halves(scores, N_HALVINGS) - 0.5) / (relations.area - 0.5)
 
@@ -152,7 +152,7 @@ class RelationScore(Metric):
         )
 
 
-def _kept(relations: Relations, scores: np.ndarray) -> Result:
+def _score_relations(relations: Relations, scores: np.ndarray) -> Result:
     """Return which share of what classifiers know of train they find in other rows."""
     area, error_of_area = mean_area(scores)
     known = relations.area - 0.5

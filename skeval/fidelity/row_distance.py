@@ -11,7 +11,7 @@ import numpy as np
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.pair_sums import permutation_p_value
 from skeval.steps.column_choice import nothing_to_measure
 from skeval.steps.encoded_rows import OfTrain, preprocessor
@@ -58,15 +58,15 @@ class RowDistance(Metric):
 
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
+            return undefined_result("no column of this table can be measured.")
         rows = self._rows(context)
         train, synthetic = rows["train"], rows["synthetic"]
         if train.shape[1] == 0:
-            return undefined("no column of this table can be measured.")
+            return undefined_result("no column of this table can be measured.")
         if any(np.abs(part).max() > _LARGEST for part in rows.values()):
-            return undefined("some values are so large that distances to them are infinite.")
+            return undefined_result("some values are so large that distances to them are infinite.")
         if min(len(train), len(synthetic)) < self._fewest:
-            return undefined(f"train and synthetic need {self._fewest} rows each.")
+            return undefined_result(f"train and synthetic need {self._fewest} rows each.")
         scale = self._scale(train, synthetic, train)
         values, details = self._distances(train, synthetic, scale, 0)
         details["n_rows"] = {role: len(part) for role, part in rows.items()}

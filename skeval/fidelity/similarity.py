@@ -15,7 +15,7 @@ from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.fidelity.pair_metric import PairMetric, worst_pair
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.distributions import (
     exact_mean,
     expected_total_variation,
@@ -135,7 +135,7 @@ class SimilarityMatrix(Metric):
     def _compute(self, context: Context) -> Result:
         names = chosen_columns(context.schema, self.columns)
         if not names:
-            return undefined("no column of this table can be measured.")
+            return undefined_result("no column of this table can be measured.")
         binning = Binning(self.n_bins, self.strategy, self.max_categories)
         matrix, ceiling = matrices(context, names, binning)
         weights = _weights(len(names), self.average)
@@ -334,7 +334,7 @@ def axis(context: Context, column: str, n_bins: int, min_count: int) -> Axis:
     frequent = _frequent_numbers(values, min_count)
     if frequent:
         edges = _edges(values[~np.isin(values, frequent)], n_bins, min_count, limit)
-    labels = tuple(f"= {_written(value, kind)}" for value in frequent)
+    labels = tuple(f"= {_format_value(value, kind)}" for value in frequent)
     return Axis(kind, labels, edges=edges, frequent=tuple(frequent))
 
 
@@ -346,7 +346,7 @@ def _frequent_numbers(values: np.ndarray, min_count: int) -> list[float]:
     return sorted(float(distinct[i]) for i in order if counts[i] >= least)
 
 
-def _written(value: float, kind: str) -> str:
+def _format_value(value: float, kind: str) -> str:
     if kind != "datetime":
         return f"{value:.6g}"
     date = pd.Timestamp(value, unit="s")

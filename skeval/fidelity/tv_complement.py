@@ -14,7 +14,7 @@ from skeval.fidelity.marginal_metric import TAGS, MarginalMetric
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_total_variation, total_variation
 from skeval.steps.column_choice import columns_of
-from skeval.steps.columns import ROLES, cells, emptied, histogram, mean_of_defined
+from skeval.steps.columns import ROLES, cells, empty_column_warnings, histogram, mean_ignoring_nan
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import BinCount, Columns
@@ -82,9 +82,11 @@ class TVComplement(MarginalMetric):
         return mean_of_columns(
             dict.fromkeys(counts, math.nan) | scores,
             n_total=len(context.schema.kinds),
-            warnings=emptied({name: (p.sum(), q.sum()) for name, (p, q) in counts.items()}),
+            warnings=empty_column_warnings(
+                {name: (p.sum(), q.sum()) for name, (p, q) in counts.items()}
+            ),
             ceilings=ceilings,
-            ceiling=mean_of_defined({name: ceilings[name] for name in defined}),
+            ceiling=mean_ignoring_nan({name: ceilings[name] for name in defined}),
         )
 
     def _summary(self, result: Result) -> str:

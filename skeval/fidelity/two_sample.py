@@ -14,7 +14,7 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.exceptions import MetricWarning
 from skeval.fidelity.classifier_metric import ClassifierMetric
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import WARNING_LEVEL
 from skeval.stats.distance_bounds import Confusion
 from skeval.stats.intervals import clopper_pearson, wilson
@@ -32,8 +32,8 @@ from skeval.steps.classifiers import (
     importances,
     nominal_columns,
     out_of_fold,
+    permute_tables,
     read_columns,
-    relabelled,
     split,
     text_sources,
     too_few,
@@ -93,7 +93,7 @@ class TwoSampleTest(ClassifierMetric):
     def _compute(self, context: Context) -> Result:
         columns = self._read(context)
         if reason := too_few(context, columns, self.n_folds):
-            return undefined(reason)
+            return undefined_result(reason)
         name, estimator = next(iter(self._models().items()))
         scores = fold_scores(context, estimator, columns, *self._rows)
         value, area = _statistic(scores, self.scoring), auc(scores.synthetic, scores.real)
@@ -141,7 +141,7 @@ class TwoSampleTest(ClassifierMetric):
             (columns, self.test_size, self.max_rows, self.random_state),
         )
         tested = {
-            name: _tested(context, model, self.scoring, rows, halves)
+            name: _test_classifier(context, model, self.scoring, rows, halves)
             for name, model in models.items()
         }
         headline = tested[chosen][1]
@@ -270,10 +270,10 @@ class ClassifierTwoSampleTest(TwoSampleTest):
 def _statistic(scores: Scores, scoring: str) -> float:
     if scoring == "auc":
         return auc(scores.synthetic, scores.real)
-    return Confusion.of(scores.real, scores.synthetic).accuracy
+    return Confusion.from_scores(scores.real, scores.synthetic).accuracy
 
 
-def _tested(
+def _test_classifier(
     context: Context, estimator: Any, scoring: str, rows: tuple[Any, ...], halves: tuple[Any, ...]
 ) -> tuple[dict[str, float], dict[str, Any]]:
     """Return what a classifier reaches out of fold, with its p-value, and the test of one split."""
@@ -311,7 +311,7 @@ def _interval(scores: Scores, value: float, scoring: str) -> tuple[float, float]
 def _split_test(tested: Split, scoring: str) -> dict[str, Any]:
     """Return what one split says, by both scorings, and its p-values by one."""
     real, synthetic = tested.scores.real, tested.scores.synthetic
-    called, area = Confusion.of(real, synthetic), delong(synthetic, real)
+    called, area = Confusion.from_scores(real, synthetic), delong(synthetic, real)
     n = real.size + synthetic.size
     if scoring == "auc":
         above, below = auc_p_value(synthetic, real), auc_p_value(synthetic, real, "less")
@@ -355,5 +355,7 @@ def permutation_p_value(
         return _statistic(scores, scoring)
 
     least = score(*tables) - _NOISE
-    n_reached = sum(score(*dealt) >= least for dealt in relabelled(tables, n_permutations, seed))
+    n_reached = sum(
+        score(*dealt) >= least for dealt in permute_tables(tables, n_permutations, seed)
+    )
     return (1.0 + n_reached) / (n_permutations + 1.0)

@@ -19,7 +19,7 @@ from skeval.steps.columns import (
     emptied_columns,
     finite_pairs,
     infinite_columns,
-    mean_of_defined,
+    mean_ignoring_nan,
     unscaled_columns,
     width,
 )
@@ -113,9 +113,9 @@ class WassersteinDistance(Metric):
                 *unscaled_columns(unscaled, self.normalize),
             ),
             similarities=similarities,
-            similarity=mean_of_defined(similarities),
+            similarity=mean_ignoring_nan(similarities),
             ceilings=chance,
-            ceiling=mean_of_defined(chance),
+            ceiling=mean_ignoring_nan(chance),
         )
 
     def _summary(self, result: Result) -> str:

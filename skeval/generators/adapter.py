@@ -271,12 +271,12 @@ class GeneratorAdapter(BaseEstimator):
         return type(self)(**params)
 
     def __copy__(self) -> GeneratorAdapter:
-        return self._copied(self.__dict__)
+        return self._copy_with_state(self.__dict__)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> GeneratorAdapter:
-        return self._copied(copy.deepcopy(self.__dict__, memo))
+        return self._copy_with_state(copy.deepcopy(self.__dict__, memo))
 
-    def _copied(self, state: dict[str, Any]) -> GeneratorAdapter:
+    def _copy_with_state(self, state: dict[str, Any]) -> GeneratorAdapter:
         """Return an adapter with this state: within the process copies keep the rows."""
         copied = object.__new__(type(self))
         copied.__dict__.update(state)
@@ -293,7 +293,7 @@ def _seed_of(random_state: int | None) -> int | None:
     return None if random_state is None else int(random_state) % _SEED_LIMIT
 
 
-def reseeded(
+def seeded_copy(
     generator: Any, seed: int, parameters: Mapping[str, Any] | None = None
 ) -> GeneratorAdapter:
     """Return an unfitted copy of a generator with this seed and these parameters, not its own."""

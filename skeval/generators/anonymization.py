@@ -148,7 +148,7 @@ class MondrianAnonymization(Sampler):
         self._rows = train.iloc[np.concatenate(classes)].reset_index(drop=True)
         bounds = np.cumsum(sizes[kept])[:-1]
         inside = np.split(np.arange(self.n_released_), bounds)
-        self._generalised = {j: _generalised(self._rows.iloc[:, j], inside) for j in known}
+        self._generalised = {j: _generalize(self._rows.iloc[:, j], inside) for j in known}
 
     def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         whole, rest = divmod(n, self.n_released_)
@@ -202,7 +202,7 @@ class _Generalised:
             drawn = column.take(rows).reset_index(drop=True)
             return drawn.mask(absent) if absent.any() else drawn
         values = numbers_of(column.iloc[self.levels])
-        grid = Steps.of(np.unique(values))
+        grid = Steps.from_values(np.unique(values))
         low, high = (values[np.where(absent, 0, ends)] for ends in (first, last))
         drawn = as_dtype(grid.between(low, high, part), column.dtype)
         return drawn.mask(absent) if absent.any() else drawn
@@ -213,7 +213,7 @@ def mondrian_classes(points: np.ndarray, k: int) -> list[np.ndarray]:
     open_parts, classes = [np.arange(len(points))], []
     while open_parts:
         rows = open_parts.pop()
-        below = _cut(points[rows], k)
+        below = _split_rows(points[rows], k)
         if below is None:
             classes.append(rows)
         else:
@@ -221,7 +221,7 @@ def mondrian_classes(points: np.ndarray, k: int) -> list[np.ndarray]:
     return classes
 
 
-def _cut(points: np.ndarray, k: int) -> np.ndarray | None:
+def _split_rows(points: np.ndarray, k: int) -> np.ndarray | None:
     """Tell which rows go into the lower of two parts; None if no cut leaves k on both sides."""
     n_rows = len(points)
     if n_rows < 2 * k:
@@ -265,7 +265,7 @@ def _widths(points: np.ndarray) -> np.ndarray:
     return np.asarray(np.minimum(1.0, points.max(axis=0) - points.min(axis=0)))
 
 
-def _generalised(column: pd.Series, classes: list[np.ndarray]) -> _Generalised:
+def _generalize(column: pd.Series, classes: list[np.ndarray]) -> _Generalised:
     """Return what the values of classes have in common."""
     coded = ordered_codes(column)
     between = kind_of(column.dtype) in _BETWEEN

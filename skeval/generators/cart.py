@@ -222,7 +222,7 @@ def _draw_between(
     low, high = np.minimum(codes, neighbors), np.maximum(codes, neighbors)
     part = rng.random(len(codes))
     distinct = numbers_of(column.iloc[coded.positions])
-    drawn = Steps.of(distinct).between(distinct[low], distinct[high], part)
+    drawn = Steps.from_values(distinct).between(distinct[low], distinct[high], part)
     values = as_dtype(drawn, column.dtype)
     codes = low + np.rint(part * (high - low)).astype(np.int64)
     return values.mask(missing) if missing.any() else values, codes

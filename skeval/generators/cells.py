@@ -124,7 +124,7 @@ def date_of(cell: Any) -> int | None:
     """Return a cell as microseconds since 1970 in UTC, dates as of ISO 8601 too; None if none."""
     if isinstance(cell, str):
         cell = _date_in(cell.strip())
-    return _clipped(_microseconds(cell)) if is_date(cell) else None
+    return _clip_microseconds(_microseconds(cell)) if is_date(cell) else None
 
 
 def key_of(cell: Any) -> Hashable:
@@ -136,7 +136,7 @@ def key_of(cell: Any) -> Hashable:
     if is_date(cell):
         return "date", date_of(cell)
     if isinstance(cell, (datetime.timedelta, np.timedelta64)):
-        return "duration", _clipped(_microseconds(cell))
+        return "duration", _clip_microseconds(_microseconds(cell))
     return cell
 
 
@@ -147,7 +147,7 @@ def _date_in(text: str) -> datetime.datetime:
         return datetime.datetime.fromisoformat(text + {4: "-01-01", 7: "-01"}[len(text)])
 
 
-def _clipped(microseconds: int) -> int:
+def _clip_microseconds(microseconds: int) -> int:
     return max(-_LAST, min(microseconds, _LAST))
 
 

@@ -58,7 +58,7 @@ class Plain:
     def fit(self, train: pd.DataFrame, seed: int | None) -> Any:
         """Fit a copy of the generator."""
         made = clone(self.generator, safe=False)
-        if seed is not None and _took_seed(made, seed):
+        if seed is not None and _set_seeds(made, seed):
             fitted = made.fit(train)
         else:
             fitted = seeded_call(made.fit, seed, train)
@@ -108,14 +108,14 @@ class Synthesizer:
         )
         metadata = detect_metadata(rows) if self.metadata is None else copy.deepcopy(self.metadata)
         made = self.kind(metadata, **self.parameters)
-        with _global_seed(seed):
+        with _seed_global_state(seed):
             by_name = _sdv_takes_dicts()
             made.fit({next(iter(metadata.to_dict()["tables"])): rows} if by_name else rows)
         return made
 
     def sample(self, fitted: Any, n: int, seed: int | None) -> Any:
         """Sample by seed; left alone, all of a kind would start from the same one."""
-        with _global_seed(seed):
+        with _seed_global_state(seed):
             # there is no public way to seed in any version so far
             if hasattr(fitted, "reset_sampling"):
                 fitted.reset_sampling()
@@ -280,7 +280,7 @@ def _arguments(synthesizer: Any) -> dict[str, Any]:
     }
 
 
-def _took_seed(generator: Any, seed: int) -> bool:
+def _set_seeds(generator: Any, seed: int) -> bool:
     """Set the seeds of a generator that are None; tell whether one of them is its own."""
     if not (hasattr(generator, "get_params") and hasattr(generator, "set_params")):
         return False
@@ -299,12 +299,12 @@ def seeded_call(function: Callable[..., Any], seed: int | None, *arguments: Any)
     taken = parameters_taken(function) or {}
     if by_name := {name: seed for name in SEEDS if name in taken}:
         return function(*arguments, **by_name)
-    with _global_seed(seed):
+    with _seed_global_state(seed):
         return function(*arguments)
 
 
 @contextmanager
-def _global_seed(seed: int | None) -> Iterator[None]:
+def _seed_global_state(seed: int | None) -> Iterator[None]:
     """Seed what libraries draw from if they take no seed, and put its state back."""
     if seed is None:
         yield

@@ -77,14 +77,14 @@ class Steps:
     step: int
 
     @classmethod
-    def of(cls, distinct: np.ndarray) -> Steps:
+    def from_values(cls, distinct: np.ndarray) -> Steps:
         """Return the grid of sorted values."""
         if distinct.dtype.kind == "f":
             return cls(_decimals_of(distinct), 1)
         # unsigned differences cannot overflow
         return cls(None, int(np.gcd.reduce(np.diff(distinct.view(np.uint64)))) or 1)
 
-    def rounded(self, values: np.ndarray) -> np.ndarray:
+    def round_values(self, values: np.ndarray) -> np.ndarray:
         """Return floats with the decimals of the column."""
         return values if self.decimals is None else np.asarray(values.round(self.decimals))
 
@@ -93,7 +93,7 @@ class Steps:
         if lower.dtype.kind == "f":
             with np.errstate(invalid="ignore", over="ignore"):
                 gap = upper - lower
-            return self.rounded(lower + part * np.where(np.isfinite(gap), gap, 0.0))
+            return self.round_values(lower + part * np.where(np.isfinite(gap), gap, 0.0))
         # unsigned differences cannot overflow, and float64 would lose the digits of the values
         gap = upper.view(np.uint64) - lower.view(np.uint64)
         part = np.minimum(part, np.nextafter(1.0, 0.0))  # all of 2**64 - 1 steps would overflow

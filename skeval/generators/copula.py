@@ -183,7 +183,7 @@ def _marginal(column: pd.Series, codes: Codes) -> _Levels | _Numbers:
         cumulative = np.cumsum(counts) / max(counts.sum(), 1)
         return _Levels(column.iloc[codes.positions].array, column.dtype, cumulative, missing)
     values = np.sort(numbers_of(column.dropna()))
-    return _Numbers(values, column.dtype, Steps.of(np.unique(values)), missing)
+    return _Numbers(values, column.dtype, Steps.from_values(np.unique(values)), missing)
 
 
 def _scores(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

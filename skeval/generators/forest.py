@@ -169,7 +169,7 @@ class RandomForestImputation(Sampler):
         if not finite.any():
             return column
         distinct = np.unique(values[finite])
-        grid, low, high = Steps.of(distinct), distinct[:1], distinct[-1:]
+        grid, low, high = Steps.from_values(distinct), distinct[:1], distinct[-1:]
         target = grid.part(low, high, values[finite])
         part = self._fit_predict(RandomForestRegressor, others, rows[finite], target, seed)
         predicted = as_dtype(np.clip(grid.between(low, high, part), low, high), column.dtype)

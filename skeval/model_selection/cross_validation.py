@@ -24,8 +24,8 @@ from sklearn.utils.validation import check_memory
 
 from skeval.core.base import Metric
 from skeval.exceptions import InvalidParameterError, MostlySharedRowsWarning, SharedRowsWarning
-from skeval.generators.adapter import GeneratorAdapter, reseeded
-from skeval.model_selection.efficiency import Efficiency, timed
+from skeval.generators.adapter import GeneratorAdapter, seeded_copy
+from skeval.model_selection.efficiency import Efficiency, fit_and_sample
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.stats.folds import fold_mean
@@ -242,7 +242,7 @@ def cross_validate_generator(
     ]
     tasks = (
         (
-            reseeded(generator, fit_seed),
+            seeded_copy(generator, fit_seed),
             clone(evaluator),
             rows.iloc[learned].reset_index(drop=True),
             rows.iloc[tested].reset_index(drop=True),
@@ -253,7 +253,7 @@ def cross_validate_generator(
         for (learned, tested), (fit_seed, sample_seed) in zip(splits, seeds, strict=True)
     )
     location = os.fspath(memory) if isinstance(memory, Path) else memory
-    kept = check_memory(location).cache(_evaluated)
+    kept = check_memory(location).cache(_evaluate_fold)
     evaluated = current_engine(n_jobs).map(kept, tasks)
     shares = (len(tested) / len(learned) for learned, tested in splits)
     results, costs = zip(*evaluated, strict=True)
@@ -261,7 +261,7 @@ def cross_validate_generator(
     return CrossValidated(results, tuple(shares), costs)
 
 
-def _evaluated(
+def _evaluate_fold(
     adapter: GeneratorAdapter,
     evaluator: Metric | MetricSuite,
     train: pd.DataFrame,
@@ -272,7 +272,7 @@ def _evaluated(
 ) -> tuple[SuiteResult, Efficiency]:
     """Return the results of one fold, and what fit and sample cost."""
     n_rows = len(train) if n_samples is None else n_samples
-    synthetic, cost = timed(adapter, train, n_rows, seed)
+    synthetic, cost = fit_and_sample(adapter, train, n_rows, seed)
     result = fitted_on(evaluator, train, holdout, schema).evaluate(synthetic)
     return SuiteResult({result.metric: result}) if isinstance(result, Result) else result, cost
 
@@ -297,7 +297,7 @@ def _warn_of_shared_rows(results: Sequence[SuiteResult]) -> None:
     if shared:
         fold = max(shared, key=lambda fold: isinstance(shared[fold], MostlySharedRowsWarning))
         where = f"{len(shared)} of {len(results)} folds, for example fold {fold}"
-        warnings.warn(shared[fold].within(where), stacklevel=3)
+        warnings.warn(shared[fold].with_prefix(where), stacklevel=3)
 
 
 def splits_of(

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError
-from skeval.generators.adapter import GeneratorAdapter, reseeded
+from skeval.generators.adapter import GeneratorAdapter, seeded_copy
 from skeval.tables.frames import as_frame
 from skeval.utils.parameters import Positive, Seed, check_parameters, legal_sets
 
@@ -161,7 +161,7 @@ def efficiency_curve(
     costs = []
     for varied, n, k in sizes:
         part = rows.iloc[np.sort(order[:n]), :k].reset_index(drop=True)
-        _, cost = timed(reseeded(generator, random_state), part, n, random_state)
+        _, cost = fit_and_sample(seeded_copy(generator, random_state), part, n, random_state)
         costs.append({"varied": varied, "n_rows": n, "n_columns": k, **asdict(cost)})
     return pd.DataFrame(costs)
 
@@ -177,7 +177,7 @@ def _sizes(given: Sequence[int] | None, most: int, name: str) -> list[int]:
     return [int(n) for n in given]
 
 
-def timed(
+def fit_and_sample(
     adapter: GeneratorAdapter, train: pd.DataFrame, n_rows: int, seed: int
 ) -> tuple[pd.DataFrame, Efficiency]:
     """Return what a generator samples, and what fit and sample cost."""

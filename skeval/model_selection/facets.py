@@ -183,7 +183,7 @@ def _fold_ends(result: CrossValidated, scorer: OverallScore, better: bool) -> pd
 
 def _ends(result: SuiteResult, scorer: OverallScore, better: bool) -> pd.Series:
     """Return the score of each facet with all metrics at one end of their intervals."""
-    frame = scorer.frame({name: _moved(one, better) for name, one in result.items()})
+    frame = scorer.frame({name: _at_interval_end(one, better) for name, one in result.items()})
     used = frame[frame["left_out"] == ""]
     ends = pd.Series(np.nan, index=_FACETS)
     for facet, own in used.groupby("facet"):
@@ -194,7 +194,7 @@ def _ends(result: SuiteResult, scorer: OverallScore, better: bool) -> pd.Series:
     return ends
 
 
-def _moved(result: Result, better: bool) -> Result:
+def _at_interval_end(result: Result, better: bool) -> Result:
     """Return a result with its value at the better or the worse end of its interval."""
     if result.interval is None or result.tags is None or np.isnan(result.value):
         return result

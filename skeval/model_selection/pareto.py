@@ -70,8 +70,8 @@ def pareto_front(
     """
     points = pareto.points_of(scores, facets, "pareto_front")
     ends = pareto.ends_of(scores, low, high, facets, "pareto_front")
-    known = _known(points, facets, "pareto_front: the front is empty")
-    beaten = pareto.dominated(points, *(ends or ()))
+    known = _points_with_all_scores(points, facets, "pareto_front: the front is empty")
+    beaten = pareto.dominated_points(points, *(ends or ()))
     return pd.Series(known & ~beaten, index=scores.index, name="on_front")
 
 
@@ -124,7 +124,7 @@ def hypervolume(
             "hypervolume: reference must be a finite number, or one for each of "
             f"{', '.join(map(str, facets))}, got {reference!r}."
         )
-    known = points[_known(points, facets, "hypervolume: the volume is 0")]
+    known = points[_points_with_all_scores(points, facets, "hypervolume: the volume is 0")]
     return pareto.hypervolume(known, np.broadcast_to(worst, (len(facets),)))
 
 
@@ -168,7 +168,7 @@ def knee(scores: pd.DataFrame, facets: Sequence[str] = FACETS) -> Any:
     'b'
     """
     points = _finite(pareto.points_of(scores, facets, "knee"), "knee")
-    _known(points, facets, "knee: there is none")
+    _points_with_all_scores(points, facets, "knee: there is none")
     position = pareto.knee(points)
     return None if position is None else scores.index[position]
 
@@ -179,7 +179,9 @@ def _finite(points: np.ndarray, owner: str) -> np.ndarray:
     return points
 
 
-def _known(points: np.ndarray, facets: Sequence[str], consequence: str) -> np.ndarray:
+def _points_with_all_scores(
+    points: np.ndarray, facets: Sequence[str], consequence: str
+) -> np.ndarray:
     """Return which points have all scores; warn if, of some points, none has."""
     lacks = np.isnan(points)
     known: np.ndarray = ~lacks.any(axis=1)

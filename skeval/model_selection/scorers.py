@@ -181,16 +181,17 @@ class GeneratorScorer(BaseEstimator):
 
     def __call__(self, generator: Any, X: Any, y: Any = None) -> float | dict[str, float]:
         """Score a fitted generator on rows that it has not seen."""
-        scored = self._evaluated(generator, X, lenient=isinstance(self.evaluator, MetricSuite))
+        scored = self._evaluate(generator, X, lenient=isinstance(self.evaluator, MetricSuite))
         if isinstance(self.evaluator, Metric):
-            return signed(scored) if isinstance(scored, Result) else float("nan")
+            return signed_value(scored) if isinstance(scored, Result) else float("nan")
         kinds = TableSchema.infer(_folds(generator, X)[1], self.schema)
         absent = self.evaluator.absent(kinds)  # the same for all folds, measured or not
         names = [name for name in self.directions() if name not in absent]
         if not isinstance(scored, SuiteResult):
             return dict.fromkeys(names, np.nan)
         return {
-            name: _no_alarm(scored) if name == NO_ALARM else signed(scored[name]) for name in names
+            name: _no_alarm(scored) if name == NO_ALARM else signed_value(scored[name])
+            for name in names
         }
 
     def evaluate(self, generator: Any, X: Any) -> Result | SuiteResult | None:
@@ -198,9 +199,9 @@ class GeneratorScorer(BaseEstimator):
 
         What the generator raises when it is sampled is raised.
         """
-        return self._evaluated(generator, X, lenient=False)
+        return self._evaluate(generator, X, lenient=False)
 
-    def _evaluated(self, generator: Any, X: Any, *, lenient: bool) -> Result | SuiteResult | None:
+    def _evaluate(self, generator: Any, X: Any, *, lenient: bool) -> Result | SuiteResult | None:
         """Return the result; where `lenient`, None and a warning if there is nothing to measure."""
         generator, train, holdout = _folds(generator, X)
         if same_rows(train, holdout):
@@ -251,7 +252,7 @@ def _no_alarm(result: SuiteResult) -> float:
     return float(not (judged.alarm or judged.copies)) if judged.n_tests else float("nan")
 
 
-def signed(result: Result) -> float:
+def signed_value(result: Result) -> float:
     """Return a value so that more is better."""
     sign = result.tags.sign if result.tags else 0
     return sign * result.value if sign else float("nan")

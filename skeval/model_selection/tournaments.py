@@ -19,7 +19,7 @@ from skeval.model_selection.cross_validation import (
     bounds_of,
     cross_validate_generator,
 )
-from skeval.model_selection.scorers import signed
+from skeval.model_selection.scorers import signed_value
 from skeval.results.policy import Policy
 from skeval.results.requirement import RuleOutcome
 from skeval.results.result import Result
@@ -28,7 +28,7 @@ from skeval.stats.folds import fold_mean
 from skeval.stats.ranks import Ranks, ranks_of
 from skeval.suites.ready import make_suite
 from skeval.suites.suite import MetricSuite
-from skeval.utils.formatting import as_float, counted, did_you_mean, names_in_words, number
+from skeval.utils.formatting import as_float, did_you_mean, format_count, names_in_words, number
 from skeval.utils.parameters import Fraction, Seed, check_parameters, legal_sets
 
 Standing = Literal["meets", "breaks", "inconclusive", "failed"]
@@ -76,7 +76,9 @@ class Tournament:
             By fold, one column for each generator; values of metrics of which lower is better are
             negated.
         """
-        scores = {n: [signed(r[self.by]) for r in run.results] for n, run in self.runs.items()}
+        scores = {
+            n: [signed_value(r[self.by]) for r in run.results] for n, run in self.runs.items()
+        }
         return pd.DataFrame(scores, dtype=float).rename_axis("fold")
 
     def frame(self) -> pd.DataFrame:
@@ -118,7 +120,7 @@ class Tournament:
         """
         if name in self.failures:
             return "failed"
-        violated = self._violated[name]
+        violated = self._violations[name]
         if not violated:
             return "meets"
         return "breaks" if any(rule.is_decided for rule in violated) else "inconclusive"
@@ -172,7 +174,7 @@ class Tournament:
         return RanksDisplay(self.frame()).plot(ax)
 
     @cached_property
-    def _violated(self) -> dict[str, list[RuleOutcome]]:
+    def _violations(self) -> dict[str, list[RuleOutcome]]:
         return {name: self._violated_by(run) for name, run in self.runs.items()}
 
     def _violated_by(self, run: CrossValidated) -> list[RuleOutcome]:
@@ -186,7 +188,7 @@ class Tournament:
         for rules in zip(*map(tests.judge, run.results), strict=True):
             broken = sorted((r for r in rules if not r.passed), key=lambda r: not r.is_decided)
             if broken:
-                where = f"in {len(broken)} of {counted(n_folds, 'fold')}"
+                where = f"in {len(broken)} of {format_count(n_folds, 'fold')}"
                 violated.append(replace(broken[0], reason=f"{where}, {broken[0].reason}"))
         means = _mean_results(run, self._share)
         required = [requirement.judge(means) for requirement in self.constraint.requirements]
@@ -195,12 +197,13 @@ class Tournament:
     def _reason(self, name: str) -> str:
         if name in self.failures:
             return self.failures[name].rstrip(".")
-        violated = self._violated[name]
+        violated = self._violations[name]
         return "; ".join(f'"{r.rule}" does not hold: {r.reason.rstrip(".")}' for r in violated)
 
     def _advice(self, chosen: Sequence[str], n_generators: int) -> str:
         if not chosen:
-            return f"Take none: none of {counted(n_generators, 'generator')} meets the constraint."
+            generators = format_count(n_generators, "generator")
+            return f"Take none: none of {generators} meets the constraint."
         mean = self._mean(self.scores(), chosen[0])
         shown = f"{self.by} {number(mean['mean'])}, {number(mean['low'])} to {number(mean['high'])}"
         if len(chosen) == 1:
@@ -220,7 +223,7 @@ class Tournament:
     def _mean(self, scores: pd.DataFrame, name: str) -> dict[str, float]:
         results = [result[self.by] for result in self.runs[name].results]
         low, high = bounds_of(results)
-        bounds = (low, high) if signed(replace(results[0], value=1.0)) > 0 else (-high, -low)
+        bounds = (low, high) if signed_value(replace(results[0], value=1.0)) > 0 else (-high, -low)
         return fold_mean(scores[name].to_numpy(), self._share, bounds=bounds)
 
 

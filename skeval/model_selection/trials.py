@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from skeval.exceptions import InvalidParameterError
-from skeval.model_selection.scorers import signed
+from skeval.model_selection.scorers import signed_value
 from skeval.results.suite_result import SuiteResult
 
 
@@ -88,7 +88,7 @@ def report_trial(trial: Any, epoch: int, result: SuiteResult, metric: str) -> fl
             f"report_trial: expected a metric with a direction, got {metric!r}, whose best value "
             "lies in between. Name another metric of the suite."
         )
-    best, score = trial.user_attrs.get("best_score", -math.inf), signed(result[metric])
+    best, score = trial.user_attrs.get("best_score", -math.inf), signed_value(result[metric])
     verdict = result.verdict()
     if score > best and not (verdict.alarm or verdict.copies):
         best = score

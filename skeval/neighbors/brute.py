@@ -74,7 +74,7 @@ class BruteIndex:
             n_jobs=n_jobs, tile=SUMMED_TILE, n_chunks=n_chunks,
         ))  # fmt: skip
 
-    def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
+    def count_balls(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
         """Count for each query the balls around reference rows that hold it, up to `limit`."""
         parts = run_chunks(
             _within_chunk, np.arange(queries.n_rows), self, queries, radii, limit,

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from skeval.neighbors.encoding import GRID_SHIFT, GRID_STEP, MISSING
 from skeval.neighbors.leaves import ABSENT, FLUSH, STEPS, Forest
-from skeval.neighbors.machine_code import Bytes, Floats, Ints, inlined, uncounted
+from skeval.neighbors.machine_code import Bytes, Floats, Ints, jit_inline, jit_without_refcounts
 
 NO_ROW = np.iinfo(np.int64).max
 FIRST_LEAVES = 2  # leaves read best-first before the sweep
@@ -45,7 +45,7 @@ class Scratch(NamedTuple):
     worst: Floats
 
 
-@uncounted
+@jit_without_refcounts
 def _bound_leaves(
     forest: Forest, query: Floats, query_codes: Bytes, counts: Bytes, bounds: Floats
 ) -> None:
@@ -76,7 +76,7 @@ def _bound_leaves(
         bounds[leaf] = (bounds[leaf] + GRID_SHIFT) - GRID_SHIFT
 
 
-@inlined
+@jit_inline
 def _write_steps(forest: Forest, query: Floats, steps: Bytes) -> None:
     """Write the bytes of a query: its steps from the least value of each column, 127 at most."""
     for j in range(steps.size):
@@ -87,7 +87,7 @@ def _write_steps(forest: Forest, query: Floats, steps: Bytes) -> None:
             steps[j] = int(np.float64(STEPS) * far)
 
 
-@uncounted
+@jit_without_refcounts
 def _count_differences(
     codes: Bytes, query_codes: Bytes, start: int, stop: int, begin: int, counts: Bytes
 ) -> Any:
@@ -105,7 +105,7 @@ def _count_differences(
     return least
 
 
-@uncounted
+@jit_without_refcounts
 def _least_of(sums: Floats, width: int) -> float:
     """Return the least of the first `width` sums."""
     least = MISSING
@@ -114,7 +114,7 @@ def _least_of(sums: Floats, width: int) -> float:
     return least
 
 
-@uncounted
+@jit_without_refcounts
 def _count_near(
     coarse: Bytes, query_coarse: Bytes, counts: Bytes, start: int, stop: int, most: int,
     steps: NDArray[np.uint16],
@@ -143,7 +143,7 @@ def _count_near(
     return n_near
 
 
-@uncounted
+@jit_without_refcounts
 def _sum_leaf(
     numbers: Floats, codes: Bytes, coarse: Bytes, weights: Floats, query: Floats,
     query_codes: Bytes, query_coarse: Bytes, start: int, stop: int, limit: float, step: int,
@@ -182,7 +182,7 @@ def _sum_leaf(
     return _least_of(sums, width)
 
 
-@uncounted
+@jit_without_refcounts
 def _sum_near(
     numbers: Floats, weights: Floats, query: Floats, start: int, stop: int, most: int,
     sums: Floats, counts: Bytes, steps: NDArray[np.uint16],
@@ -208,7 +208,7 @@ def _sum_near(
     return least
 
 
-@uncounted
+@jit_without_refcounts
 def _absorb(
     sums: Floats, rows: Ints, own: int, best: Floats, best_rows: Ints, n_tied: Ints, at: int
 ) -> float:
@@ -238,7 +238,7 @@ def _absorb(
     return float(worst)
 
 
-@inlined
+@jit_inline
 def _visit(
     numbers: Floats, codes: Bytes, coarse: Bytes, weights: Floats, rows: Ints, start: int,
     stop: int, query: Floats, query_codes: Bytes, query_coarse: Bytes, own: int, step: int,
@@ -262,7 +262,7 @@ def _visit(
     return float(worst)
 
 
-@uncounted
+@jit_without_refcounts
 def _argmin(bounds: Floats) -> int:
     """Find the first least bound, a block at a time: a plain search does not vectorise."""
     least, at = MISSING, 0
@@ -276,7 +276,7 @@ def _argmin(bounds: Floats) -> int:
     return int(at)
 
 
-@uncounted
+@jit_without_refcounts
 def _best_slack(bounds: Floats, worst: Floats, slack: Floats) -> None:
     """Note for each leaf the least of `bound - worst` over the tile; above 0 nobody visits it."""
     for leaf in range(slack.size):
@@ -287,7 +287,7 @@ def _best_slack(bounds: Floats, worst: Floats, slack: Floats) -> None:
             slack[leaf] = min(slack[leaf], mine[leaf] - limit)
 
 
-@inlined
+@jit_inline
 def _visit_closest(
     forest: Forest, query: Floats, query_codes: Bytes, query_coarse: Bytes, own: int, step: int,
     bounds: Floats, scratch: Scratch, best: Floats, best_rows: Ints, n_tied: Ints, at: int,
@@ -340,7 +340,7 @@ def nearest_rows(
     return best, best_rows, n_tied, n_read
 
 
-@uncounted
+@jit_without_refcounts
 def _sweep(
     forest: Forest, queries: Floats, query_codes: Bytes, own: Ints, limits: Floats, bounded: bool,
     step: int, picks: Ints, scratch: Scratch, best: Floats, best_rows: Ints, n_tied: Ints,
@@ -398,7 +398,7 @@ def add_pairs(
     return marked, mass
 
 
-@uncounted
+@jit_without_refcounts
 def _add_pairs(
     forest: Forest, queries: Floats, query_codes: Bytes, limits: Floats, own: Ints, step: int,
     marks: Bytes, shares: Floats, picks: Ints, scratch: Scratch, marked: Ints, mass: Floats,

@@ -70,7 +70,7 @@ def jit(function: Kernel) -> Kernel:
     return _compile(function)
 
 
-def uncounted(function: Kernel) -> Kernel:
+def jit_without_refcounts(function: Kernel) -> Kernel:
     """Compile without counting the references to arrays, which takes half of the time of a search.
 
     Such a function creates no array: the caller passes all arrays that it writes to.
@@ -78,7 +78,7 @@ def uncounted(function: Kernel) -> Kernel:
     return _compile(function, _nrt=False)
 
 
-def inlined(function: Kernel) -> Kernel:
+def jit_inline(function: Kernel) -> Kernel:
     """Compile into the caller: handing over a dozen arrays costs as much as reading a leaf."""
     return cast(Kernel, numba.njit(function, inline="always", **OPTIONS))
 

@@ -36,7 +36,7 @@ class Index(Protocol):
     ) -> tuple[Floats, Ints]:
         """Return sums and indices of the nearest rows within the limits, `own` left out."""
 
-    def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
+    def count_balls(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
         """Count for each query the balls around reference rows that hold it."""
 
     def around(self, queries: Encoded, limits: Floats, n_jobs: int | None) -> tuple[Ints, Ints]:
@@ -319,7 +319,7 @@ class MixedNearestNeighbors(BaseEstimator):
         radii = self._radii_as_sums(radius, self.n_samples_fit_, "reference rows")
         if not queries.n_rows:
             return np.zeros(0, dtype=np.int64)
-        return self._search_for(queries).within(
+        return self._search_for(queries).count_balls(
             queries, radii, NO_LIMIT if limit is None else int(limit), self.n_jobs
         )
 

@@ -6,7 +6,7 @@ import heapq
 
 import numpy as np
 
-from skeval.neighbors.machine_code import inlined, jit, uncounted
+from skeval.neighbors.machine_code import jit, jit_inline, jit_without_refcounts
 
 _STEPS_A_WORD = 64  # of the search for texts with long runs; many texts that repeat need more
 _SHORT = np.uint32  # a word of bits, each of which stands for a character
@@ -239,7 +239,7 @@ def fewest_edits(
     return least
 
 
-@uncounted
+@jit_without_refcounts
 def _count_edits(
     equal: np.ndarray, present: np.ndarray, signs: np.ndarray, starts: np.ndarray,
     others: np.ndarray, ends: np.ndarray, chosen: np.ndarray, n_kept: int, more: np.ndarray,
@@ -279,7 +279,7 @@ def _count_edits(
         before, first = first, end
 
 
-@inlined
+@jit_inline
 def _mark_bits(
     equal: np.ndarray, present: np.ndarray, signs: np.ndarray, starts: np.ndarray,
     chosen: np.ndarray,
@@ -298,7 +298,7 @@ def _mark_bits(
             present[place // bits, i] |= bit
 
 
-@inlined
+@jit_inline
 def _to_next(
     equal: np.ndarray, above: np.ndarray, below: np.ndarray, more: np.ndarray, less: np.ndarray
 ) -> None:
@@ -317,7 +317,7 @@ def _to_next(
         less[i] = word(shifted & vertical)
 
 
-@inlined
+@jit_inline
 def _word_to_next(
     equal: np.ndarray, more: np.ndarray, less: np.ndarray, risen: np.ndarray, fallen: np.ndarray
 ) -> None:
@@ -335,14 +335,14 @@ def _word_to_next(
         risen[i], fallen[i] = up >> last, down >> last
 
 
-@inlined
+@jit_inline
 def _add_rise(more: np.ndarray, less: np.ndarray, edits: np.ndarray) -> None:
     """Add how much a column of edits rises from its top to its end."""
     for i in range(edits.size):
         edits[i] += _n_bits(np.uint64(more[i])) - _n_bits(np.uint64(less[i]))
 
 
-@inlined
+@jit_inline
 def _n_bits(word: np.uint64) -> np.uint64:
     """Count the bits that are set; compilers know this sum for the instruction that it is."""
     pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -375,7 +375,7 @@ def fewest_edits_of_cells(
     return least
 
 
-@uncounted
+@jit_without_refcounts
 def _compare_cells(
     equal: np.ndarray, present: np.ndarray, marks: np.ndarray, lengths: np.ndarray,
     chosen: np.ndarray, own: np.ndarray, others: np.ndarray, their_lengths: np.ndarray,
@@ -402,7 +402,7 @@ def _compare_cells(
             least[i] = min(least[i], edits[i])
 
 
-@inlined
+@jit_inline
 def _mark_short_bits(
     equal: np.ndarray, present: np.ndarray, marks: np.ndarray, lengths: np.ndarray,
     chosen: np.ndarray,

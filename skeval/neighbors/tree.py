@@ -10,7 +10,7 @@ import numpy as np
 from skeval.neighbors.encoding import MISSING, SUMMED_TILE, Encoded, run_chunks, sum_shares
 from skeval.neighbors.kernels import NO_ROW, TILE, add_pairs, nearest_rows
 from skeval.neighbors.leaves import Forest, box_leaves
-from skeval.neighbors.machine_code import Bytes, Floats, Ints, inlined, uncounted
+from skeval.neighbors.machine_code import Bytes, Floats, Ints, jit_inline, jit_without_refcounts
 
 N_CODES = 256  # of a uint8 column
 SAMPLE = 128  # rows looked at to split a node
@@ -51,14 +51,14 @@ class TreeIndex:
 
         Beyond a query's limit there is nothing: infinite, index -1.
         """
-        numbers, codes, order = self._sorted(queries)
+        numbers, codes, order = self._sort_queries(queries)
         search = (numbers, codes, own, np.minimum(limits, MISSING), n_neighbors)
         leaves = self._leaves_for(order, *search)
         sums, indices, _ = _swept(order, *search, leaves, n_jobs)
         nothing = indices == NO_ROW
         return np.where(nothing, np.inf, sums), np.where(nothing, -1, indices)
 
-    def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
+    def count_balls(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
         """Count for each query the balls around reference rows that hold it, up to `limit`."""
         forest = self.forest
         n_codes = np.diff(np.append(forest.first, len(forest.absent)))
@@ -70,7 +70,7 @@ class TreeIndex:
 
     def around(self, queries: Encoded, limits: Floats, n_jobs: int | None) -> tuple[Ints, Ints]:
         """Count the rows within each query's limit, and the queries that each row is so near to."""
-        numbers, codes, order = self._sorted(queries)
+        numbers, codes, order = self._sort_queries(queries)
         return self._pairs(numbers, codes, limits, order, n_jobs)
 
     def _pairs(
@@ -89,7 +89,7 @@ class TreeIndex:
         self, queries: Encoded, own: Ints, limits: Floats, n_jobs: int | None
     ) -> tuple[Floats, Ints, Ints]:
         """Return the sum and the index of the nearest row, and how many rows are as near."""
-        numbers, codes, order = self._sorted(queries)
+        numbers, codes, order = self._sort_queries(queries)
         search = (numbers, codes, own, np.minimum(limits, MISSING), 1)
         sums, rows, n_tied = _swept(order, *search, self._leaves_for(order, *search), n_jobs)
         return sums[:, 0], rows[:, 0], n_tied
@@ -108,7 +108,7 @@ class TreeIndex:
             shares, n_jobs=n_jobs, tile=SUMMED_TILE, n_chunks=n_chunks,
         ))  # fmt: skip
 
-    def _sorted(self, queries: Encoded) -> tuple[Floats, Bytes, Ints]:
+    def _sort_queries(self, queries: Encoded) -> tuple[Floats, Bytes, Ints]:
         """Lay queries out row by row, and find an order that puts close ones into one tile."""
         return *_by_row(queries), query_order(queries, self.forest.weights)
 
@@ -164,7 +164,7 @@ def _swept(
     return sums, indices, n_tied
 
 
-@inlined
+@jit_inline
 def _number_spread(
     column: Floats, weight: float, order: Ints, start: int, stop: int, size: int
 ) -> float:
@@ -183,7 +183,7 @@ def _number_spread(
     return spread / size
 
 
-@inlined
+@jit_inline
 def _count_codes(column: Bytes, order: Ints, start: int, stop: int, size: int, counts: Ints) -> int:
     """Count the codes of a strided sample into `counts`; return the largest count."""
     width = stop - start
@@ -197,7 +197,7 @@ def _count_codes(column: Bytes, order: Ints, start: int, stop: int, size: int, c
     return int(top)
 
 
-@inlined
+@jit_inline
 def _widest_column(
     numbers: Floats,
     codes: Bytes,
@@ -221,7 +221,7 @@ def _widest_column(
     return int(widest)
 
 
-@inlined
+@jit_inline
 def _sort_sample(
     column: Floats, order: Ints, start: int, stop: int, size: int, sample: Floats
 ) -> None:
@@ -235,13 +235,13 @@ def _sort_sample(
         sample[slot] = value
 
 
-@inlined
+@jit_inline
 def _put_back(order: Ints, border: int, spare: Ints, held: int) -> None:
     for t in range(held):  # a slice assignment takes two seconds to compile
         order[border + t] = spare[t]
 
 
-@inlined
+@jit_inline
 def _part_numbers(
     column: Floats, order: Ints, start: int, stop: int, size: int, spare: Ints, sample: Floats
 ) -> int:
@@ -260,7 +260,7 @@ def _part_numbers(
     return int(border)
 
 
-@inlined
+@jit_inline
 def _mark_left_codes(counts: Ints, size: int, side: Bytes) -> None:
     """Mark codes for the left side: most frequent first, while it stays at or under half."""
     filled, most = 0, 1
@@ -277,7 +277,7 @@ def _mark_left_codes(counts: Ints, size: int, side: Bytes) -> None:
         counts[top] = 0
 
 
-@inlined
+@jit_inline
 def _part_codes(
     column: Bytes,
     order: Ints,
@@ -302,7 +302,7 @@ def _part_codes(
     return int(border)
 
 
-@inlined
+@jit_inline
 def _part(
     numbers: Floats, codes: Bytes, weights: Floats, order: Ints, start: int, stop: int, size: int,
     counts: Ints, spare: Ints, side: Bytes, sample: Floats,
@@ -338,7 +338,7 @@ def grow_leaves(
     return order, np.flatnonzero(is_stop)
 
 
-@uncounted
+@jit_without_refcounts
 def _grow_leaves(
     numbers: Floats, codes: Bytes, weights: Floats, order: Ints, leaf_size: int, sample_size: int,
     is_stop: Bytes, spare: Ints, stack: Ints, counts: Ints, side: Bytes, sample: Floats,

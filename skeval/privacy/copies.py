@@ -15,14 +15,14 @@ from skeval.core.families import ClaimTested, RelabelledTest
 from skeval.core.tags import SCREEN_TAGS
 from skeval.privacy.equal_rows import (
     chosen_in_words,
-    compared,
+    columns_to_compare,
     copies_of_rows,
     copies_of_values,
     folded_counts,
     name_of_equal_rows,
     value_counts,
 )
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import DROP_COPIES, TEST_LEVEL
 from skeval.stats import matches as stats
 from skeval.stats.epsilon_bounds import Matched
@@ -30,7 +30,7 @@ from skeval.stats.intervals import wilson
 from skeval.stats.repeated_values import values_in_words
 from skeval.steps.contrasts import MATCHES, contrast_of, set_against, with_claim
 from skeval.steps.identifiers import advice_on_identifiers, identifier_copies, identifiers_in_words
-from skeval.utils.formatting import counted, percent, risk_level
+from skeval.utils.formatting import format_count, percent, risk_level
 from skeval.utils.parameters import AnyColumns, Fraction, Interval
 
 
@@ -49,7 +49,7 @@ class CopyScreen(RelabelledTest):
     columns: AnyColumns = None
 
     def _prepare(self, context: Context) -> None:
-        compared(context.schema, self.columns)
+        columns_to_compare(context.schema, self.columns)
 
 
 @declared
@@ -168,14 +168,15 @@ class ExactMatchShare(CopyScreen, ClaimTested):
     alert: Fraction = 0.05
 
     def _compute(self, context: Context) -> Result:
-        if not any(compared(context.schema, self.columns)):
-            return undefined("all columns are ids, which are not compared.")
+        if not any(columns_to_compare(context.schema, self.columns)):
+            return undefined_result("all columns are ids, which are not compared.")
         counts = self._counts(context)
         k, n = stats.matches(counts["synthetic"], counts["train"], self.count)
         return Result(k / n)
 
     def _counts(self, context: Context) -> dict[str, np.ndarray]:
-        return value_counts(context, *compared(context.schema, self.columns), self.decimals)
+        columns = columns_to_compare(context.schema, self.columns)
+        return value_counts(context, *columns, self.decimals)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
@@ -184,13 +185,13 @@ class ExactMatchShare(CopyScreen, ClaimTested):
         k, n = stats.matches(counts["synthetic"], counts["train"], self.count)
         details = {
             "n_compared": n,
-            "alone": alone(counts["train"]),
+            "alone": count_unique_rows(counts["train"]),
             "above_alert": result.value > self.alert,
             "singleton_match_share": matches_of_singletons(counts, self.count) / n,
             "duplicates": {role: duplicated_share(of_role) for role, of_role in counts.items()},
             "syneval": self._as_syneval(result.value, counts),
         }
-        chosen = compared(context.schema, self.columns)
+        chosen = columns_to_compare(context.schema, self.columns)
         if "holdout" in counts:
             result = replace(result, **self._beside_holdout(context, counts))
             details |= self._privacy(unique_matches(counts))
@@ -245,7 +246,7 @@ class ExactMatchShare(CopyScreen, ClaimTested):
         if self.count == "rows":
             baseline = k_fresh / n_fresh
         if self.count == "rows" and self.decimals is None:
-            name = name_of_equal_rows(*compared(context.schema, self.columns))
+            name = name_of_equal_rows(*columns_to_compare(context.schema, self.columns))
         if self.count == "multiset":
             what = "pairs of a synthetic row and an equal train row"
         if self.count == "unique" and n < synthetic.sum():
@@ -260,7 +261,7 @@ class ExactMatchShare(CopyScreen, ClaimTested):
         return with_claim(set_against(lead, result), result)
 
 
-def alone(counts: np.ndarray) -> dict[str, int]:
+def count_unique_rows(counts: np.ndarray) -> dict[str, int]:
     """Return how many rows there are, and how many that no other one equals."""
     return {"n": int(counts.sum()), "n_alone": int((counts == 1).sum())}
 
@@ -357,7 +358,7 @@ def copies_in_words(
     unique = {0: "none", k: "all"}.get(alone, f"{alone:,}")
     unique = (", unique there" if alone else "") if one else f", {unique} of them unique there"
     of_others = f"; {_of_holdout(counts)}" if "holdout" in counts else ""
-    return f"{k:,} of {counted(n, 'synthetic row')} {said}{unique}{of_others}."
+    return f"{k:,} of {format_count(n, 'synthetic row')} {said}{unique}{of_others}."
 
 
 def _of_holdout(counts: Mapping[str, np.ndarray]) -> str:

@@ -16,7 +16,7 @@ from skeval.privacy.equivalence_classes import ClassMetric, classes, column_code
 from skeval.privacy.kmeans_clusters import CAP, ClusterableMetric, clusters, too_few_to_cluster
 from skeval.results.result import Result
 from skeval.stats.joint_classes import Pairs, joint_classes, pair_counts
-from skeval.steps.column_choice import check_measured, chosen_columns
+from skeval.steps.column_choice import check_measurable, chosen_columns
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import percent
@@ -65,7 +65,7 @@ class SensitiveMetric(ClassMetric):
         named = () if known is None else chosen_columns(schema, known)
         if self.sensitive is None:
             return tuple(name for name in schema.columns(*NOMINAL) if name not in named)
-        check_measured(schema, {"sensitive": [self.sensitive]}, owner)
+        check_measurable(schema, {"sensitive": [self.sensitive]}, owner)
         if self.sensitive in named:
             raise InvalidParameterError(
                 f"{owner}: sensitive names {self.sensitive}, which is among quasi_identifiers too. "

@@ -19,11 +19,11 @@ from skeval.stats.copied_rows import Copied, Copies, copies_of
 from skeval.stats.joint_classes import class_counts, joint_classes
 from skeval.stats.matches import digits_kept
 from skeval.stats.repeated_values import value_copies
-from skeval.steps.column_choice import ColumnChoice, unmeasured
+from skeval.steps.column_choice import ColumnChoice, describe_unmeasurable
 from skeval.steps.contrasts import name_of_test
 from skeval.steps.encoded_rows import encoded_columns
-from skeval.steps.leak_advice import names_listed
-from skeval.steps.texts import folded
+from skeval.steps.leak_advice import join_names
+from skeval.steps.texts import fold_text
 from skeval.tables.frames import column_values
 from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import did_you_mean
@@ -64,7 +64,7 @@ def copies_of_rows(
     """
     whole = copies_of("rows", counts)
     whole = replace(whole, known=known_share(context), unread=unread_rows(context))
-    part = None if whole.train.beyond_chance else _changed(context, *chosen, decimals)
+    part = None if whole.train.beyond_chance else _find_changed_copies(context, *chosen, decimals)
     if part is None:
         return (whole,)
     left_out, train = part
@@ -73,7 +73,7 @@ def copies_of_rows(
 
 
 @shared
-def _changed(
+def _find_changed_copies(
     context: Context, measured: tuple[str, ...], texts: tuple[str, ...], decimals: int | None
 ) -> tuple[str, Copied] | None:
     """Return which cells to leave out to find copies, and how many there are without them."""
@@ -87,7 +87,7 @@ def copies_of_values(
     """Return the columns in which a release often repeats a value of a single training row."""
     codes = dict(cell_codes(context, *chosen, decimals))
     for name in context.schema.columns("id"):
-        cells = [_spelled(_objects(context, role, name), True) for role in _roles(context)]
+        cells = [_fold_spelling(_objects(context, role, name), True) for role in _roles(context)]
         codes[name] = pd.factorize(np.concatenate(cells))[0].astype(np.int32)
         n_each = np.bincount(codes[name][: context.n_rows("train")] + 1)[1:]
         if (n_each == 1).sum() < _IDENTIFYING * n_each.sum():  # keys of other tables may repeat
@@ -112,7 +112,9 @@ def cell_codes(
     context: Context, measured: tuple[str, ...], texts: tuple[str, ...], decimals: int | None
 ) -> dict[str, np.ndarray]:
     """Return by column the codes of the cells of all tables, regardless of how they are written."""
-    codes = {name: pd.factorize(_spelled(text_values(context, name), True))[0] for name in texts}
+    codes = {
+        name: pd.factorize(_fold_spelling(text_values(context, name), True))[0] for name in texts
+    }
     names = [name for name in encoded_columns(context.schema) if name in measured]
     of_others = _measured_codes(context, _roles(context), measured, decimals, True)
     codes |= dict(zip(names, of_others, strict=True))
@@ -124,15 +126,15 @@ def name_of_equal_rows(measured: tuple[str, ...], texts: tuple[str, ...]) -> str
     return name_of_test("equal rows", sorted(measured), sorted(texts))
 
 
-def compared(schema: TableSchema, columns: ColumnChoice) -> Compared:
+def columns_to_compare(schema: TableSchema, columns: ColumnChoice) -> Compared:
     """Get the columns that are chosen among all but ids: the measured ones, and those of text."""
     possible = [name for name, kind in schema.kinds.items() if kind != "id"]
     if columns is None or isinstance(columns, int | np.integer):
         chosen = set(possible[: None if columns is None else int(columns)])
     elif unknown := [name for name in columns if name not in possible]:
         raise InvalidParameterError(
-            f"columns names {unmeasured(schema, unknown)}. Columns that can be compared: "
-            f"{', '.join(possible)}.{did_you_mean(unknown, possible)}"
+            f"columns names {describe_unmeasurable(schema, unknown)}. Columns that can be compared:"
+            f" {', '.join(possible)}.{did_you_mean(unknown, possible)}"
         )
     else:
         chosen = set(columns)
@@ -143,10 +145,11 @@ def compared(schema: TableSchema, columns: ColumnChoice) -> Compared:
 
 def chosen_in_words(schema: TableSchema, columns: ColumnChoice) -> str:
     """Return which columns are compared, if not all are; many are counted."""
-    names = [] if columns is None else [name for part in compared(schema, columns) for name in part]
+    parts = () if columns is None else columns_to_compare(schema, columns)
+    names = [name for part in parts for name in part]
     if len(names) > _MAX_NAMED:
         return f"{len(names)} columns"
-    return f"column{'s' if len(names) > 1 else ''} {names_listed(names)}" if names else ""
+    return f"column{'s' if len(names) > 1 else ''} {join_names(names)}" if names else ""
 
 
 @shared
@@ -163,7 +166,7 @@ def value_counts(
     # digits of numbers.
     roles = [role for role in ROLES if role in context]
     sizes = [context.n_rows(role) for role in roles]
-    of_texts = (pd.factorize(_spelled(text_values(context, name), fold))[0] for name in texts)
+    of_texts = (pd.factorize(_fold_spelling(text_values(context, name), fold))[0] for name in texts)
     of_others = _measured_codes(context, roles, measured, decimals, fold)
     joint = joint_classes(chain(of_texts, of_others), sum(sizes))
     counts = class_counts(*np.split(joint, np.cumsum(sizes)[:-1]))
@@ -200,13 +203,13 @@ def _folds(context: Context, name: str, is_text: bool) -> bool:
         values = context["synthetic"][name].cat.categories.to_numpy(dtype=object)
     else:
         return False
-    return pd.unique(_spelled(values, True)).size < values.size
+    return pd.unique(_fold_spelling(values, True)).size < values.size
 
 
-def _spelled(values: np.ndarray, fold: bool) -> np.ndarray:
+def _fold_spelling(values: np.ndarray, fold: bool) -> np.ndarray:
     if not fold:
         return values
-    spelled = [folded(value) if isinstance(value, str) else value for value in values]
+    spelled = [fold_text(value) if isinstance(value, str) else value for value in values]
     return np.array([*spelled, None], dtype=object)[:-1]
 
 
@@ -223,7 +226,7 @@ def _measured_codes(
             values = digits_kept(values, decimals=known)
         elif kind == "categorical" and fold:  # synthetic has the levels of all tables
             levels = context["synthetic"][name].cat.categories.to_numpy(dtype=object)
-            forms = np.append(pd.factorize(_spelled(levels, fold))[0], -1)
+            forms = np.append(pd.factorize(_fold_spelling(levels, fold))[0], -1)
             values = forms[np.where(np.isnan(values), -1, values).astype(np.int64)]
         yield pd.factorize(values)[0]
 

@@ -17,7 +17,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.stats.joint_classes import class_counts, joint_classes
 from skeval.steps.column_choice import chosen_columns, column_key
 from skeval.steps.columns import cells, finite_values
-from skeval.steps.distinct_rows import grouped
+from skeval.steps.distinct_rows import count_codes
 from skeval.steps.leak_advice import advice_on_leak
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Cells, inner_edges, numbers
@@ -115,7 +115,9 @@ def _edges(schema: TableSchema, column: str, edges: Sequence[float | str]) -> np
     return read.to_numpy(dtype=np.float64)
 
 
-def _cut(context: Context, column: str, n_bins: BinChoice, neutral: bool) -> Cells | None:
+def _bins_of_column(
+    context: Context, column: str, n_bins: BinChoice, neutral: bool
+) -> Cells | None:
     if context.schema.kinds[column] in NOMINAL:
         return None
     if isinstance(n_bins, Mapping) and column in n_bins:
@@ -137,7 +139,7 @@ def column_codes(
     """Return one code a value: bins of numbers and dates, categories as they are."""
     # Missing is a code of its own: below all categories, above all bins. A category that
     # train never had keeps its own code, since two rows that differ in it are not one class.
-    return _codes_of(context[role], {column: _cut(context, column, n_bins, neutral)})[0]
+    return _codes_of(context[role], {column: _bins_of_column(context, column, n_bins, neutral)})[0]
 
 
 def _codes_of(frame: Any, cuts: Mapping[str, Cells | None]) -> list[np.ndarray]:
@@ -158,8 +160,8 @@ def distinct_rows(
 
     None where each row has its code, see :func:`~skeval.steps.distinct_rows.grouped`.
     """
-    cuts = {name: _cut(context, name, n_bins, neutral) for name in columns}
-    found = grouped(context, role, columns, partial(_codes_of, cuts=cuts))
+    cuts = {name: _bins_of_column(context, name, n_bins, neutral) for name in columns}
+    found = count_codes(context, role, columns, partial(_codes_of, cuts=cuts))
     return None if found is None else (dict(zip(columns, found[0], strict=True)), found[1])
 
 

@@ -14,7 +14,7 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import RelabelledTest, RowMetric
 from skeval.core.tags import NEIGHBOR_TAGS
-from skeval.privacy.equal_rows import compared, name_of_equal_rows, value_counts
+from skeval.privacy.equal_rows import columns_to_compare, name_of_equal_rows, value_counts
 from skeval.results.result import Result
 from skeval.results.verdict import DROP_COPIES
 from skeval.stats.intervals import newcombe, wilson
@@ -22,7 +22,7 @@ from skeval.stats.joint_classes import joint_classes
 from skeval.stats.matches import MatchLists, distinct_rows, list_contrast, longest_list
 from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.contrasts import MATCHES, contrast_of, set_against, share_contrast
-from skeval.steps.encoded_rows import encoded, encoded_columns, ranges
+from skeval.steps.encoded_rows import encoded_columns, encoded_matrix, ranges
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Fraction, Interval
@@ -248,7 +248,7 @@ class NewRowShare(RowMetric, RelabelledTest):
 def _table(context: Context, role: str, columns: ColumnChoice) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers and the codes of a role's rows, -1 for a category that is missing."""
     numbers, codes = _places(context, columns)
-    matrix = encoded(context, role, "gower", columns)
+    matrix = encoded_matrix(context, role, "gower", columns)
     return matrix[:, numbers], np.nan_to_num(matrix[:, codes], nan=-1.0).astype(np.int64)
 
 
@@ -289,7 +289,7 @@ def _name_of_test(context: Context, lists: MatchLists, copies: np.ndarray, colum
     """Name the test as that of equal rows where no row but equal ones lies in any box."""
     # Equal rows lie in the box, so that as many pairs are the same pairs. No label of a real
     # row is looked at: which tests are one does not depend on who was in train.
-    measured, texts = compared(context.schema, columns)
+    measured, texts = columns_to_compare(context.schema, columns)
     if texts or set(measured) != set(chosen_columns(context.schema, columns)):
         return ""
     within = np.add.reduceat(copies[lists.values], lists.starts[:-1]) if lists.weights.size else 0

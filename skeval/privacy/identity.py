@@ -14,7 +14,7 @@ from skeval.core.needs import Unmet
 from skeval.core.tags import DISCLOSURE_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy.equivalence_classes import ClassMetric, classes
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import Contrast
 from skeval.stats.intervals import wilson
 from skeval.stats.joint_classes import class_counts
@@ -166,8 +166,8 @@ class IdentityDisclosure(ClassMetric):
 
     def _compute(self, context: Context) -> Result:
         if not self._secrets(context):
-            return undefined(_ALL_KNOWN)
-        ((own, hit),), counts = self._attacked(context, "train")
+            return undefined_result(_ALL_KNOWN)
+        ((own, hit),), counts = self._classes_and_hits(context, "train")
         n, (size, released) = own.size, counts
         each = self._risks(hit, size[own], n)
         value = {name: float(term.mean()) for name, term in each.items()}
@@ -179,13 +179,13 @@ class IdentityDisclosure(ClassMetric):
     def _in_relation(self, context: Context, result: Result) -> Result:
         if "holdout" not in context or np.isnan(result.value):
             return super()._in_relation(context, result)
-        (_, (others, hit)), counts = self._attacked(context, "train", "holdout")
+        (_, (others, hit)), counts = self._classes_and_hits(context, "train", "holdout")
         each = self._risks(hit, counts[0][others] + 1, context.n_rows("train"))
         baseline = max(float(term.mean()) for term in each.values())
-        p_value, contrast = self._tested(self._bits(context))
+        p_value, contrast = self._test_bits(self._bits(context))
         return replace(result, baseline=baseline, p_value=p_value, contrast=contrast)
 
-    def _tested(self, bits: tuple[np.ndarray, np.ndarray]) -> tuple[float, Contrast]:
+    def _test_bits(self, bits: tuple[np.ndarray, np.ndarray]) -> tuple[float, Contrast]:
         """Hold the bits of train rows against those of holdout rows."""
         sides = [(side, np.ones(side.size, dtype=np.int64)) for side in bits]
         trials = self.n_permutations
@@ -215,7 +215,7 @@ class IdentityDisclosure(ClassMetric):
         known = self._columns(context.schema)
         return [name for name in context.schema.measured if name not in known]
 
-    def _attacked(
+    def _classes_and_hits(
         self, context: Context, *roles: str
     ) -> tuple[list[tuple[np.ndarray, np.ndarray]], np.ndarray]:
         """Return the class of each row and whether it is hit, by role; and the rows of classes."""
@@ -223,13 +223,13 @@ class IdentityDisclosure(ClassMetric):
         numbered, weights = classes(context, (*roles, "synthetic"), columns, self.n_bins)
         secrets = self._secrets(context)
         hits = [
-            news(self._learned(context, role, own, numbered[-1]), len(secrets), self.learned)
+            news(self._learned_rows(context, role, own, numbered[-1]), len(secrets), self.learned)
             for role, own in zip(roles, numbered[:-1], strict=True)
         ]
         counts = class_counts(*numbered, weights=weights)
         return list(zip(numbered[:-1], hits, strict=True)), counts
 
-    def _learned(
+    def _learned_rows(
         self, context: Context, role: str, own: np.ndarray, released: np.ndarray
     ) -> Iterator[np.ndarray]:
         """Yield for each secret column which rows of a role it is learned of."""

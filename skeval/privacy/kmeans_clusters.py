@@ -10,7 +10,7 @@ import numpy as np
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.privacy.equivalence_classes import ClassMetric
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.joint_classes import class_counts
 from skeval.tables.schema import TableSchema
 from skeval.tables.spaces import TablePreprocessor
@@ -81,6 +81,6 @@ def clusters(
 
 def too_few_to_cluster(role: str) -> Result:
     """Return the result of a table that is too small for any number of clusters."""
-    return undefined(
+    return undefined_result(
         f"mode='cluster' needs 20 {role} rows, two of them distinct in the quasi-identifiers."
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.stats.copied_rows import CHANCE, Copied, Copies, Repeats
-from skeval.steps.encoded_rows import encoded
+from skeval.steps.encoded_rows import encoded_matrix
 from skeval.steps.neighbors import index_of, nearest, reference_index
 from skeval.steps.samples import drawn_positions
 
@@ -80,7 +80,7 @@ def _to_holdout(context: Context, asked: np.ndarray, n_real: int) -> np.ndarray:
         return distances
     index = reference_index(context, "holdout", "gower", None, None, 0)
     of_train, of_holdout = asked[asked < n_train], asked[asked >= n_train]
-    distances[of_train] = index.kneighbors(encoded(context, "train")[of_train], 1)[0][:, 0]
+    distances[of_train] = index.kneighbors(encoded_matrix(context, "train")[of_train], 1)[0][:, 0]
     if n_real > n_train + 1:
         without_limit = np.full(of_holdout.size, np.inf)
         found, _ = index.others(of_holdout - n_train, 1, without_limit)
@@ -105,7 +105,7 @@ def _of_several(
 
 def _n_different(context: Context, role: str, close: float) -> int:
     """Return the effective number of different rows: rows within a distance are one."""
-    rows = encoded(context, role)[drawn_positions(context, role, _MAX_COMPARED, 0)]
+    rows = encoded_matrix(context, role)[drawn_positions(context, role, _MAX_COMPARED, 0)]
     if close <= 0.0:
         return len(rows)
     within = index_of(context, rows, "gower").search.count_within(rows, np.nextafter(close, 0.0))

@@ -12,19 +12,19 @@ from skeval.core.declared import declared
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.neighbors.encoding import round_to_grid
 from skeval.privacy.copies import CopyScreen
-from skeval.privacy.equal_rows import chosen_in_words, compared
+from skeval.privacy.equal_rows import chosen_in_words, columns_to_compare
 from skeval.privacy.near_copies import near_copies
 from skeval.privacy.near_texts import NearRule, Profiles, near_texts, profiles
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import DROP_COPIES, TEST_LEVEL, Contrast
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast, longest_list
 from skeval.stats.permutation_tests import Relabelled
 from skeval.steps.column_choice import column_key
 from skeval.steps.contrasts import MATCHES, contrast_of, set_against
-from skeval.steps.encoded_rows import encoded, is_gower
+from skeval.steps.encoded_rows import encoded_matrix, is_gower
 from skeval.steps.neighbors import index_of, nearest
-from skeval.utils.formatting import as_float, counted, number, percent
+from skeval.utils.formatting import as_float, format_count, number, percent
 from skeval.utils.parameters import Fraction, Interval, Space
 
 _MIN_HOLDOUT_ROWS = 100
@@ -139,7 +139,7 @@ class NearDuplicateShare(CopyScreen):
 
     def _rule(self, context: Context) -> NearRule | str:
         """Return the rule of when two rows are near, or why there is none."""
-        measured, texts = compared(context.schema, self.columns)
+        measured, texts = columns_to_compare(context.schema, self.columns)
         texts, space = texts if self.text > 0 else (), self.space
         measures = bool(measured) or not isinstance(space, str)
         if not measures and not texts:
@@ -154,7 +154,7 @@ class NearDuplicateShare(CopyScreen):
     def _compute(self, context: Context) -> Result:
         rule = self._rule(context)
         if isinstance(rule, str):
-            return undefined(rule)
+            return undefined_result(rule)
         return Result(share_near_train(context, rule, "synthetic"))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
@@ -170,7 +170,9 @@ class NearDuplicateShare(CopyScreen):
         result = replace(result, interval=wilson(round(result.value * n), n), details=details)
         whole = self.columns is None and is_gower(self.space)
         if whole and (copies := near_copies(context)) is not None:
-            result = replace(result, copies=(copies,), advice=DROP_COPIES if copies.found else "")
+            result = replace(
+                result, copies=(copies,), advice=DROP_COPIES if copies.leak_sentence else ""
+            )
         if "holdout" not in context:
             return result
         test, of_holdout = near_contrast(context, rule, self.n_permutations, self.random_state)
@@ -219,7 +221,7 @@ def near_in_words(context: Context, shown: Contrast, columns: str = "") -> str:
     else:
         fresh = round(shown.unseen * n)
         others = f"{m:,} are expected by chance, and {fresh:,} among as many holdout rows"
-    return f"{k:,} of {counted(n, 'synthetic row')} {copies}; {others}."
+    return f"{k:,} of {format_count(n, 'synthetic row')} {copies}; {others}."
 
 
 @shared
@@ -236,7 +238,7 @@ def radius_of(context: Context, tau: float | str, space: Any, columns: Any) -> f
     if not is_gower(space):
         return float(tau)
     # the engine's distances are on a grid: so must be what they are compared with
-    n_columns = encoded(context, "train", space, columns).shape[1]
+    n_columns = encoded_matrix(context, "train", space, columns).shape[1]
     return float(round_to_grid(np.array(tau * n_columns))) / n_columns
 
 
@@ -246,7 +248,7 @@ def near_rows(
 ) -> tuple[int, int, MatchLists, tuple[np.ndarray, np.ndarray]]:
     """Return how many synthetic rows are near train and the holdout, and the lists for the test."""
     roles = tuple(role for role in ("train", "holdout") if role in context)
-    within = {role: _within(context, rule, "synthetic", role) for role in roles}
+    within = {role: _rows_within_tau(context, rule, "synthetic", role) for role in roles}
     queries = profiles(context, rule, ("synthetic",), np.logical_or.reduce([*within.values()]))
     real = profiles(context, rule, roles)
     n_each = queries.count("synthetic")
@@ -275,7 +277,7 @@ def _near_lists(
     return MatchLists.of_matrix(near, queries.count("synthetic"), context.n_rows("synthetic"))
 
 
-def _within(context: Context, rule: NearRule, query: str, reference: str) -> np.ndarray:
+def _rows_within_tau(context: Context, rule: NearRule, query: str, reference: str) -> np.ndarray:
     if not rule.measures:
         return np.ones(context.n_rows(query), dtype=np.bool_)
     distances, _ = nearest(context, query, reference, space=rule.space, columns=rule.columns)
@@ -300,7 +302,7 @@ def near_contrast(
 
 def share_near_train(context: Context, rule: NearRule, query: str) -> float:
     """Return the share of a role's rows that are near a train row."""
-    within = _within(context, rule, query, "train")
+    within = _rows_within_tau(context, rule, query, "train")
     if not rule.texts:
         return float(within.mean())
     if query == "synthetic":
@@ -317,7 +319,7 @@ def share_near_itself(context: Context, rule: NearRule, role: str) -> float:
     n_rows = context.n_rows(role)
     if n_rows < 2:
         return 0.0
-    within = _within(context, rule, role, role)
+    within = _rows_within_tau(context, rule, role, role)
     if not rule.texts:
         return float(within.mean())
     rows = profiles(context, rule, (role,), within)

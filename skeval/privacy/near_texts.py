@@ -14,7 +14,7 @@ from skeval.neighbors.brute import euclidean_pairs, gower_pairs
 from skeval.privacy.similar_texts import TokenSets, similar, similar_pairs, token_sets
 from skeval.stats.matches import MatchLists, distinct_rows
 from skeval.steps.column_choice import ColumnChoice
-from skeval.steps.encoded_rows import encoded, encoded_columns, is_gower, preprocessor
+from skeval.steps.encoded_rows import encoded_columns, encoded_matrix, is_gower, preprocessor
 from skeval.steps.neighbors import gower_engine, index_of
 
 ROLES = ("train", "holdout", "synthetic")
@@ -73,7 +73,7 @@ def profiles(
         if rule.texts:
             part[:, 0] = _text_numbers(context, rule, role)
         if rule.measures:
-            part = np.column_stack([part, encoded(context, role, rule.space, rule.columns)])
+            part = np.column_stack([part, encoded_matrix(context, role, rule.space, rule.columns)])
         parts.append(part if rows is None else part[rows])
     places = [0, *(1 + _by_name(context, rule))] if rule.measures else [0]
     distinct, which = distinct_rows(np.concatenate(parts)[:, places])
@@ -92,7 +92,7 @@ def _by_name(context: Context, rule: NearRule) -> np.ndarray:
     elif isinstance(rule.space, str):
         names = list(preprocessor(context, rule.space).get_feature_names_out())
     else:
-        return np.arange(encoded(context, "train", rule.space).shape[1])
+        return np.arange(encoded_matrix(context, "train", rule.space).shape[1])
     return np.argsort(np.array(names, dtype=object), kind="stable")
 
 
@@ -126,12 +126,14 @@ def near_texts(
         pairs.add(i[alike], j[alike])
     left, right = np.where(crowded, queries.texts, -1), real.texts
     for i, j in similar_pairs(sets, left, right, rule.text, pairs.done):
-        within = _within(context, rule, queries.measured[i], real.measured[j])
+        within = _pairs_within_tau(context, rule, queries.measured[i], real.measured[j])
         pairs.add(i[within], j[within])
     return pairs
 
 
-def _within(context: Context, rule: NearRule, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _pairs_within_tau(
+    context: Context, rule: NearRule, rows: np.ndarray, others: np.ndarray
+) -> np.ndarray:
     if not rule.measures:
         return np.ones(len(rows), dtype=np.bool_)
     if not is_gower(rule.space):

@@ -13,7 +13,7 @@ from skeval.core.needs import Unmet, unmet
 from skeval.core.tags import DISCLOSURE_TAGS
 from skeval.privacy.k_anonymity import SmallestClassMetric
 from skeval.privacy.kmeans_clusters import ClusterableMetric, too_few_to_cluster
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import Contrast
 from skeval.stats.matches import match_contrast, mean_on_train
 from skeval.steps.contrasts import contrast_of, with_contrast
@@ -229,9 +229,9 @@ def fewest_real_rows(
     train: np.ndarray, population: np.ndarray, released: np.ndarray, k0: int
 ) -> Result:
     """Return the fewest real rows that a released class has, from the rows of each class."""
-    matched, missed = (population > 0) & (released > 0), unmatched(population, released)
+    matched, missed = (population > 0) & (released > 0), unmatched_counts(population, released)
     if not matched.any():
-        return undefined(_NO_MATCH, **missed)
+        return undefined_result(_NO_MATCH, **missed)
     rows = np.repeat(population[matched], released[matched])
     details = {"uniques": float(np.mean(rows == 1)), "below_k0": float(np.mean(rows < k0))}
     of_train = int(population[train > 0].min())
@@ -241,9 +241,9 @@ def fewest_real_rows(
 def greatest_presence(train: np.ndarray, population: np.ndarray, released: np.ndarray) -> Result:
     """Return the greatest share of train in a released class, from the rows of each class."""
     shares, hit = presence(train, population, released), released > 0
-    prior, missed = float(train.sum() / population.sum()), unmatched(population, released)
+    prior, missed = float(train.sum() / population.sum()), unmatched_counts(population, released)
     if shares.size == 0:
-        return undefined(_NO_MATCH, prior=prior, **missed)
+        return undefined_result(_NO_MATCH, prior=prior, **missed)
     least, greatest = float(shares.min()), float(shares.max())
     details = {
         "range": [least, greatest],
@@ -272,7 +272,7 @@ def presence_evidence(
     return test.p_value, contrast_of(context, what, alone, test, reference=said)
 
 
-def unmatched(population: np.ndarray, released: np.ndarray) -> dict[str, Any]:
+def unmatched_counts(population: np.ndarray, released: np.ndarray) -> dict[str, Any]:
     """Return how many released classes, and what share of released rows, no real row has."""
     missed = (population == 0) & (released > 0)
     return {

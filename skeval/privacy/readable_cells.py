@@ -36,7 +36,7 @@ def unread_rows(context: Context) -> int:
     # A text without a digit is taken for a missing cell if train has missing cells. A
     # category that no real row has, and that is much longer than all of theirs, may hold
     # anything.
-    given = context.given("synthetic")
+    given = context.original_frame("synthetic")
     unread = np.zeros(context.n_rows("synthetic"), dtype=bool)
     for name, kind in context.schema.kinds.items():
         lacking = np.array(context["synthetic"][name].isna(), dtype=bool)

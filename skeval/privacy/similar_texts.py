@@ -126,7 +126,9 @@ def similar_by_words(
             i, j = rows[common.row], common.col + start
             both = sizes[left[i]] + sizes[right[j]]
             least = np.minimum(sizes[left[i]], sizes[right[j]])
-            fits = (common.data if tokens is every else least) >= _needed(both, threshold)
+            fits = (common.data if tokens is every else least) >= _min_common_tokens(
+                both, threshold
+            )
             i, j = i[fits], j[fits]
             alike = by_words(sets.columns, left[i], right[j], threshold)
             order = np.lexsort((j[alike], i[alike]))
@@ -147,13 +149,13 @@ def similar_by_letters(
 
     `edited` finds the different texts that differ in few letters, by default all of them.
     """
-    (codes, texts, grams), edited_ = sets.letters[column], edited or _edited
+    (codes, texts, grams), edited_ = sets.letters[column], edited or _pairs_by_edits
     open_ = np.flatnonzero(~done & (left >= 0))
     open_ = open_[codes[left[open_]] >= 0]
     there = np.flatnonzero(codes[right] >= 0)
     mine, theirs = codes[left[open_]], codes[right[there]]
     for first, second in edited_(texts, grams, np.unique(mine), np.unique(theirs), threshold):
-        for i, j in _crossed(mine, theirs, first, second):
+        for i, j in _expand_pairs(mine, theirs, first, second):
             i, j = open_[i], there[j]
             a, b = left[i], right[j]
             new = ~by_words(sets.columns[column : column + 1], a, b, threshold)
@@ -180,14 +182,16 @@ def letter_runs(texts: np.ndarray, width: int = _GRAM) -> csr_array:
     return csr_array(CountVectorizer(analyzer=runs, dtype=np.float64).fit_transform(texts))
 
 
-def _edited(
+def _pairs_by_edits(
     texts: np.ndarray, grams: csr_array, left: np.ndarray, right: np.ndarray, threshold: float
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the pairs of different texts, by their numbers, that differ in few letters."""
     lengths, most, loose, rare = _few_runs(texts, grams, threshold)
     mine, theirs = left[~loose[left] & (most[left] > 0)], right[~loose[right] & (most[right] > 0)]
-    yield from _all_edited(texts, left[loose[left]], right, lengths, threshold)
-    yield from _all_edited(texts, left[~loose[left]], right[loose[right]], lengths, threshold)
+    yield from _all_pairs_by_edits(texts, left[loose[left]], right, lengths, threshold)
+    yield from _all_pairs_by_edits(
+        texts, left[~loose[left]], right[loose[right]], lengths, threshold
+    )
     there = rare[theirs].T.tocsr()
     for block in _blocks(mine, theirs.size):
         common = (rare[block] @ there).tocsr()
@@ -195,7 +199,7 @@ def _edited(
         for one, start, end in zip(block, common.indptr, common.indptr[1:], strict=False):
             others = theirs[common.indices[start:end]]
             others = others[np.abs(lengths[others] - lengths[one]) <= most[one]]
-            near += _all_edited(texts, np.array([one]), others, lengths, threshold)
+            near += _all_pairs_by_edits(texts, np.array([one]), others, lengths, threshold)
         if near:
             first, second = (np.concatenate(side) for side in zip(*near, strict=True))
             yield first, second
@@ -216,7 +220,7 @@ def _few_runs(
     return lengths, most, loose, _rarest(grams, np.minimum(n_rare, np.diff(grams.indptr)))
 
 
-def _all_edited(
+def _all_pairs_by_edits(
     texts: np.ndarray, left: np.ndarray, right: np.ndarray, lengths: np.ndarray, threshold: float
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the same pairs, each text being compared with each."""
@@ -235,7 +239,7 @@ def _blocks(rows: np.ndarray, n_columns: int) -> list[np.ndarray]:
     return np.array_split(rows, min(rows.size, -(-rows.size * n_columns // _BLOCK)))
 
 
-def _crossed(
+def _expand_pairs(
     left: np.ndarray, right: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield all pairs of positions that hold the codes of pairs, some pairs of codes at a time."""
@@ -319,7 +323,7 @@ def by_words(
     for column in columns:
         sizes = np.diff(column.indptr)
         a, b = i[alike], j[alike]
-        alike[alike] = _common(column, a, b) >= _needed(sizes[a] + sizes[b], threshold)
+        alike[alike] = _common(column, a, b) >= _min_common_tokens(sizes[a] + sizes[b], threshold)
     return alike
 
 
@@ -341,7 +345,7 @@ def edits(longest: np.ndarray, threshold: float) -> np.ndarray:
     return np.floor((1.0 - threshold) * longest + _NOISE).astype(np.int64)
 
 
-def _needed(sizes: np.ndarray, threshold: float) -> np.ndarray:
+def _min_common_tokens(sizes: np.ndarray, threshold: float) -> np.ndarray:
     """Return the least number of common tokens, given the sum of the sizes of two sets."""
     return sizes * (threshold / (1.0 + threshold)) - _NOISE
 

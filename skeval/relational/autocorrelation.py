@@ -76,7 +76,7 @@ class AutocorrelationDifference(ColumnSequenceMetric):
     max_lag: Annotated[int, Interval(1, 100)] = 5
     centre: Literal["table", "sequence"] = "table"
 
-    def _measured(
+    def _measure_column(
         self, context: RelationalContext, table: str, column: str
     ) -> dict[str, np.ndarray]:
         settings = table, column, self.max_lag, self.centre

@@ -16,7 +16,7 @@ from skeval.core.relational_base import NO_KEYS, RelationalMetric
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import ConstantColumnWarning, NothingToMeasureWarning
-from skeval.results.result import Result, mean_of_columns, undefined
+from skeval.results.result import Result, mean_of_columns, undefined_result
 from skeval.stats.distributions import kolmogorov_of_sorted
 from skeval.steps.foreign_keys import n_children
 from skeval.tables.keys import ForeignKey
@@ -44,7 +44,7 @@ class _Cardinality(RelationalMetric):
     def _measure(self, context: RelationalContext) -> Result:
         keys = context.relations.foreign_keys
         if not keys:
-            return undefined(NO_KEYS, NothingToMeasureWarning)
+            return undefined_result(NO_KEYS, NothingToMeasureWarning)
         roles = [role for role in ("train", "holdout", "synthetic") if role in context]
         counts = {key: {role: cardinalities(context, role, key) for role in roles} for key in keys}
         scores = {str(key): self._score(of["train"], of["synthetic"]) for key, of in counts.items()}
@@ -233,7 +233,9 @@ def cardinalities(context: RelationalContext, role: str, key: ForeignKey) -> np.
     # scaled to the number of train's.
     counts = np.sort(n_children(context, role, key)).astype(np.float64)
     if context.relations.role(key.parent) == "reference":
-        counts *= len(context.given("train")[key.child]) / len(context.given(role)[key.child])
+        counts *= len(context.original_frame("train")[key.child]) / len(
+            context.original_frame(role)[key.child]
+        )
     return counts
 
 

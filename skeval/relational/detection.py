@@ -16,7 +16,7 @@ from skeval.core.relational_base import NO_KEYS, RelationalMetric
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import DegenerateInputWarning, NothingToMeasureWarning
-from skeval.results.result import Result, mean_of_columns, undefined
+from skeval.results.result import Result, mean_of_columns, undefined_result
 from skeval.stats.multiple_testing import holm
 from skeval.stats.roc import auc_interval, auc_p_value, grouped_auc
 from skeval.steps.aggregates import STATS, Stats, aggregated_context, private_parents
@@ -68,7 +68,7 @@ class Entities(NamedTuple):
         """Number of entities."""
         return int(self.roots.max(initial=-1)) + 1
 
-    def of(self, chosen: np.ndarray) -> Entities:
+    def take(self, chosen: np.ndarray) -> Entities:
         """Return some of the rows."""
         return Entities(self.rows[chosen], self.roots[chosen])
 
@@ -108,7 +108,7 @@ class _Detection(RelationalMetric):
 
     def _measure(self, context: RelationalContext) -> Result:
         if not context.relations.foreign_keys:
-            return undefined(NO_KEYS, NothingToMeasureWarning)
+            return undefined_result(NO_KEYS, NothingToMeasureWarning)
         areas, short = {}, []
         for name, part in self._tables(context):
             real, synthetic = (entities(part, role, self.random_state) for role in _SIDES)
@@ -116,7 +116,9 @@ class _Detection(RelationalMetric):
             areas[name] = self._area(part, real, synthetic) if enough else (math.nan, None)
             short += [] if enough else [name]
         if not areas:
-            return undefined("no table that is not public has children.", NothingToMeasureWarning)
+            return undefined_result(
+                "no table that is not public has children.", NothingToMeasureWarning
+            )
         few = _TOO_FEW.format(n=max(MIN_ROWS, self.n_folds), names=", ".join(short))
         scores = {name: value for name, (value, _) in areas.items()}
         result = mean_of_columns(
@@ -134,7 +136,7 @@ class _Detection(RelationalMetric):
     ) -> tuple[float, tuple[float, float]]:
         """Return the AUC of rows out of fold, and its interval by root."""
         n = min(real.n, synthetic.n)
-        both = real.of(real.roots < n), synthetic.of(synthetic.roots < n)
+        both = real.take(real.roots < n), synthetic.take(synthetic.roots < n)
         model, nominal = self._model(), nominal_columns(part[0], None)
         scores = scores_out_of_fold(model, both, nominal, self.n_folds, self.random_state)
         value, error = grouped_auc(scores[1], both[1].roots, scores[0], both[0].roots)
@@ -380,12 +382,15 @@ def split_test(part: Part, estimator: Any, test_size: float, seed: int) -> dict[
     fresh = entities(part, "holdout", seed) if "holdout" in part[0] else None
     if fresh is not None and fresh.n >= MIN_ROWS:
         n_test = min(_share(synthetic.n, test_size), fresh.n)
-        tested, learned, against = fresh.of(fresh.roots < n_test), train, "holdout"
+        tested, learned, against = fresh.take(fresh.roots < n_test), train, "holdout"
     else:
         n_test = _share(min(train.n, synthetic.n), test_size)
-        tested, learned = train.of(train.roots < n_test), train.of(train.roots >= n_test)
+        tested, learned = train.take(train.roots < n_test), train.take(train.roots >= n_test)
         against = "train"
-    unseen, seen = (synthetic.of(synthetic.roots < n_test), synthetic.of(synthetic.roots >= n_test))
+    unseen, seen = (
+        synthetic.take(synthetic.roots < n_test),
+        synthetic.take(synthetic.roots >= n_test),
+    )
     rows = np.concatenate([learned.rows, seen.rows])
     labels = np.repeat([0, 1], [len(learned.rows), len(seen.rows)])
     model = learn(estimator, rows, labels, nominal_columns(part[0], None), seed)

@@ -55,14 +55,14 @@ class InterEventTimeSimilarity(SequenceMetric):
 
     weight: Weight = "row"
 
-    def _is_measured(self, context: RelationalContext, table: str) -> bool:
+    def _measures(self, context: RelationalContext, table: str) -> bool:
         return context.relations.sequences[table].index is not None
 
     def _score_of(self, context: RelationalContext, table: str) -> float:
         both = [sequences(context, role, table) for role in BOTH]
         return agreement([(own.steps, own.owners[own.pairs()]) for own in both], self.weight)
 
-    def _about(self, context: RelationalContext, tables: tuple[str, ...]) -> dict[str, Any]:
+    def _extra_details(self, context: RelationalContext, tables: tuple[str, ...]) -> dict[str, Any]:
         return order_of_rows(context, tables)
 
     def _summary(self, result: Result) -> str:

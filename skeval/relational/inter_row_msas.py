@@ -12,7 +12,7 @@ from skeval.results.result import Result
 from skeval.stats.matches import digits_kept
 from skeval.steps.sequences import sequence_values, sequences
 from skeval.tables.preprocessing import NUMERIC
-from skeval.utils.formatting import counted, percent
+from skeval.utils.formatting import format_count, percent
 from skeval.utils.parameters import Count
 
 
@@ -70,7 +70,7 @@ class InterRowMSAS(ColumnSequenceMetric):
     def _kinds(self) -> tuple[str, ...]:
         return ("continuous",) if self.log else NUMERIC
 
-    def _measured(self, context: RelationalContext, table: str, column: str) -> float:
+    def _measure_column(self, context: RelationalContext, table: str, column: str) -> float:
         samples = []
         decimals = changes_decimals(sequence_values(context, "train", table, column), self.log)
         for role in BOTH:
@@ -83,7 +83,7 @@ class InterRowMSAS(ColumnSequenceMetric):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"The cumulative curves of changes over {counted(self.lag, 'row')} lie "
+            f"The cumulative curves of changes over {format_count(self.lag, 'row')} lie "
             f"{percent(1.0 - result.value)} apart at most, on average over columns."
         )
 

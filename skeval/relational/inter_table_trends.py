@@ -15,8 +15,8 @@ from skeval.core.relational_base import NO_KEYS, RelationalMetric
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import NothingToMeasureWarning
-from skeval.results.result import Result, mean_of_columns, undefined
-from skeval.steps.columns import mean_of_defined
+from skeval.results.result import Result, mean_of_columns, undefined_result
+from skeval.steps.columns import mean_ignoring_nan
 from skeval.steps.joins import SHUFFLED, Join, joins, pair_scores
 from skeval.steps.pairs import Binning
 from skeval.utils.formatting import percent
@@ -105,7 +105,7 @@ class InterTableTrends(RelationalMetric):
         if not scores:
             none = "no two columns of linked tables can be compared."
             reason = none if context.relations.foreign_keys else NO_KEYS
-            return undefined(reason, NothingToMeasureWarning, columns={})
+            return undefined_result(reason, NothingToMeasureWarning, columns={})
         return mean_of_columns(scores, n_total=len(scores))
 
     def _scores(self, context: RelationalContext, role: str) -> dict[str, float]:
@@ -123,7 +123,7 @@ class InterTableTrends(RelationalMetric):
         result = super()._in_relation(context, result)
         if not self.floor or math.isnan(result.value) or not isinstance(context, RelationalContext):
             return result
-        floor = mean_of_defined(self._scores(context, SHUFFLED))
+        floor = mean_ignoring_nan(self._scores(context, SHUFFLED))
         details: dict[str, Any] = {**result.details, "floor": floor}
         if result.baseline is not None:
             above = result.baseline - floor

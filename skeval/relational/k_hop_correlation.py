@@ -16,7 +16,7 @@ from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.relational.inter_table_trends import named_scores
 from skeval.relational.parent_child_aggregates import pairs_within
-from skeval.results.result import Result, mean_of_columns, undefined
+from skeval.results.result import Result, mean_of_columns, undefined_result
 from skeval.stats.distributions import exact_mean
 from skeval.steps.foreign_keys import paths_up
 from skeval.steps.joins import Join
@@ -94,8 +94,8 @@ class KHopCorrelation(RelationalMetric):
         every = {name: score for of_hop in hops.values() for name, score in of_hop.items()}
         if not every:
             reason = "no two columns can be compared."
-            return undefined(reason, NothingToMeasureWarning, columns={}, hops={})
-        stated = {str(hop): spread(list(of.values())) for hop, of in hops.items() if of}
+            return undefined_result(reason, NothingToMeasureWarning, columns={}, hops={})
+        stated = {str(hop): summarize_scores(list(of.values())) for hop, of in hops.items() if of}
         result = mean_of_columns(every, n_total=len(every), hops=stated)
         means = [hop["mean"] for hop in stated.values()]
         values = {"mean": result.value, "hops": float(np.mean(means)), "min": min(means)}
@@ -130,7 +130,7 @@ def within_tables(context: RelationalContext, binning: Binning) -> dict[str, flo
     return scores
 
 
-def spread(scores: list[float]) -> Mapping[str, float]:
+def summarize_scores(scores: list[float]) -> Mapping[str, float]:
     """Return mean, standard error and number of scores."""
     n = len(scores)
     error = float(np.std(scores, ddof=1)) / math.sqrt(n) if n > 1 else math.nan

@@ -15,7 +15,7 @@ from skeval.core.context import Context
 from skeval.core.needs import Unmet
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import MetricTags, Need
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 
 
 @dataclass(frozen=True)
@@ -46,19 +46,21 @@ class Lifted(Metric):
             return super().unmet_need(context)
         if refusal := self._refusal(context):
             return Unmet(refusal)
-        return self.metric.unmet_need(self._own(context))
+        return self.metric.unmet_need(self._table_context(context))
 
     def unmet_needs(self, context: Context) -> list[Need]:
         """Return the needs that the tables leave unmet: those of the metric in its table."""
         if not isinstance(context, RelationalContext):
             return super().unmet_needs(context)
-        return [] if self._refusal(context) else self.metric.unmet_needs(self._own(context))
+        return (
+            [] if self._refusal(context) else self.metric.unmet_needs(self._table_context(context))
+        )
 
     def _refusal(self, context: RelationalContext) -> str:
         """Return why these tables cannot be measured, and the cure; "" if they can."""
         raise NotImplementedError
 
-    def _own(self, context: RelationalContext) -> Context:
+    def _table_context(self, context: RelationalContext) -> Context:
         """Return the context of the table that the metric is given."""
         raise NotImplementedError
 
@@ -67,36 +69,36 @@ class Lifted(Metric):
         raise NotImplementedError
 
     def _prepare(self, context: Context) -> None:
-        fitted(self.metric, self._own(cast("RelationalContext", context)))
+        fit_clone(self.metric, self._table_context(cast("RelationalContext", context)))
 
     def _compute(self, context: Context) -> float | Result:
         relational = cast("RelationalContext", context)
-        own = self._own(relational)
+        own = self._table_context(relational)
         if "synthetic" not in own:
-            return undefined(f"synthetic lacks {self._place(relational)}.")
-        return fitted(self.metric, own)._compute(own)
+            return undefined_result(f"synthetic lacks {self._place(relational)}.")
+        return fit_clone(self.metric, own)._compute(own)
 
     def evaluate_context(self, context: Context, *, advise: bool = True) -> Result:
         """Measure a context's synthetic rows; see :meth:`skeval.Metric.evaluate_context`."""
         start, relational = time.perf_counter(), cast("RelationalContext", context)
-        own, place = self._own(relational), self._place(relational)
+        own, place = self._table_context(relational), self._place(relational)
         if "synthetic" not in own:
             return replace(super().evaluate_context(context), table=place)
-        result = fitted(self.metric, own).evaluate_context(own, advise=advise)
-        result = placed(self._tested(relational, result), place)
+        result = fit_clone(self.metric, own).evaluate_context(own, advise=advise)
+        result = with_table_name(self._with_valid_test(relational, result), place)
         return replace(result, table=place, seconds=time.perf_counter() - start)
 
-    def _tested(self, context: RelationalContext, result: Result) -> Result:
+    def _with_valid_test(self, context: RelationalContext, result: Result) -> Result:
         """Return a result whose test holds for these rows: as it is, by default."""
         return result
 
 
-def fitted(metric: Metric, context: Context) -> Metric:
+def fit_clone(metric: Metric, context: Context) -> Metric:
     """Return a clone of a metric that is fitted on the real rows of a context."""
     return clone(metric).fit_context(context.real)
 
 
-def placed(result: Result, place: str) -> Result:
+def with_table_name(result: Result, place: str) -> Result:
     """Return a result whose contrast, fact and advice say of which table they are."""
     shown = result.contrast
     if shown is not None:
@@ -112,7 +114,7 @@ def placed(result: Result, place: str) -> Result:
     )
 
 
-def untested(result: Result) -> Result:
+def drop_test(result: Result) -> Result:
     """Return a result without its test, nor those in its details."""
     return replace(result, p_value=None, contrast=None, details=without_tests(result.details))
 
@@ -120,13 +122,13 @@ def untested(result: Result) -> Result:
 def without_tests(details: Any) -> Any:
     """Return details with every p-value, and what was concluded of it, taken out."""
     if isinstance(details, Mapping):
-        return {name: _untested(name, part) for name, part in details.items()}
+        return {name: _drop_p_values(name, part) for name, part in details.items()}
     if isinstance(details, list | tuple):
         return [without_tests(part) for part in details]
     return details
 
 
-def _untested(name: str, part: Any) -> Any:
+def _drop_p_values(name: str, part: Any) -> Any:
     if name == "passed":
         return None
     if name == "p_values" and isinstance(part, Mapping):

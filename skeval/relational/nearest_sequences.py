@@ -30,7 +30,7 @@ from skeval.steps.sequences import (
     unit_name,
     units,
 )
-from skeval.utils.formatting import counted, percent
+from skeval.utils.formatting import format_count, percent
 from skeval.utils.parameters import Columns, Count, Fraction, Interval, Seed
 
 _FIRST_CUT, _WIDER = 4, 1.25  # subjects at the first of the cuts, and by how much the next is wider
@@ -189,9 +189,9 @@ class NearestSequences(SequenceMetric):
         if not k:
             return ""
         return (
-            f"{k:,} of {counted(train.size, f'train {who}')} {'has' if k == 1 else 'have'} a "
+            f"{k:,} of {format_count(train.size, f'train {who}')} {'has' if k == 1 else 'have'} a "
             f"synthetic sequence at {percent(self.near)} or less of the distance to the nearest "
-            f"other real one; of {counted(holdout.size, f'holdout {who}')} "
+            f"other real one; of {format_count(holdout.size, f'holdout {who}')} "
             f"{f'{k_fresh:,}' if k_fresh else 'none'} {'has' if k_fresh == 1 else 'have'}."
         )
 

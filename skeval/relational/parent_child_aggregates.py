@@ -17,10 +17,10 @@ from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity import ContingencySimilarity, CorrelationSimilarity, KSComplement, TVComplement
 from skeval.relational.detection import AggregationDetection
-from skeval.results.result import Result, mean_of_columns, undefined
+from skeval.results.result import Result, mean_of_columns, undefined_result
 from skeval.stats.distributions import exact_mean
 from skeval.steps.aggregates import STATS, Stat, Stats, aggregated_context, private_parents
-from skeval.steps.columns import mean_of_defined
+from skeval.steps.columns import mean_ignoring_nan
 from skeval.steps.pairs import Binning
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Seed
@@ -93,17 +93,19 @@ class ParentChildAggregates(RelationalMetric):
 
     def _measure(self, context: RelationalContext) -> Result:
         if not context.relations.foreign_keys:
-            return undefined(NO_KEYS, NothingToMeasureWarning)
+            return undefined_result(NO_KEYS, NothingToMeasureWarning)
         scores, pairs = _agreements(context, tuple(self.stats))
         defined = {name: score for name, score in scores.items() if not math.isnan(score)}
         if not defined:
-            return undefined("no table that is not public has children.", NothingToMeasureWarning)
+            return undefined_result(
+                "no table that is not public has children.", NothingToMeasureWarning
+            )
         mean = exact_mean(pairs) if pairs else math.nan
         return mean_of_columns(defined, n_total=len(scores), pairs=mean, n_pairs=len(pairs))
 
     def _value_alone(self, context: Context) -> float:
         parts = _aggregates(cast("RelationalContext", context), tuple(self.stats))
-        return mean_of_defined({name: score for _, own in parts for name, score in own.items()})
+        return mean_ignoring_nan({name: score for _, own in parts for name, score in own.items()})
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         result = super()._in_relation(context, result)

@@ -10,7 +10,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
 from skeval.exceptions import InvalidParameterError, NoTestWarning
-from skeval.relational.lifted import Lifted, untested
+from skeval.relational.lifted import Lifted, drop_test
 from skeval.results.result import Result
 from skeval.steps.aggregates import STATS, Stat, aggregated_context
 from skeval.steps.subjects import parted_tables
@@ -107,7 +107,7 @@ class PerSubject(Lifted):
     def _refusal(self, context: RelationalContext) -> str:
         return context.relations.undetermined or chosen_subject(context, self, refuse=True)
 
-    def _own(self, context: RelationalContext) -> Context:
+    def _table_context(self, context: RelationalContext) -> Context:
         return aggregated_context(
             context, chosen_subject(context, self), tuple(self.stats), "subject"
         )
@@ -115,7 +115,7 @@ class PerSubject(Lifted):
     def _place(self, context: RelationalContext) -> str:
         return f"{chosen_subject(context, self)} with all their rows"
 
-    def _tested(self, context: RelationalContext, result: Result) -> Result:
+    def _with_valid_test(self, context: RelationalContext, result: Result) -> Result:
         if self.tags.aspect != "privacy":
             return result
         return with_whole_subjects(context, chosen_subject(context, self), result)
@@ -128,7 +128,7 @@ def with_whole_subjects(context: RelationalContext, subject: str, result: Result
     if not (tables := parted_tables(context, subject)):
         return result
     said = NoTestWarning(_PARTED.format(subject=subject, tables=", ".join(tables)))
-    return replace(untested(result), warnings=(*result.warnings, said))
+    return replace(drop_test(result), warnings=(*result.warnings, said))
 
 
 def chosen_subject(context: RelationalContext, metric: object, *, refuse: bool = False) -> str:

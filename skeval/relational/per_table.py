@@ -17,11 +17,11 @@ from skeval.core.needs import Unmet
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import MetricTags
 from skeval.exceptions import InvalidParameterError, NoTestWarning, NothingToMeasureWarning
-from skeval.relational.lifted import Lifted, TagsOfMetric, fitted, untested
-from skeval.results.result import Result, undefined
+from skeval.relational.lifted import Lifted, TagsOfMetric, drop_test, fit_clone
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats.multiple_testing import holm
-from skeval.steps.subjects import RowLimit, are_limits, limited, one_row_each, owners
+from skeval.steps.subjects import RowLimit, are_limits, limit_rows, one_row_each, owners
 from skeval.utils.formatting import as_float
 from skeval.utils.parameters import Count, Legal, Seed, are_columns, is_text
 
@@ -150,26 +150,26 @@ class OfTable(Lifted, OnTables):
         public = self.tags.aspect == "privacy" and relations.role(self.table) == "reference"
         return _PUBLIC.format(table=self.table) if public else ""
 
-    def _own(self, context: RelationalContext) -> Context:
-        return limited(context, self.table, self.max_rows, self.random_state)
+    def _table_context(self, context: RelationalContext) -> Context:
+        return limit_rows(context, self.table, self.max_rows, self.random_state)
 
     def _place(self, context: RelationalContext) -> str:
         return self.table
 
-    def _tested(self, context: RelationalContext, result: Result) -> Result:
+    def _with_valid_test(self, context: RelationalContext, result: Result) -> Result:
         relations, table = context.relations, self.table
         if relations.role(table) in ("subject", "reference") or len(relations.tables) == 1:
             return result
         had_test, metric = result.p_value is not None, self.metric
         # nothing holds that takes rows for independent
         difference = self._by_subject(context, result)
-        result = replace(untested(result), interval=None, difference=difference)
+        result = replace(drop_test(result), interval=None, difference=difference)
         if not had_test or self.tags.aspect != "privacy":
             summary = "" if np.isnan(result.value) else metric._summary(result)
             return replace(result, summary=summary)
-        own = self._own(context)
+        own = self._table_context(context)
         # warnings of the row-wise tests do not hold either: those of the value do
-        warnings = fitted(metric, own)._result(own).warnings
+        warnings = fit_clone(metric, own)._result(own).warnings
         result = replace(result, warnings=warnings)
         if subjects := owners(relations, table):
             settings = (self.max_rows, self.n_draws, self.random_state)
@@ -184,7 +184,7 @@ class OfTable(Lifted, OnTables):
         """Return the interval of value minus baseline from halves of subjects, if it has one."""
         if result.difference is None or self.metric._halved is not True or self.max_rows:
             return None
-        metric = fitted(self.metric, self._own(context))
+        metric = fit_clone(self.metric, self._table_context(context))
         return difference_by_subject(
             context,
             lambda part: metric._value_alone(part.table(self.table)),
@@ -261,7 +261,7 @@ class PerTable(OnTables):
         if not isinstance(context, RelationalContext):
             return super().unmet_need(context)
         check_tables(context, self.tables or [], type(self).__name__, "tables")
-        chosen = self._chosen(context)
+        chosen = self._metrics_of_tables(context)
         unmet = [need for one in chosen.values() if (need := one.unmet_need(context))]
         if self.tables is not None or len(unmet) == len(chosen):
             nothing = None if chosen else Unmet("finds no table that it can measure.")
@@ -269,10 +269,10 @@ class PerTable(OnTables):
         return None
 
     def _prepare(self, context: Context) -> None:
-        for one in self._measured(context).values():
+        for one in self._metrics_to_evaluate(context).values():
             one._prepare(context)
 
-    def _chosen(self, context: RelationalContext) -> dict[str, OfTable]:
+    def _metrics_of_tables(self, context: RelationalContext) -> dict[str, OfTable]:
         """Return the metric on each table that is looked at."""
         relations, named = context.relations, self.metric.named_columns()
         columns = {column for columns in named.values() for column in columns}
@@ -285,33 +285,35 @@ class PerTable(OnTables):
         settings = {name: getattr(self, name) for name in ("max_rows", "n_draws", "random_state")}
         return {name: OfTable(self.metric, name, **settings) for name in self.tables or every}
 
-    def _measured(self, context: Context) -> dict[str, OfTable]:
+    def _metrics_to_evaluate(self, context: Context) -> dict[str, OfTable]:
         relational = cast("RelationalContext", context)
-        chosen = self._chosen(relational)
+        chosen = self._metrics_of_tables(relational)
         return {name: one for name, one in chosen.items() if not one.unmet_need(context)}
 
     def _compute(self, context: Context) -> Result:
-        results = {name: one._result(context) for name, one in self._measured(context).items()}
-        return self._aggregated(context, results)
+        results = {
+            name: one._result(context) for name, one in self._metrics_to_evaluate(context).items()
+        }
+        return self._aggregate_results(context, results)
 
-    def _aggregated(self, context: Context, results: Mapping[str, Result]) -> Result:
+    def _aggregate_results(self, context: Context, results: Mapping[str, Result]) -> Result:
         tags = next((r.tags for r in results.values() if r.tags is not None), self.tags)
         tags = replace(tags, needs=self.tags.needs, display=self.tags.display, quoted="")
         values = {name: result.value for name, result in results.items()}
         known = {name: value for name, value in values.items() if not np.isnan(value)}
         said = tuple(
-            warning.within(name)
+            warning.with_prefix(name)
             for name, result in results.items()
             for warning in result.warnings
             # that a table has no column of some kind is nothing to warn of where others have
             if not (known and isinstance(warning, NothingToMeasureWarning))
         )
         if not known:
-            nothing = undefined("no table has a value.")
+            nothing = undefined_result("no table has a value.")
             return replace(nothing, tags=tags, warnings=(*said, *nothing.warnings))
         worst = min(known, key=lambda name: goodness(known[name], tags))
         return Result(
-            self._of(list(known.values()), tags),
+            self._aggregate_values(list(known.values()), tags),
             tags=tags,
             details={
                 "columns": values,
@@ -321,7 +323,7 @@ class PerTable(OnTables):
             warnings=said,
         )
 
-    def _of(self, values: list[float], tags: MetricTags) -> float:
+    def _aggregate_values(self, values: list[float], tags: MetricTags) -> float:
         if self.aggregate == "worst":
             return min(values, key=lambda value: goodness(value, tags))
         of = np.mean if self.aggregate == "mean" else cast("Any", self.aggregate)
@@ -330,7 +332,10 @@ class PerTable(OnTables):
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
             return result
-        every = {n: one.evaluate_context(context) for n, one in self._measured(context).items()}
+        every = {
+            n: one.evaluate_context(context)
+            for n, one in self._metrics_to_evaluate(context).items()
+        }
         known = {name: one for name, one in every.items() if not np.isnan(one.value)}
         baselines = {n: one.baseline for n, one in known.items() if one.baseline is not None}
         tests = {n: one.p_value for n, one in known.items() if one.p_value is not None}
@@ -346,7 +351,7 @@ class PerTable(OnTables):
         ]
         return replace(
             result,
-            baseline=self._of(list(baselines.values()), of) if complete else None,
+            baseline=self._aggregate_values(list(baselines.values()), of) if complete else None,
             p_value=min(corrected.values(), default=None),
             details={
                 **result.details,
@@ -398,7 +403,7 @@ def subject_results(
     sizes = [d.n_rows(role) for d in draws for role in ("train", "holdout") if role in d]
     if not min(sizes):  # no row has a subject
         return [Result(np.nan)] * n_draws
-    return [fitted(metric, drawn).evaluate_context(drawn) for drawn in draws]
+    return [fit_clone(metric, drawn).evaluate_context(drawn) for drawn in draws]
 
 
 def with_subject_test(result: Result, tests: Mapping[str, list[Result]], table: str) -> Result:

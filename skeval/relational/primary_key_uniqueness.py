@@ -13,7 +13,7 @@ from skeval.core.relational_base import RelationalMetric
 from skeval.core.relational_context import RelationalContext
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.relational.structure import SchemaStructure
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.tables.keys import key_codes
 from skeval.utils.formatting import percent
 
@@ -62,12 +62,12 @@ class PrimaryKeyUniqueness(RelationalMetric):
     def _measure(self, context: RelationalContext) -> Result:
         keys = context.relations.primary_keys
         if not keys:
-            return undefined(_NO_KEYS, NothingToMeasureWarning)
+            return undefined_result(_NO_KEYS, NothingToMeasureWarning)
         shares, of_train, null = {}, {}, {}
         for table, columns in keys.items():
             name = f"{table}.{', '.join(columns)}"
             train, synthetic = (
-                own_key_codes(context.given(role).get(table), columns)
+                own_key_codes(context.original_frame(role).get(table), columns)
                 for role in ("train", "synthetic")
             )
             null_is_broken = not (train < 0).any()

@@ -12,7 +12,7 @@ from skeval.core.relational_base import RelationalMetric
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import NothingToMeasureWarning
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.joint_classes import class_counts, joint_classes
 from skeval.stats.matches import digits_kept, matches
 from skeval.tables.preprocessing import NUMERIC, numbers
@@ -60,7 +60,7 @@ class ReferenceEquality(RelationalMetric):
     def _measure(self, context: RelationalContext) -> Result:
         counts = {name: row_counts(context, name) for name in context.relations.references}
         if not counts:
-            return undefined(_NONE, NothingToMeasureWarning)
+            return undefined_result(_NONE, NothingToMeasureWarning)
         shares, kept = {}, {}
         for name, (train, synthetic) in counts.items():
             (k, n), (k_train, n_train) = matches(synthetic, train), matches(train, synthetic)

@@ -11,7 +11,7 @@ from skeval.core.relational_base import NO_KEYS, RelationalMetric
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import NothingToMeasureWarning
-from skeval.results.result import Result, mean_of_columns, undefined
+from skeval.results.result import Result, mean_of_columns, undefined_result
 from skeval.steps.foreign_keys import parents
 from skeval.tables.relational_data import NULL, ORPHAN
 from skeval.utils.formatting import percent
@@ -63,7 +63,7 @@ class ReferentialIntegrity(RelationalMetric):
     def _measure(self, context: RelationalContext) -> Result:
         keys = context.relations.foreign_keys
         if not keys:
-            return undefined(NO_KEYS, NothingToMeasureWarning)
+            return undefined_result(NO_KEYS, NothingToMeasureWarning)
         train, synthetic = (
             {key: parents(context, role, key) for key in keys} for role in ("train", "synthetic")
         )

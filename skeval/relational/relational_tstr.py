@@ -121,13 +121,13 @@ class RelationalTSTR(Lifted):
         public = context.relations.role(self.table) == "reference"
         return _PUBLIC.format(table=self.table) if public else ""
 
-    def _own(self, context: RelationalContext) -> Context:
+    def _table_context(self, context: RelationalContext) -> Context:
         return aggregated_context(context, self.table, tuple(self.stats))
 
     def _place(self, context: RelationalContext) -> str:
         return self.table
 
-    def _tested(self, context: RelationalContext, result: Result) -> Result:
+    def _with_valid_test(self, context: RelationalContext, result: Result) -> Result:
         return (
             replace(result, interval=None) if root_path(context.relations, self.table) else result
         )

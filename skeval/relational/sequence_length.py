@@ -65,9 +65,9 @@ class SequenceLengthSimilarity(SequenceMetric):
     def _score_of(self, context: RelationalContext, table: str) -> float:
         return kolmogorov_agreement(*self._lengths(context, table))
 
-    def _about(self, context: RelationalContext, tables: tuple[str, ...]) -> dict[str, Any]:
+    def _extra_details(self, context: RelationalContext, tables: tuple[str, ...]) -> dict[str, Any]:
         train, synthetic = (
-            {name: _described(self._lengths(context, name)[side]) for name in tables}
+            {name: _describe_lengths(self._lengths(context, name)[side]) for name in tables}
             for side in (0, 1)
         )
         return {"train": train, "lengths": synthetic}
@@ -83,7 +83,7 @@ class SequenceLengthSimilarity(SequenceMetric):
         )
 
 
-def _described(lengths: np.ndarray) -> dict[str, float]:
+def _describe_lengths(lengths: np.ndarray) -> dict[str, float]:
     if not lengths.size:
         return {"n_sequences": 0, "mean": 0.0, "median": 0.0, "share_of_one": 0.0}
     return {

@@ -14,9 +14,9 @@ from skeval.core.declared import declared
 from skeval.core.relational_base import RelationalMetric
 from skeval.core.relational_context import RelationalContext
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, NothingToMeasureWarning
-from skeval.results.result import Result, mean_of_columns, undefined
+from skeval.results.result import Result, mean_of_columns, undefined_result
 from skeval.stats.distributions import kolmogorov_distance, weighted_kolmogorov
-from skeval.steps.columns import mean_of_defined
+from skeval.steps.columns import mean_ignoring_nan
 from skeval.steps.sequences import irregularities, order_warnings, sequence_columns
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.parameters import Columns, Legal, is_text
@@ -74,28 +74,28 @@ class SequenceMetric(RelationalMetric):
 
     def _measure(self, context: RelationalContext) -> Result:
         if not (tables := self._tables(context)):
-            return undefined(_NO_SEQUENCES, NothingToMeasureWarning)
+            return undefined_result(_NO_SEQUENCES, NothingToMeasureWarning)
         return self._of_tables(context, tables)
 
     def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
-        chosen = tuple(table for table in tables if self._is_measured(context, table))
+        chosen = tuple(table for table in tables if self._measures(context, table))
         scores = {table: self._score_of(context, table) for table in chosen}
         result = mean_of_columns(
             scores,
             n_total=len(tables),
             unit="table",
             greater_is_better=bool(self.tags.greater_is_better),
-            **self._about(context, chosen),
+            **self._extra_details(context, chosen),
         )
         return replace(result, warnings=(*result.warnings, *_without_score(scores)))
 
-    def _is_measured(self, context: RelationalContext, table: str) -> bool:
+    def _measures(self, context: RelationalContext, table: str) -> bool:
         return True
 
     def _score_of(self, context: RelationalContext, table: str) -> float:
         raise NotImplementedError(f"{type(self).__name__} must define _score_of.")
 
-    def _about(self, context: RelationalContext, tables: tuple[str, ...]) -> dict[str, Any]:
+    def _extra_details(self, context: RelationalContext, tables: tuple[str, ...]) -> dict[str, Any]:
         """Return warnings, and what else the details have."""
         return {}
 
@@ -121,7 +121,7 @@ class ColumnSequenceMetric(SequenceMetric):
 
     def _of_columns(self, context: RelationalContext, tables: tuple[str, ...]) -> Measured:
         return {
-            (table, column): self._measured(context, table, column)
+            (table, column): self._measure_column(context, table, column)
             for table in tables
             for column in sequence_columns(context, table, self.columns, self._kinds())
         }
@@ -129,7 +129,7 @@ class ColumnSequenceMetric(SequenceMetric):
     def _value_alone(self, context: Context) -> float:
         relational = cast("RelationalContext", context)
         measured = by_column_name(self._of_columns(relational, self._tables(relational)))
-        return mean_of_defined({name: self._score(one) for name, one in measured.items()})
+        return mean_ignoring_nan({name: self._score(one) for name, one in measured.items()})
 
     def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
         measured = self._of_columns(context, tables)
@@ -146,7 +146,7 @@ class ColumnSequenceMetric(SequenceMetric):
     def _kinds(self) -> tuple[str, ...]:
         return NUMERIC
 
-    def _measured(self, context: RelationalContext, table: str, column: str) -> Any:
+    def _measure_column(self, context: RelationalContext, table: str, column: str) -> Any:
         raise NotImplementedError(f"{type(self).__name__} must define _measured.")
 
     def _score(self, measured: Any) -> float:
@@ -186,7 +186,7 @@ def order_of_rows(context: RelationalContext, tables: tuple[str, ...]) -> dict[s
     order = {
         table: {
             role: {
-                what: n / max(1, len(context.given(role)[table]))
+                what: n / max(1, len(context.original_frame(role)[table]))
                 for what, n in irregularities(context, role, table).items()
             }
             for role in BOTH

@@ -15,13 +15,21 @@ from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.relational.sequence_metric import SequenceMetric
-from skeval.results.result import Result, undefined
-from skeval.stats.bootstrap import percentile_interval, replicated
+from skeval.results.result import Result, undefined_result
+from skeval.stats.bootstrap import bootstrap_values, percentile_interval
 from skeval.steps.column_choice import ColumnChoice
-from skeval.steps.models import DEFAULT, HOLDOUT, SYNTHETIC, TRAIN, Estimator, Training, predicted
+from skeval.steps.models import (
+    DEFAULT,
+    HOLDOUT,
+    SYNTHETIC,
+    TRAIN,
+    Estimator,
+    Training,
+    predict_part,
+)
 from skeval.steps.problem import Question, positions_of_role, problem_of, rows_of_role, unanswerable
 from skeval.steps.samples import named_seed, sample_positions
-from skeval.steps.scoring import Scoring, score_named, scoring_for
+from skeval.steps.scoring import Scoring, get_score, scoring_for
 from skeval.steps.sequences import (
     of_one_table,
     sequence_columns,
@@ -154,14 +162,14 @@ class SequenceTSTR(SequenceMetric):
     def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
         one = self._cases(context, tables[0])
         if one is None:
-            return undefined("no sequence of one of the tables has a row to predict.")
+            return undefined_result("no sequence of one of the tables has a row to predict.")
         if reason := unanswerable(one, self._question()):
-            return undefined(reason)
+            return undefined_result(reason)
         scoring = scoring_for(self.scoring, problem_of(one, self._question()))
-        of = score_named(scoring)
+        of = get_score(scoring)
         score = float(self._replicates(context, tables[0], SYNTHETIC, scoring, 0)[0])
         if math.isnan(score):
-            return undefined(f"{scoring} is not defined on the tested rows.")
+            return undefined_result(f"{scoring} is not defined on the tested rows.")
         tags = replace(self.tags, greater_is_better=of.greater_is_better, bounds=of.bounds)
         return Result(score, tags=tags, details={"target": self.target, "scoring": scoring})
 
@@ -171,12 +179,12 @@ class SequenceTSTR(SequenceMetric):
         """Return the score of a model, then on bootstrap samples of the tested subjects."""
         one, question = cast("Context", self._cases(context, table)), self._question()
         model = DEFAULT if self.estimator is None else self.estimator
-        problem, of = problem_of(one, question), score_named(scoring)
+        problem, of = problem_of(one, question), get_score(scoring)
         truth = rows_of_role(one, "holdout", question).target
-        predictions = predicted(one, training, HOLDOUT, model, question, self.random_state)
+        predictions = predict_part(one, training, HOLDOUT, model, question, self.random_state)
         owners = case_frame(context, "holdout", table, *self._settings())[1]
         owners = owners[positions_of_role(one, "holdout", question)]
-        return replicated(
+        return bootstrap_values(
             lambda weights: of.of(truth, predictions, weights[:, owners], problem.positive),
             int(owners.max()) + 1,
             n,

@@ -119,13 +119,15 @@ class SharedHistoryShare(SubjectMetric):
     n_permutations: Count = 1999
     random_state: Seed = 0
 
-    def _shared(self, context: Context, tables: list[str], role: str = "synthetic") -> Shared:
+    def _shared_histories(
+        self, context: Context, tables: list[str], role: str = "synthetic"
+    ) -> Shared:
         settings = (self.overlap, self.n_bins, self.min_rows, self.max_subjects, self.random_state)
         return shared_histories(context, self._subject(context), tuple(tables), role, *settings)
 
     def _compute(self, context: Context) -> Result:
         tables = self._tables(cast("RelationalContext", context))
-        return Result(self._shared(context, tables).share)
+        return Result(self._shared_histories(context, tables).share)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         relational, subject = cast("RelationalContext", context), self._subject(context)
@@ -133,7 +135,7 @@ class SharedHistoryShare(SubjectMetric):
         parts = {" and ".join(tables): tables}
         if len(tables) > 1:
             parts |= {table: [table] for table in tables}
-        found = {name: self._shared(context, own) for name, own in parts.items()}
+        found = {name: self._shared_histories(context, own) for name, own in parts.items()}
         of_all = found[" and ".join(tables)]
         details = {"columns": {name: one.share for name, one in found.items()}}
         n = of_all.n_looked_at
@@ -146,7 +148,9 @@ class SharedHistoryShare(SubjectMetric):
         name = min(adjusted, key=lambda part: (adjusted[part], -tests[part].observed))
         details["p_values"] = {part: test.p_value for part, test in tests.items()}
         what = f"synthetic {subject} with most of a train one's rows in {name}"
-        fresh = {part: self._shared(context, own, "holdout") for part, own in parts.items()}
+        fresh = {
+            part: self._shared_histories(context, own, "holdout") for part, own in parts.items()
+        }
         shown = contrast_of(
             relational.table(subject),
             what,
@@ -214,8 +218,8 @@ def shared_histories(
     """
     relational, roles = cast("RelationalContext", context), roles_in(context)
     every = [histories(relational, subject, table, roles, n_bins) for table in tables]
-    which, sets, long = joined(every, min_rows)
-    sizes = [len(relational.given(one)[subject]) for one in roles]
+    which, sets, long = join_histories(every, min_rows)
+    sizes = [len(relational.original_frame(one)[subject]) for one in roles]
     by_role = dict(zip(roles, np.split(which, np.cumsum(sizes)[:-1]), strict=True))
     nobody = np.zeros(0, dtype=np.int64)
     # in an order that is that of their histories: the order of rows means nothing
@@ -257,7 +261,9 @@ def near_pairs(
     return pairs
 
 
-def joined(every: list[Histories], min_rows: int) -> tuple[np.ndarray, csr_array, np.ndarray]:
+def join_histories(
+    every: list[Histories], min_rows: int
+) -> tuple[np.ndarray, csr_array, np.ndarray]:
     """Return the class of each subject by its rows in all tables, and of each class its rows.
 
     And whether they are at least `min_rows`.

@@ -19,10 +19,10 @@ from skeval.results.verdict import Contrast
 from skeval.stats.intervals import wilson
 from skeval.stats.joint_classes import joint_classes
 from skeval.stats.matches import digits_kept
-from skeval.stats.permutation_tests import least_of_listed, least_of_several, share_p_value
+from skeval.stats.permutation_tests import least_of_several, least_p_value_of_lists, share_p_value
 from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.sequences import sequence_columns, sequence_values, sequences, unit_name, units
-from skeval.utils.formatting import counted, percent
+from skeval.utils.formatting import format_count, percent
 from skeval.utils.parameters import Columns, Interval
 
 _LENGTHS = (2, 3, 5, 8, 12)  # tried where none is given
@@ -102,7 +102,7 @@ class SharedSubsequences(SequenceMetric):
         length = self.length or telling_length(context, table, self.columns, self.decimals)
         return pieces(context, table, length, self.columns, self.decimals)
 
-    def _is_measured(self, context: RelationalContext, table: str) -> bool:
+    def _measures(self, context: RelationalContext, table: str) -> bool:
         return bool(sequence_columns(context, table, self.columns))
 
     def _score_of(self, context: RelationalContext, table: str) -> float:
@@ -190,7 +190,7 @@ class Pieces:
     def least_p(self) -> float:
         """The least p-value for as many found: of all of them in train."""
         k, n = sum(self.n_found.values()), self.n_counted["train"]
-        return least_of_listed(k, n, n + self.n_counted["holdout"])
+        return least_p_value_of_lists(k, n, n + self.n_counted["holdout"])
 
     def in_words(self, who: str) -> str:
         """Return how many are found, as a fact; empty if nobody is."""
@@ -198,7 +198,7 @@ class Pieces:
         if not k:
             return ""
         train, holdout = (
-            counted(self.n_counted[role], f"{role} {who}") for role in ("train", "holdout")
+            format_count(self.n_counted[role], f"{role} {who}") for role in ("train", "holdout")
         )
         return (
             f"{k:,} of {train} {'has' if k == 1 else 'have'} {self.length} rows in a row that no "

@@ -65,7 +65,7 @@ class StatisticMSAS(ColumnSequenceMetric):
 
     statistic: Literal["mean", "median", "std", "min", "max"] = "mean"
 
-    def _measured(self, context: RelationalContext, table: str, column: str) -> float:
+    def _measure_column(self, context: RelationalContext, table: str, column: str) -> float:
         samples = []
         for role in BOTH:
             own = sequences(context, role, table, ordered=False)

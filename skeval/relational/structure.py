@@ -56,7 +56,7 @@ class SchemaStructure(RelationalMetric):
 
     def _measure(self, context: RelationalContext) -> Result:
         relations = context.relations
-        train, synthetic = (dict(context.given(role)) for role in ("train", "synthetic"))
+        train, synthetic = (dict(context.original_frame(role)) for role in ("train", "synthetic"))
         synthetic = {name: train[name] for name in relations.references} | synthetic
         ours, theirs = _parts(train, relations), _parts(synthetic, relations)
         shares = {
@@ -70,7 +70,7 @@ class SchemaStructure(RelationalMetric):
                 "columns": shares,
                 "missing": {part: sorted(ours[part] - theirs[part]) for part in ours},
                 "extra": {part: sorted(theirs[part] - ours[part]) for part in ours},
-                "tables": {name: _described(context, name) for name in relations.tables},
+                "tables": {name: _describe_table(context, name) for name in relations.tables},
                 "foreign_keys": [asdict(key) for key in relations.foreign_keys],
             },
         )
@@ -86,10 +86,10 @@ class SchemaStructure(RelationalMetric):
         )
 
 
-def _described(context: RelationalContext, table: str) -> dict[str, Any]:
+def _describe_table(context: RelationalContext, table: str) -> dict[str, Any]:
     """Return the role of a table, and its numbers of rows by role of data, to be drawn."""
     roles = [role for role in ("train", "holdout", "synthetic") if role in context]
-    given = {role: context.given(role) for role in roles}
+    given = {role: context.original_frame(role) for role in roles}
     sizes = {role: len(data[table]) for role, data in given.items() if table in data}
     return {"role": context.relations.role(table), "n_rows": sizes}
 

@@ -15,7 +15,7 @@ from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import SCREEN_TAGS
 from skeval.privacy.copies import matches_of_singletons, unique_matches
 from skeval.relational.subject_metric import UNLINK, SubjectMetric, roles_in
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats import matches as stats
 from skeval.stats.copied_rows import copies_of
 from skeval.stats.intervals import wilson
@@ -114,7 +114,7 @@ class SubjectCopies(SubjectMetric, ClaimTested):
     def _compute(self, context: Context) -> Result:
         counts = subject_counts(context, self._subject(context), self.own_row)
         k, n = stats.matches(counts["synthetic"], counts["train"])
-        return Result(k / n) if n else undefined("no synthetic subject has rows of its own.")
+        return Result(k / n) if n else undefined_result("no synthetic subject has rows of its own.")
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
@@ -129,7 +129,7 @@ class SubjectCopies(SubjectMetric, ClaimTested):
             interval=wilson(k, n),
             details=details,
             fact=copies_in_words(counts, subject, self.own_row),
-            copies=(copies_of(f"{subject} with {_compared(self.own_row)}", counts),),
+            copies=(copies_of(f"{subject} with {_rows_in_words(self.own_row)}", counts),),
             advice=UNLINK.format(subject=subject, tables=" and ".join(tables)),
         )
         if "holdout" not in counts:
@@ -142,7 +142,7 @@ class SubjectCopies(SubjectMetric, ClaimTested):
             seed=self.random_state,
         )
         m, n_holdout = stats.matches(counts["holdout"], counts["train"])
-        what = f"synthetic {subject} that equal a train one in {_compared(self.own_row)}"
+        what = f"synthetic {subject} that equal a train one in {_rows_in_words(self.own_row)}"
         reference = "a holdout one"
         return replace(
             result,
@@ -165,12 +165,12 @@ class SubjectCopies(SubjectMetric, ClaimTested):
         )
 
     def _summary(self, result: Result) -> str:
-        rows = _compared(self.own_row)
+        rows = _rows_in_words(self.own_row)
         lead = f"{percent(result.value)} of the synthetic subjects equal a train subject in {rows}"
         return with_claim(set_against(lead, result), result)
 
 
-def _compared(own_row: bool) -> str:
+def _rows_in_words(own_row: bool) -> str:
     return "all their rows" if own_row else "all rows but their own"
 
 
@@ -187,7 +187,7 @@ def subject_counts(context: Context, subject: str, own_row: bool) -> dict[str, n
         codes.append(np.concatenate(row_codes(relational, subject, roles)))
     classes = joint_classes(np.column_stack(codes))
     counted_too = own_row | (sum(one.n_rows for one in every) > 0)
-    sizes = [len(relational.given(role)[subject]) for role in roles]
+    sizes = [len(relational.original_frame(role)[subject]) for role in roles]
     ends = np.cumsum(sizes)[:-1]
     kept = [
         own[chosen]

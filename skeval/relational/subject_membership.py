@@ -17,7 +17,7 @@ from skeval.core.tags import ATTACK_TAGS
 from skeval.exceptions import TableError
 from skeval.privacy.attacks.membership.membership_inference import against_half, overview, success
 from skeval.relational.subject_metric import SubjectMetric
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.roc import auc
 from skeval.steps.aggregates import STATS, aggregated_context
 from skeval.steps.column_choice import nothing_to_measure
@@ -109,18 +109,18 @@ class SubjectMembership(SubjectMetric):
     reference_fraction: OpenFraction = 0.5
     random_state: Seed = 0
 
-    def _scored(self, context: Context) -> dict[str, MemberScores]:
+    def _subject_scores(self, context: Context) -> dict[str, MemberScores]:
         settings = (self.attack, self.reference_fraction, self.random_state)
         return subject_scores(context, self._subject(context), *settings)
 
     def _compute(self, context: Context) -> Result:
-        scored = self._scored(context)
+        scored = self._subject_scores(context)
         if not scored:
-            return undefined("train and holdout need subjects that can be scored.")
+            return undefined_result("train and holdout need subjects that can be scored.")
         return success(scored[strongest(scored)], None, ())
 
     def _in_relation(self, context: Context, result: Result) -> Result:
-        scored = self._scored(context)
+        scored = self._subject_scores(context)
         if not scored or np.isnan(result.value):
             return result
         best = strongest(scored)
@@ -159,7 +159,7 @@ def subject_scores(
     The subjects of the holdout that are the attacker's reference are not scored.
     """
     relational = cast("RelationalContext", context)
-    sizes = {role: len(relational.given(role)[subject]) for role in ("train", "holdout")}
+    sizes = {role: len(relational.original_frame(role)[subject]) for role in ("train", "holdout")}
     whole = aggregated_context(relational, subject, STATS, "subject")
     is_known = np.zeros(sizes["holdout"], dtype=np.bool_)
     if attack in CALIBRATED and sizes["holdout"] > 1:
@@ -175,7 +175,8 @@ def subject_scores(
         for stat, said in (("mean", "the mean over its"), ("max", "the highest of its")):
             if rows:
                 by_part[f"{said} {table}"] = {
-                    role: grouped(rows[role], owners[role], n, stat) for role, n in sizes.items()
+                    role: aggregate_by_owner(rows[role], owners[role], n, stat)
+                    for role, n in sizes.items()
                 }
     return scores_of_parts(by_part, ~is_known)
 
@@ -211,7 +212,7 @@ def row_scores(
     return {"train": train, "holdout": holdout}
 
 
-def grouped(scores: np.ndarray, owners: np.ndarray, n: int, stat: str) -> np.ndarray:
+def aggregate_by_owner(scores: np.ndarray, owners: np.ndarray, n: int, stat: str) -> np.ndarray:
     """Return mean or maximum of the scores of each owner; nan for one without rows."""
     mine = pd.Series(scores).groupby(owners).agg(stat)
     return mine.reindex(range(n)).to_numpy(dtype=np.float64)

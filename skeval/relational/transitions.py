@@ -94,7 +94,9 @@ class CoherenceSimilarity(ColumnSequenceMetric):
     def _kinds(self) -> tuple[str, ...]:
         return (*NUMERIC, *NOMINAL)
 
-    def _measured(self, context: RelationalContext, table: str, column: str) -> dict[str, float]:
+    def _measure_column(
+        self, context: RelationalContext, table: str, column: str
+    ) -> dict[str, float]:
         pairs, distinct, having = [], [], []
         for role in BOTH:
             own, cell, n_cells = cells_in_order(context, role, table, column, self.n_bins)
@@ -177,7 +179,7 @@ class TransitionSimilarity(ColumnSequenceMetric):
     def _kinds(self) -> tuple[str, ...]:
         return NOMINAL if self.n_bins is None else (*NUMERIC, *NOMINAL)
 
-    def _measured(self, context: RelationalContext, table: str, column: str) -> float:
+    def _measure_column(self, context: RelationalContext, table: str, column: str) -> float:
         tables = []
         for role in BOTH:
             own, cell, n_cells = cells_in_order(context, role, table, column, self.n_bins or 10)
@@ -187,7 +189,10 @@ class TransitionSimilarity(ColumnSequenceMetric):
     def _further(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
         nominal = [(t, c) for t, c in measured if context.relations.tables[t].kinds[c] in NOMINAL]
         train, synthetic = (
-            {f"{t}.{c}": _drawn(context, role, t, c) for t, c in nominal[:_MAX_DRAWN]}
+            {
+                f"{t}.{c}": _transition_fractions(context, role, t, c)
+                for t, c in nominal[:_MAX_DRAWN]
+            }
             for role in BOTH
         )
         return {"train_transitions": train, "transitions": synthetic}
@@ -252,7 +257,9 @@ def _frequent(context: RelationalContext, table: str, column: str) -> list[str]:
     return [str(level) for level in counts.index[counts >= MIN_SEQUENCES][:_MAX_LEVELS]]
 
 
-def _drawn(context: RelationalContext, role: str, table: str, column: str) -> dict[str, Any]:
+def _transition_fractions(
+    context: RelationalContext, role: str, table: str, column: str
+) -> dict[str, Any]:
     """Return shares of what follows on train's most frequent categories, all others pooled."""
     own, levels = sequences(context, role, table), _frequent(context, table, column)
     place = {level: i for i, level in enumerate(levels)}

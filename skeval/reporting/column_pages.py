@@ -17,7 +17,7 @@ from skeval.reporting.tips import names_of_bars
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import ALARM_LEVEL, TEST_LEVEL
-from skeval.utils.formatting import counted, number, percent, title_of
+from skeval.utils.formatting import format_count, number, percent, title_of
 
 _MAX_PAIRS = 8  # of a column
 _MAX_BARS = 40
@@ -66,7 +66,9 @@ def _page(
     shares = map(_shares, marginals)
     wrong: Part = Listed("What is wrong", said) if said else Words(_FINE)
     parts = (wrong, *(table for table in (*tables, *shares) if table.rows))
-    return Folded(name, counted(len(said), "fault") if said else _NO_FAULT, parts, tuple(figures))
+    return Folded(
+        name, format_count(len(said), "fault") if said else _NO_FAULT, parts, tuple(figures)
+    )
 
 
 def _sentence(flaw: Flaw) -> str:

@@ -34,14 +34,14 @@ from skeval.results.suite_result import SuiteResult
 from skeval.results.summary import fidelity_sentence, utility_sentence
 from skeval.results.verdict import (
     Verdict,
-    advised,
+    collect_advice,
     is_quoted,
     is_shifted,
     is_whole_population,
     with_copies,
 )
 from skeval.results.verdict import verdict as judge
-from skeval.utils.formatting import as_float, counted, number, title_of
+from skeval.utils.formatting import as_float, format_count, number, title_of
 
 FACETS = {
     "Validity": "diagnostic",
@@ -322,7 +322,10 @@ def _counted(words: Mapping[str, str]) -> tuple[str, str]:
     deciding = _listed([title for title, what in words.items() if what == status != AS_GOOD])
     named = {status: f" ({deciding})"} if deciding else {}
     parts = [f"{n} {what}{named.get(what, '')}" for what, n in counts.items() if n]
-    return status, f"Of {counted(n_tested, 'metric')} held against real rows: {', '.join(parts)}."
+    return (
+        status,
+        f"Of {format_count(n_tested, 'metric')} held against real rows: {', '.join(parts)}.",
+    )
 
 
 def _shortfalls(measured: dict[str, Result]) -> tuple[str, str]:
@@ -342,10 +345,13 @@ def _shortfalls(measured: dict[str, Result]) -> tuple[str, str]:
         good = (
             "are as of fresh real rows, or have the best value" if fresh else "have the best value"
         )
-        return "no fault found", f"All {counted(n, 'check')} of columns, types and values {good}."
+        return (
+            "no fault found",
+            f"All {format_count(n, 'check')} of columns, types and values {good}.",
+        )
     than = "fresh real rows" if fresh else "the best value, because no holdout was given"
-    text = f"{len(short)} of {counted(n, 'check')} short of {than}: {'; '.join(short)}."
-    return f"{len(short)} of {counted(n, 'check')} short", text
+    text = f"{len(short)} of {format_count(n, 'check')} short of {than}: {'; '.join(short)}."
+    return f"{len(short)} of {format_count(n, 'check')} short", text
 
 
 def _privacy_status(verdict: Verdict, results: SuiteResult) -> str:
@@ -428,7 +434,7 @@ def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
             else []
         )
     else:
-        steps += advised(with_copies(results.values()))
+        steps += collect_advice(with_copies(results.values()))
     if verdict.facts and verdict.outcome == "no leak found":
         steps.append("Look at the copied rows before a release, and drop those that are unique.")
     steps += _for_use(results)

@@ -39,7 +39,7 @@ from skeval.reporting.style import finding, judged
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import is_shifted
-from skeval.utils.formatting import counted, number, percent
+from skeval.utils.formatting import format_count, number, percent
 
 Filled = tuple[tuple[Item, ...], str]  # figures, and a note on their choice
 
@@ -329,7 +329,7 @@ def bivariate(results: Mapping[str, Result], columns: Any) -> Filled:
     by_name = getattr(columns, "pairs", None) == "all" or not isinstance(asked, int | None)
     drawn = pairs if by_name else _telling(details, pairs)
     n_left = len(pairs) - len(drawn)
-    note = f"{len(drawn):,} of {counted(n_all, 'pair')}, those that agree least first."
+    note = f"{len(drawn):,} of {format_count(n_all, 'pair')}, those that agree least first."
     if len(pairs) < n_all:
         how = "half agree least, half are most associated"
         note = f"{len(pairs):,} of {n_all:,} pairs: {how}."

@@ -13,7 +13,7 @@ from skeval.reporting.scores import entries, matrix_of, names_of, number_of, num
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import ALARM_LEVEL, TEST_LEVEL, is_shifted
-from skeval.utils.formatting import as_float, number, percent, title_of, whole
+from skeval.utils.formatting import as_float, format_mean_count, number, percent, title_of
 
 # by how much a score falls short before it is spoken of: of fresh real rows, and of the best value
 _BEHIND_FRESH, _BEHIND_BEST = 0.02, 0.05
@@ -165,7 +165,9 @@ def _of_attacks(result: Result) -> Iterator[Flaw]:
                 one.get(key, math.nan) for key in ("p_value", "n", "train", "holdout")
             )
             if p_of_column <= TEST_LEVEL and not math.isnan(n + own + other):
-                rows = f"{whole(own)} train rows, {whole(other)} holdout rows"
+                rows = (
+                    f"{format_mean_count(own)} train rows, {format_mean_count(other)} holdout rows"
+                )
                 text = f"its values single out {rows} in {max(1.0, n):,.0f} tries"
                 weight = 1.0 + max(0.0, own - other) / max(1.0, n)
                 yield Flaw(result.table, column, weight, text, _EXPOSED)

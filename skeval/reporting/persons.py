@@ -14,7 +14,7 @@ from skeval.reporting.scores import entries, number_of, numbers_of
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import ALARM_LEVEL, is_shifted
-from skeval.utils.formatting import number, percent, whole
+from skeval.utils.formatting import format_mean_count, number, percent
 
 PRIOR = 0.1  # the share of train among the persons that an attacker asks about
 _DONE = {
@@ -156,10 +156,13 @@ def _of_counts(
 
 def _sentence(one: Mapping[str, Any]) -> str:
     done = _DONE[one["risk"]].format(
-        found=whole(one["found"]), n=whole(one["n"]), secret=one.get("secret") or "the secret"
+        found=format_mean_count(one["found"]),
+        n=format_mean_count(one["n"]),
+        secret=one.get("secret") or "the secret",
     )
     strangers = _STRANGERS.get(one["risk"], "strangers")
-    text = f"{done}, {whole(one['of_strangers'])} of {whole(one['n_strangers'])} {strangers}"
+    found, asked = map(format_mean_count, (one["of_strangers"], one["n_strangers"]))
+    text = f"{done}, {found} of {asked} {strangers}"
     if any(one[name] % 1.0 for name in ("found", "of_strangers")):
         text += ", on average"
     if one["interval"]:
@@ -185,8 +188,8 @@ def _reach(result: Result) -> str:
         return ""
     called, others = precision * PRIOR, (1.0 - precision) * (1.0 - PRIOR)
     return _REACH.format(
-        found=whole(round(k * precision, 1)),
-        k=whole(k),
+        found=format_mean_count(round(k * precision, 1)),
+        k=format_mean_count(k),
         low=percent(low),
         high=percent(high),
         one_in=round(1.0 / PRIOR),

@@ -95,7 +95,7 @@ def numbers_tested(result: Result) -> tuple[str, str]:
     """Return the two numbers that a test of privacy compared; nothing where none was made."""
     if result.contrast is None:
         return "", ""
-    return result.contrast.written[0], result.contrast.against
+    return result.contrast.numbers_in_words[0], result.contrast.against
 
 
 def difference_of(result: Result) -> tuple[float, float] | None:

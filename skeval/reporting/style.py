@@ -295,7 +295,7 @@ def judged(result: Result, verdict: Verdict, name: str, shifted: bool = False) -
 def _judged_of_privacy(result: Result, verdict: Verdict, name: str, shifted: bool) -> str:
     if name in verdict.alarms:
         return "leak, or another population" if shifted else "leak found"
-    if any(one.found for one in result.copies):
+    if any(one.leak_sentence for one in result.copies):
         return "copies found"
     if name in verdict.adjusted and any(one.some for one in result.copies):
         return "few copies, no alarm"
@@ -336,7 +336,9 @@ def _at_size(result: Result) -> str:
 
 
 def _without_alarm(result: Result) -> str:
-    if copies := [one.found or one.some for one in result.copies if one.found or one.some]:
+    if copies := [
+        one.leak_sentence or one.some for one in result.copies if one.leak_sentence or one.some
+    ]:
         said = "; ".join(copies).rstrip(".")
         return f"{said[0].upper()}{said[1:]}."
     return "No leak found by this test."

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 
-def described(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """Return what makes a metric again, as plain JSON: its class and all its parameters."""
     # Names are those under which classes are public. Lists, texts, numbers, True, False and
     # None are themselves; tuples, mappings and numbers that JSON lacks are mappings of one
@@ -22,7 +22,7 @@ def described(value: Any) -> Any:
         if not type(value).__module__.startswith("skeval"):
             standard = defaults_of(type(value))
             parameters = {n: v for n, v in parameters.items() if not _equal(v, standard.get(n))}
-        own = {name: described(part) for name, part in parameters.items()}
+        own = {name: to_json_value(part) for name, part in parameters.items()}
         return {"class": public_name(type(value)), "parameters": own}
     if isinstance(value, np.generic):
         value = value.item()
@@ -31,9 +31,9 @@ def described(value: Any) -> Any:
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, dict):
-        return {"dict": [[described(k), described(v)] for k, v in value.items()]}
+        return {"dict": [[to_json_value(k), to_json_value(v)] for k, v in value.items()]}
     if type(value) in (list, tuple):
-        parts = list(map(described, value))
+        parts = list(map(to_json_value, value))
         return parts if type(value) is list else {"tuple": parts}
     if isinstance(value, type) or hasattr(value, "__qualname__"):
         return {"name": public_name(value)}
@@ -42,7 +42,7 @@ def described(value: Any) -> Any:
 
 def constructor(value: Any) -> str:
     """Return the call that makes a metric again, to be read by people."""
-    return call_of(described(value))
+    return call_of(to_json_value(value))
 
 
 def call_of(content: Any) -> str:

@@ -31,7 +31,7 @@ from skeval.results.recommendation import (
 )
 from skeval.results.rendering import Display, rendering
 from skeval.results.result import Result
-from skeval.results.serialization import details_of, read_versioned, write_json
+from skeval.results.serialization import details_of, read_versioned_json, write_json
 from skeval.results.suite_result import SCHEMA_VERSION, SuiteResult
 from skeval.results.verdict import ALARM_LEVEL, aspect_of
 from skeval.stats.intervals import Ends
@@ -172,7 +172,7 @@ class Comparison(Mapping[str, SuiteResult]):
 
     def told(self, metric: str) -> str:
         """Say why a metric puts no table ahead of another, where it does not, and who lacks it."""
-        rows = self._of(metric)
+        rows = self._differences_of(metric)
         lacking = [t for t, result in self.items() if metric not in result or result[metric].error]
         said = [] if (rows["ahead"] != "").any() else list(dict.fromkeys(rows["said"]))
         return "; ".join([*said, *([f"not in {names_together(lacking)}"] if lacking else [])])
@@ -191,17 +191,19 @@ class Comparison(Mapping[str, SuiteResult]):
     def caveats(self) -> list[str]:
         """Say where results were not made alike, so that a difference may be of that."""
         known = {t: r.provenance for t, r in self.items() if r.provenance is not None}
-        said = list(map(_mismatched, mismatches(self)))
+        said = list(map(_format_mismatch, mismatches(self)))
         for name in self.metrics:
             calls = {t: p.calls[name] for t, p in known.items() if name in p.metrics}
             if len(set(calls.values())) > 1:
-                said.append(f"{name} was measured with other parameters: {_listed(calls)}.")
+                said.append(
+                    f"{name} was measured with other parameters: {_format_by_table(calls)}."
+                )
         versions = {table: p.version for table, p in known.items()}
         if len(set(versions.values())) > 1:
-            said.append(f"skeval had another version: {_listed(versions)}.")
+            said.append(f"skeval had another version: {_format_by_table(versions)}.")
         return said
 
-    def _of(self, metric: str) -> pd.DataFrame:
+    def _differences_of(self, metric: str) -> pd.DataFrame:
         return self.differences[self.differences["metric"] == metric]
 
     def _counts(self, *metrics: str) -> tuple[dict[str, int], dict[str, int]]:
@@ -293,13 +295,13 @@ class Comparison(Mapping[str, SuiteResult]):
     def sentence(self) -> str:
         """Which table to take, in words, or what must be decided first."""
         said = [*self._of_inputs(), *self._of_leaks(), *self._of_thresholds()]
-        said += [*self._of_shortfalls(), self._chosen(), self._leaks_in_numbers()]
+        said += [*self._of_shortfalls(), self._format_choice(), self._leaks_in_numbers()]
         return " ".join(filter(None, [*said, *self._of_tests()]))
 
     def _of_inputs(self) -> Iterator[str]:
         if self.recommendation.outcome is Conclusion.INCOMPARABLE:
             yield "Nothing can be compared, so that no table is recommended."
-            yield from map(_mismatched, self.recommendation.mismatches)
+            yield from map(_format_mismatch, self.recommendation.mismatches)
 
     def _of_leaks(self) -> Iterator[str]:
         leaking = self.leaking
@@ -313,7 +315,7 @@ class Comparison(Mapping[str, SuiteResult]):
         if not broken:
             return
         tables = list(dict.fromkeys(one.table for one in broken))
-        texts = "; ".join(map(_violated, broken))
+        texts = "; ".join(map(_format_violation, broken))
         if self.recommendation.outcome is Conclusion.VIOLATED:
             yield f"Take none: no table meets the thresholds that were agreed: {texts}."
         else:
@@ -326,27 +328,27 @@ class Comparison(Mapping[str, SuiteResult]):
             clean = [table for table in self if table not in out]
             names = {1: f"{clean[0]} is not good enough", 2: "Neither is good enough"}
             yield f"{names.get(len(clean), 'None is good enough')}: {'; '.join(texts)}."
-            found = "; ".join(map(self._led, decided.leads))
+            found = "; ".join(map(self._format_lead, decided.leads))
             yield f"Of these, {found}." if found else ""
         elif decided.shortfalls:
             short = list(dict.fromkeys(one.table for one in decided.shortfalls))
             yield f"Not {names_together(short, 'or')}, not good enough: {'; '.join(texts)}."
 
-    def _chosen(self) -> str:
+    def _format_choice(self) -> str:
         decided, choice = self.recommendation, self.choice()
         aside = {one.worse: one for one in reversed(decided.leads) if one.worse not in choice}
-        reasons = [self._led(one) for one in decided.leads if one.better in choice]
+        reasons = [self._format_lead(one) for one in decided.leads if one.better in choice]
         if decided.outcome is Conclusion.TAKE:
-            against = [self._led(one) for one in decided.leads if one.worse == choice[0]]
+            against = [self._format_lead(one) for one in decided.leads if one.worse == choice[0]]
             but = f", though {'; '.join(against)}" if against else ""
             why = "; ".join(reasons) or f"the one table without a {self._out_for()}"
             return f"Take {choice[0]}: {why}{but}.{self._weak(choice[0])}"
         if decided.outcome is Conclusion.TIED:
-            told = "" if not aside else f" {'; '.join(map(self._led, aside.values()))}."
+            told = "" if not aside else f" {'; '.join(map(self._format_lead, aside.values()))}."
             names = names_together(choice)
             return f"{names} are {UNTOLD}: take any of them, or measure more rows.{told}"
         if decided.outcome is Conclusion.OPEN:
-            return f"Choose by what matters: {'; '.join(map(self._led, decided.leads))}."
+            return f"Choose by what matters: {'; '.join(map(self._format_lead, decided.leads))}."
         return ""
 
     def _out_for(self) -> str:
@@ -382,7 +384,7 @@ class Comparison(Mapping[str, SuiteResult]):
         said = "; ".join(texts)
         return f"{said[0].upper()}{said[1:]}." if said else ""
 
-    def _led(self, lead: Lead) -> str:
+    def _format_lead(self, lead: Lead) -> str:
         """Say by what a table is ahead of another, and how far."""
         total = lead.wins + lead.losses + lead.untold
         by, margin = f"{lead.wins} of {total} metrics", self._margin(lead)
@@ -482,7 +484,7 @@ class Comparison(Mapping[str, SuiteResult]):
             If the file holds no comparison.
         """
         what = "comparison that Comparison.to_json wrote"
-        read = read_versioned(path, SCHEMA_VERSION, cls.from_dict, what=what)
+        read = read_versioned_json(path, SCHEMA_VERSION, cls.from_dict, what=what)
         read.source = path
         return read
 
@@ -627,7 +629,7 @@ def _place(n_ahead: int, n_behind: int) -> str:
     return "ahead" if n_ahead else "behind" if n_behind else UNTOLD
 
 
-def _mismatched(one: Mismatch) -> str:
+def _format_mismatch(one: Mismatch) -> str:
     """Say how a real table was not the same for all results."""
     columns = f" ({', '.join(one.columns[:_MAX_NAMED])}{', ...' * (len(one.columns) > _MAX_NAMED)})"
     return {
@@ -643,7 +645,7 @@ def _mismatched(one: Mismatch) -> str:
     }[one.difference]
 
 
-def _violated(one: Violation) -> str:
+def _format_violation(one: Violation) -> str:
     return f"{one.table} does not meet {one.rule} ({one.reason.rstrip('.')})"
 
 
@@ -661,5 +663,5 @@ def names_together(names: list[str], word: str = "and") -> str:
     return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def _listed(by_table: Mapping[str, str]) -> str:
+def _format_by_table(by_table: Mapping[str, str]) -> str:
     return ", ".join(f"{table} {text}" for table, text in by_table.items())

@@ -190,7 +190,7 @@ class OverallScore(BaseEstimator):
                 "facet": each.tags.aspect if each.tags else "",
                 "metric": name,
                 "weight": weights[name],
-                **_scored(each, weights[name], self.calibrated),
+                **_score_row(each, weights[name], self.calibrated),
             }
             for name, each in result.items()
         ]
@@ -279,7 +279,7 @@ def with_verdict(score: float, results: Mapping[str, Result]) -> float:
     return (score + (min(adjusted) > ALARM_LEVEL)) / 2.0 if adjusted else score
 
 
-def _scored(result: Result, weight: float, calibrated: bool) -> dict[str, Any]:
+def _score_row(result: Result, weight: float, calibrated: bool) -> dict[str, Any]:
     """Return how a result is scored, or the reason why it cannot count."""
     fresh = float("nan") if result.baseline is None else result.baseline
     row = {"value": result.value, "baseline": fresh, "score": float("nan"), "scale": ""}

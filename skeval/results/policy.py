@@ -13,7 +13,7 @@ from skeval.results.verdict import Verdict, counts_copies
 from skeval.stats.copied_rows import UNCOUNTED
 from skeval.stats.permutation_tests import ALARM_LEVEL
 from skeval.utils.foreign_files import foreign_toml
-from skeval.utils.formatting import counted, did_you_mean
+from skeval.utils.formatting import did_you_mean, format_count
 
 if TYPE_CHECKING:
     from skeval.results.suite_result import SuiteResult
@@ -188,7 +188,9 @@ class Policy:
     def _leak(self, results: SuiteResult) -> RuleOutcome:
         found, alarm = self._verdict(results), self._alarm(results)
         if found.outcome == "copies found":
-            copied = [one.found for r in results.values() for one in r.copies if one.found]
+            copied = [
+                one.leak_sentence for r in results.values() for one in r.copies if one.leak_sentence
+            ]
             return RuleOutcome(_NO_LEAK, False, " ".join(dict.fromkeys(copied)))
         some = [one.some for r in results.values() for one in r.copies if one.some]
         if not any(r.copies for r in results.values()):
@@ -198,7 +200,7 @@ class Policy:
 
     def _alarm(self, results: SuiteResult) -> RuleOutcome:
         found = self._verdict(results)
-        tests = counted(found.n_tests, "test")
+        tests = format_count(found.n_tests, "test")
         if found.alarm:
             # metrics that make one test are all named, and their test counts once
             once = ", each counted once" if len(found.alarms) > found.n_tests else ""
@@ -211,7 +213,7 @@ class Policy:
         return RuleOutcome(_NO_ALARM, True, f"{tests} raised no alarm")
 
 
-def together(policies: Iterable[Policy | None]) -> Policy | None:
+def combine_policies(policies: Iterable[Policy | None]) -> Policy | None:
     """Return the policy with all rules of several and the strictest level; None of none."""
     given = [policy for policy in policies if policy is not None]
     if not given:
@@ -234,7 +236,7 @@ def failed_metrics(results: SuiteResult) -> list[str]:
 
 def _failures(results: SuiteResult) -> RuleOutcome:
     failed = failed_metrics(results)
-    reason = f"failed: {', '.join(failed)}" if failed else counted(len(results), "metric")
+    reason = f"failed: {', '.join(failed)}" if failed else format_count(len(results), "metric")
     return RuleOutcome("no metric failed", not failed, reason)
 
 

@@ -38,7 +38,7 @@ def property_details(results: Mapping[str, Result], group: str) -> pd.DataFrame:
             f"There is no property {group!r}. There are: {', '.join(known) or 'none'}."
         )
     rows = [
-        ("" if place.endswith("/") else place, _written(what), *scores)
+        ("" if place.endswith("/") else place, _format_key(what), *scores)
         for (place, what), scores in _scored_parts(results, group).items()
     ]
     frame = pd.DataFrame(rows, columns=["table", "what", "metric", "score", "baseline"])
@@ -85,7 +85,7 @@ def _scored_parts(
     }
 
 
-def _written(what: Hashable) -> Hashable:
+def _format_key(what: Hashable) -> Hashable:
     return ", ".join(sorted(what)) if isinstance(what, frozenset) else what
 
 

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from skeval.core.context import Context, shared
 from skeval.core.reading import read_rows
 from skeval.exceptions import InvalidParameterError
-from skeval.results.calls import call_of, described
+from skeval.results.calls import call_of, to_json_value
 from skeval.results.hashes import hash_of_cells, hash_of_role
 from skeval.tables.places import Place
 from skeval.tables.reasons import column_reasons
@@ -156,7 +156,7 @@ class Provenance:
             raise InvalidParameterError(
                 f"files: there is no {', '.join(unknown)}; there are {', '.join(roles)}."
             )
-        places = {role: Place.of(path) for role, path in files.items()}
+        places = {role: Place.from_path(path) for role, path in files.items()}
         return self._with_inputs(
             {
                 role: {"file": place.name, "file_bytes": hash_of_file(place.path)}
@@ -249,7 +249,7 @@ def describe(
         version=versions.pop("skeval"),
         inputs=tuple(_inputs(context)),
         columns=_columns(context.real),
-        metrics={name: described(metric) for name, metric in metrics.items()},
+        metrics={name: to_json_value(metric) for name, metric in metrics.items()},
         seeds=seeds,
         target=target,
         sensitive=sensitive,
@@ -297,7 +297,7 @@ def _columns(context: Context) -> tuple[ColumnRecord, ...]:
     return tuple(
         ColumnRecord(name, reason.kind, reason.why, reason.doubt, form, table)
         for table, own in context.single_tables()
-        for name, reason in column_reasons(own.given("train"), own.schema).items()
+        for name, reason in column_reasons(own.original_frame("train"), own.schema).items()
         for form in (own.schema.datetime_formats.get(name, ""),)
     )
 

@@ -44,12 +44,14 @@ def range_of(node: ast.AST, known: RangeOf) -> Range:
         low, high = range_of(node.operand, known)
         return Range(-high, -low) if isinstance(node.op, ast.USub) else Range(low, high)
     if isinstance(node, ast.BinOp):
-        return _combined(type(node.op), range_of(node.left, known), range_of(node.right, known))
+        return _combine_ranges(
+            type(node.op), range_of(node.left, known), range_of(node.right, known)
+        )
     assert isinstance(node, ast.Name | ast.Attribute)
     return known(node)
 
 
-def _combined(kind: type[ast.operator], left: Range, right: Range) -> Range:
+def _combine_ranges(kind: type[ast.operator], left: Range, right: Range) -> Range:
     if kind is ast.Div and right.low <= 0.0 <= right.high:
         return Range()
     if kind is ast.Sub:

@@ -203,7 +203,7 @@ def _of_the_way(results: Mapping[str, SuiteResult], row: Mapping[str, Any]) -> f
     """Return how far the table that is behind is on the way to fresh rows, or to the best value."""
     behind = row["second"] if row["ahead"] == row["first"] else row["first"]
     result = results[behind][str(row["metric"])]
-    reached = _reached(result)
+    reached = _progress_to_baseline(result)
     if math.isnan(reached) and result.tags is not None:
         bounds, better = result.tags.bounds, result.tags.sign > 0
         reached, _ = bounded_score(result.value, bounds, greater_is_better=better)
@@ -235,7 +235,7 @@ def shortfalls(table: str, results: Mapping[str, Result]) -> Iterator[Shortfall]
         for name, result in results.items():
             if not _decides(result, facet) or result.error or _within_chance(result):
                 continue
-            if _reached(result) < GOOD_ENOUGH:
+            if _progress_to_baseline(result) < GOOD_ENOUGH:
                 yield Shortfall(table, facet, name, result.value, as_float(result.baseline))
 
 
@@ -245,7 +245,10 @@ def weaknesses(table: str, results: Mapping[str, Result]) -> list[Shortfall]:
     They do not decide, but a reader who takes the table must know of them.
     """
     found = [
-        (_reached(one), Shortfall(table, aspect_of(one), name, one.value, as_float(one.baseline)))
+        (
+            _progress_to_baseline(one),
+            Shortfall(table, aspect_of(one), name, one.value, as_float(one.baseline)),
+        )
         for name, one in results.items()
         if aspect_of(one) in ORDER
         and aspect_of(one) != "privacy"
@@ -283,7 +286,7 @@ def _within_chance(result: Result) -> bool:
     return ends is not None and ends[0] <= 0.0 <= ends[1]
 
 
-def _reached(result: Result) -> float:
+def _progress_to_baseline(result: Result) -> float:
     """Return how far a value is on the way from a useless table's to fresh rows'; nan if unknown.
 
     A useless model guesses, if the score of guessing is known; otherwise it has the worst value.

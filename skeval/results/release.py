@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from skeval.exceptions import InvalidParameterError
-from skeval.results.policy import OF_LEAKS, Policy, together
+from skeval.results.policy import OF_LEAKS, Policy, combine_policies
 from skeval.results.requirement import RuleOutcome
 from skeval.utils.foreign_files import foreign_toml
 from skeval.utils.formatting import did_you_mean, printable
@@ -48,7 +48,7 @@ class _Record:
         known = [one.name for one in fields(cls)]  # type: ignore[arg-type]
         faults = list(_faults(cls, content))
         if unknown := [str(name)[:_SHOWN] for name in content if name not in known]:
-            named = ", ".join(map(_shown, unknown[:_MAX_PARAMETERS]))
+            named = ", ".join(map(_format_value, unknown[:_MAX_PARAMETERS]))
             meant = did_you_mean(unknown[:_MAX_PARAMETERS], known)
             faults.append(f"there is no {named}; there are {', '.join(known)}.{meant}")
         if faults:
@@ -57,9 +57,9 @@ class _Record:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is stated, as plain values."""
-        return dict(self._stated())
+        return dict(self._nonempty_fields())
 
-    def _stated(self) -> Iterator[tuple[str, Any]]:
+    def _nonempty_fields(self) -> Iterator[tuple[str, Any]]:
         for one in fields(self):  # type: ignore[arg-type]
             value = getattr(self, one.name)
             if isinstance(value, _Record):
@@ -87,11 +87,11 @@ def _text(value: Any) -> str:
     """Return a text on one line."""
     if not isinstance(value, str) or len(value) > _MAX_LENGTH:
         raise InvalidParameterError(
-            f"must be a text of at most {_MAX_LENGTH} letters, got {_shown(value)}."
+            f"must be a text of at most {_MAX_LENGTH} letters, got {_format_value(value)}."
         )
     plain = " ".join(value.split())
     if printable(plain) != plain:
-        raise InvalidParameterError(f"must hold no control characters, got {_shown(value)}.")
+        raise InvalidParameterError(f"must hold no control characters, got {_format_value(value)}.")
     return plain
 
 
@@ -99,7 +99,9 @@ def _choice(value: Any, legal: Sequence[str]) -> str:
     if value in ("", *legal):
         return str(value)
     meant = did_you_mean([value[:_SHOWN]], legal) if isinstance(value, str) else ""
-    raise InvalidParameterError(f"must be among {', '.join(legal)}, got {_shown(value)}.{meant}")
+    raise InvalidParameterError(
+        f"must be among {', '.join(legal)}, got {_format_value(value)}.{meant}"
+    )
 
 
 def _names(value: Any) -> tuple[str, ...]:
@@ -107,7 +109,7 @@ def _names(value: Any) -> tuple[str, ...]:
     given = () if value is None or value == "" else (value,) if isinstance(value, str) else value
     if not isinstance(given, list | tuple) or len(given) > _MAX_NAMES:
         raise InvalidParameterError(
-            f"must be a list of at most {_MAX_NAMES} names, got {_shown(value)}."
+            f"must be a list of at most {_MAX_NAMES} names, got {_format_value(value)}."
         )
     return tuple(map(_text, given))
 
@@ -120,7 +122,7 @@ def _date(value: Any) -> str:
         return dt.date.fromisoformat(_text(value)).isoformat() if value != "" else ""
     except ValueError as error:
         raise InvalidParameterError(
-            f"must be a date such as 2027-01-31, got {_shown(value)}."
+            f"must be a date such as 2027-01-31, got {_format_value(value)}."
         ) from error
 
 
@@ -128,7 +130,7 @@ def _number(value: Any, legal: Callable[[float], bool], expected: str) -> float 
     if value is None:
         return None
     if not _is_finite(value) or not legal(value):
-        raise InvalidParameterError(f"must be a number {expected}, got {_shown(value)}.")
+        raise InvalidParameterError(f"must be a number {expected}, got {_format_value(value)}.")
     return float(value)
 
 
@@ -141,7 +143,7 @@ def _is_finite(value: Any) -> bool:
 def _parameters(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping) or len(value) > _MAX_PARAMETERS:
         raise InvalidParameterError(
-            f"must be a table of at most {_MAX_PARAMETERS} parameters, got {_shown(value)}."
+            f"must be a table of at most {_MAX_PARAMETERS} parameters, got {_format_value(value)}."
         )
     return {_text(name): _parameter(part) for name, part in value.items()}
 
@@ -158,7 +160,7 @@ def _scalar(value: Any) -> Any:
     if isinstance(value, bool) or _is_finite(value):
         return value
     raise InvalidParameterError(
-        f"must hold texts, finite numbers and lists of them, got {_shown(value)}."
+        f"must hold texts, finite numbers and lists of them, got {_format_value(value)}."
     )
 
 
@@ -167,7 +169,7 @@ def _part(value: Any, kind: type[T]) -> T | None:
     if value is None:
         return None
     if not isinstance(value, Mapping | kind):
-        raise InvalidParameterError(f"must be a table, got {_shown(value)}.")
+        raise InvalidParameterError(f"must be a table, got {_format_value(value)}.")
     try:
         part = kind.from_dict(value) if isinstance(value, Mapping) else value
         return part if part.to_dict() else None
@@ -181,7 +183,7 @@ def _policy(value: Any) -> Policy | None:
     if value is None:
         return value
     if not isinstance(value, Mapping):
-        raise InvalidParameterError(f"must be a table, got {_shown(value)}.")
+        raise InvalidParameterError(f"must be a table, got {_format_value(value)}.")
     try:
         policy = Policy.from_dict(value)
         if policy.accept_untested:
@@ -195,7 +197,7 @@ def _policy(value: Any) -> Policy | None:
     return policy
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """Return what came instead of a legal value, shortened."""
     if isinstance(value, str):
         return repr(printable(value[:_SHOWN]))
@@ -359,7 +361,7 @@ def gate_policy(policy: Policy | None, release: Release | None) -> Policy | None
     # and never weaken one: the significance level is that of the policy, or the default,
     # unless the release has a stricter one.
     agreed = release.thresholds if release is not None else None
-    return together([policy or (None if agreed is None else Policy(fail_on=())), agreed])
+    return combine_policies([policy or (None if agreed is None else Policy(fail_on=())), agreed])
 
 
 def stated_release(given: Stated, metrics: Iterable[tuple[str, Any]]) -> Release | None:

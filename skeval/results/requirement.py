@@ -59,7 +59,7 @@ class Requirement:
                 f"a requirement is a text of at most {_MAX_LENGTH} letters."
             )
         try:
-            spelled = _SLASHED.sub(self._placed, _QUOTED.sub(self._placed, text))
+            spelled = _SLASHED.sub(self._replace_name, _QUOTED.sub(self._replace_name, text))
             if "#" in spelled:
                 raise InvalidParameterError(
                     f"{text!r} has text after '#', which would be ignored. Remove the text, or "
@@ -73,14 +73,14 @@ class Requirement:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise InvalidParameterError(f"{text!r} is no requirement. {_HOW}.") from error
         self._tree = tree
-        self.names = self._checked(tree)
+        self.names = self._names_in_comparison(tree)
 
-    def _placed(self, match: re.Match[str]) -> str:
+    def _replace_name(self, match: re.Match[str]) -> str:
         name = next((part for part in match.groups() if part), match[0])
         self._names[placed := f"_name{len(self._names)}_"] = name
         return placed
 
-    def _checked(self, tree: ast.AST) -> tuple[str, ...]:
+    def _names_in_comparison(self, tree: ast.AST) -> tuple[str, ...]:
         """Return the names of results, in the order of the text; refuse what is no comparison."""
         if not isinstance(tree, ast.Compare) or any(type(o) not in COMPARISONS for o in tree.ops):
             raise InvalidParameterError(f"{self.text!r} compares nothing. {_HOW}.")
@@ -163,7 +163,7 @@ class Requirement:
     ) -> None:
         """Refuse a comparison that any values within these bounds meet, or none."""
 
-        def known(node: ast.Name | ast.Attribute) -> Range:
+        def range_of_reference(node: ast.Name | ast.Attribute) -> Range:
             name, path = self._reference(node)
             of_metric = Range(*bounds.get(_key(metrics, name or self.names[0]), Range()))
             width = of_metric.high - of_metric.low
@@ -175,7 +175,7 @@ class Requirement:
             return of_field.get(path[0], Range())
 
         assert isinstance(self._tree, ast.Compare)
-        if fault := fault_of(self._tree, known):
+        if fault := fault_of(self._tree, range_of_reference):
             raise InvalidParameterError(f"{self.text!r}: {fault}")
 
     def limit(self, results: SuiteResult) -> tuple[str, float] | None:

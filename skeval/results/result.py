@@ -85,19 +85,19 @@ class Contrast:
     unseen: float | None = None
 
     def __str__(self) -> str:
-        return f"{self.what}: {self.written[0]}, {self.against}"
+        return f"{self.what}: {self.numbers_in_words[0]}, {self.against}"
 
     @property
     def against(self) -> str:
         """The expected number in words, and the number of unseen rows if it is known."""
-        said = f"{self.reference} {self.written[1]}"
+        said = f"{self.reference} {self.numbers_in_words[1]}"
         if self.unseen is None:
             return said
         unseen = pair(self.unseen, self.expected, share=self.share)[0]
         return f"{said}, of unseen rows {unseen}"
 
     @property
-    def written(self) -> tuple[str, str]:
+    def numbers_in_words(self) -> tuple[str, str]:
         """Both numbers in words, with as many digits as show which is the larger."""
         return pair(self.observed, self.expected, share=self.share)
 
@@ -108,7 +108,7 @@ class Contrast:
         return above > 0 if self.high_leaks else above < 0
 
     @property
-    def said(self) -> tuple[str, float, float]:
+    def comparison_key(self) -> tuple[str, float, float]:
         """What two results have in common of which a sentence quotes one."""
         return self.what, self.observed, self.expected
 
@@ -367,7 +367,7 @@ class Result:
             warnings.warn(warning, stacklevel=3)
 
 
-def undefined(
+def undefined_result(
     reason: str, kind: type[MetricWarning] = DegenerateInputWarning, **details: Any
 ) -> Result:
     """Return the result of a measure that is not defined here: nan, and a warning that says why."""

@@ -116,7 +116,7 @@ def _rebuilt_warning(
     return MetricWarning(str(text))
 
 
-def read_versioned(
+def read_versioned_json(
     path: str | Path, version: int, make: Callable[[dict[str, Any]], T], *, what: str
 ) -> T:
     """Return what `make` rebuilds of a JSON file that may be another's."""

@@ -33,7 +33,7 @@ def summary(results: Judged) -> str:
     )
 
 
-def _measured(results: Judged, sentence: Quoted) -> Result | None:
+def _quoted_result(results: Judged, sentence: Quoted) -> Result | None:
     """Return the first value that a sentence quotes; if several tables have one, that of the worst.
 
     The worst table is the one whose value is lowest compared with fresh real rows.
@@ -48,27 +48,29 @@ def fidelity_sentence(results: Judged) -> str:
 
 
 def _relations_sentence(results: Judged) -> str:
-    score = _measured(results, "relations")
+    score = _quoted_result(results, "relations")
     if score is None:
         return ""
     fresh = (
-        "" if score.baseline is None else f", where fresh real rows keep {_kept(score.baseline)}"
+        ""
+        if score.baseline is None
+        else f", where fresh real rows keep {_whole_percent(score.baseline)}"
     )
     where, whom = "All", "train"
     if score.table:
         where, whom = f"In {score.table}, the table that keeps least, all", "its real rows"
     return (
-        f"{where} columns together keep {_kept(score.value)} of the relations of {whom}{fresh}; "
-        "columns shuffled apart keep none."
+        f"{where} columns together keep {_whole_percent(score.value)} of the relations of "
+        f"{whom}{fresh}; columns shuffled apart keep none."
     )
 
 
-def _kept(share: float) -> str:
+def _whole_percent(share: float) -> str:
     return percent(share, 0)
 
 
 def _similarity_sentence(results: Judged) -> str:
-    score = _measured(results, "similarity")
+    score = _quoted_result(results, "similarity")
     if score is None:
         return ""
     fresh = "" if score.baseline is None else f", where fresh real rows score {score.baseline:.1f}"
@@ -89,7 +91,7 @@ def _place(pair: Sequence[Any]) -> str:
 
 def utility_sentence(results: Judged) -> str:
     """Say what a model learns from the table; nothing where none was trained."""
-    tstr = _measured(results, "learning")
+    tstr = _quoted_result(results, "learning")
     if tstr is None or tstr.baseline is None:
         return ""
     score = scoring_in_words(str(tstr.details.get("scoring", "score")))

@@ -32,7 +32,7 @@ from skeval.results.result import Result
 from skeval.stats.copied_rows import UNCOUNTED, Copies
 from skeval.stats.multiple_testing import holm
 from skeval.stats.permutation_tests import ALARM_LEVEL as ALARM_LEVEL
-from skeval.utils.formatting import as_float, counted, names_in_words, number
+from skeval.utils.formatting import as_float, format_count, names_in_words, number
 
 # The level of tests of the inputs or of a metric itself. Many are made unasked; they warn.
 WARNING_LEVEL = 0.01
@@ -281,7 +281,7 @@ def verdict(
     void = (*voided, *in_release, *_too_little(sizes, copies, tested, level))
     outcome = _outcome(alarms, copies, void, tested)
     # of a column that differs between train and holdout, advice would be wrong
-    advice = () if shifted else advised(_advising(of_privacy, alarms))
+    advice = () if shifted else collect_advice(_advising(of_privacy, alarms))
     if alarms and not shifted:
         advice += tuple(_on_weak_evidence(min(adjusted.values()), copies, notices))
     said: list[tuple[SaidKind, Iterable[str]]] = [
@@ -290,8 +290,8 @@ def verdict(
         ("not looked at", untested),
         ("fact", facts),
         ("void", (why for why in dict.fromkeys(void) if why not in facts)),
-        ("copies", (one.found for one in copies)),
-        ("alarms", [_alarmed(alarms, tested, shifted, called)] if alarms else []),
+        ("copies", (one.leak_sentence for one in copies)),
+        ("alarms", [_format_alarms(alarms, tested, shifted, called)] if alarms else []),
         (
             "no alarm",
             [_without_alarm(tested, copies, outcome)]
@@ -320,7 +320,7 @@ def _on_weak_evidence(
     p_value: float, copies: Iterable[Copies], notices: Iterable[MetricWarning]
 ) -> Iterator[str]:
     """Yield what to do if an alarm may be chance, or a small shift that the check did not find."""
-    if p_value <= WARNING_LEVEL or any(one.found for one in copies):
+    if p_value <= WARNING_LEVEL or any(one.leak_sentence for one in copies):
         return
     yield (
         f"The evidence is weak (adjusted p = {number(p_value, 2)}): evaluate another sample of the "
@@ -354,10 +354,10 @@ def _advising(of_privacy: Mapping[str, Result], alarms: Iterable[str]) -> Iterat
 
 def with_copies(results: Iterable[Result]) -> Iterator[Result]:
     """Yield the results that found more copies of unique rows than chance explains."""
-    yield from (one for one in results if any(copies.found for copies in one.copies))
+    yield from (one for one in results if any(copies.leak_sentence for copies in one.copies))
 
 
-def advised(results: Iterable[Result]) -> tuple[str, ...]:
+def collect_advice(results: Iterable[Result]) -> tuple[str, ...]:
     """Get what results advise, each piece once, and to fit the generator again where it helps."""
     advising = [one for one in results if one.advice]
     pieces = list(dict.fromkeys(one.advice for one in advising))
@@ -385,7 +385,9 @@ def _too_little(
         n_rows = sizes.get("synthetic", fewest)
         different = min((o.n_distinct for o in copies if o.n_expected >= fewest), default=n_rows)
         if min(n_rows, different) < fewest:
-            rows = counted(min(n_rows, different), "different row" if n_rows >= fewest else "row")
+            rows = format_count(
+                min(n_rows, different), "different row" if n_rows >= fewest else "row"
+            )
             yield f"The release has {rows}, too few for a test: {fewest} are needed."
     if any(one.known < _MIN_KNOWN for one in copies):
         yield "Most cells of the release are missing or cannot be read: it was hardly compared."
@@ -412,7 +414,7 @@ def _distinct(tested: Iterable[Result]) -> dict[Any, Result]:
     """Return one result of each test, the first."""
     first: dict[Any, Result] = {}
     for result in tested:
-        first.setdefault(result.contrast.said if result.contrast else id(result), result)
+        first.setdefault(result.contrast.comparison_key if result.contrast else id(result), result)
     return first
 
 
@@ -485,12 +487,12 @@ def is_whole_population(notices: Iterable[MetricWarning]) -> bool:
     return any(isinstance(notice, WholePopulationWarning) for notice in notices)
 
 
-def _alarmed(
+def _format_alarms(
     alarms: list[str], tested: Mapping[str, Result], shifted: bool, called: Mapping[str, str]
 ) -> str:
     n_tests = len(_distinct(tested.values()))
     different = list(_distinct(tested[name] for name in alarms).values())
-    shown = [_written(tested, result, called) for result in different[:_MAX_ALARMS]]
+    shown = [_format_alarm(tested, result, called) for result in different[:_MAX_ALARMS]]
     more = len(different) - len(shown)
     rest = f"; and by {more} more" if more else ""
     by = f"{len(different)} of {n_tests} tests" if n_tests > 1 else "the only test"
@@ -498,7 +500,7 @@ def _alarmed(
     return f"{lead} by {by}: {'; '.join(shown)}{rest}."
 
 
-def _written(tested: Mapping[str, Result], result: Result, called: Mapping[str, str]) -> str:
+def _format_alarm(tested: Mapping[str, Result], result: Result, called: Mapping[str, str]) -> str:
     name = called[next(name for name, one in tested.items() if one is result)]
     if result.contrast is not None:
         return f"{result.contrast} ({name})"

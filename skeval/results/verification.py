@@ -61,7 +61,7 @@ def verify(
     named = tables if isinstance(tables, Mapping) else {str(path): path for path in tables}
     rows, looked_at = [], set()
     for name, table in named.items():
-        roles, found = _known(provenance, table)
+        roles, found = _roles_of_table(provenance, table)
         looked_at.update(roles)
         rows.append((name, ", ".join(roles), found))
     for record in provenance.inputs:
@@ -83,9 +83,9 @@ def _of_same_bytes(provenance: Provenance, place: Place) -> list[str]:
     ]
 
 
-def _known(provenance: Provenance, table: Any) -> tuple[list[str], str]:
+def _roles_of_table(provenance: Provenance, table: Any) -> tuple[list[str], str]:
     """Return the roles of the inputs that a table is, and how that is known."""
-    if isinstance(table, str | Path | Place) and not (place := Place.of(table)).is_folder:
+    if isinstance(table, str | Path | Place) and not (place := Place.from_path(table)).is_folder:
         if roles := _of_same_bytes(provenance, place):
             return roles, SAME_BYTES
         try:

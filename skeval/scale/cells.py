@@ -37,7 +37,7 @@ class CellBounds:
         """Cut a sample into cells of about one size, each time where it spreads most."""
         return cls(_grown(sample, weights, np.arange(sample.n_rows), n_cells))
 
-    def of(self, rows: Encoded) -> Ints:
+    def cell_of_rows(self, rows: Encoded) -> Ints:
         """Return the cell of each row."""
         cells = np.zeros(rows.n_rows, dtype=np.int64)
         todo = [(self.tree, np.arange(rows.n_rows), 0)]
@@ -62,7 +62,7 @@ class Box:
     absent: Mask
 
     @classmethod
-    def of(cls, rows: Encoded) -> Box:
+    def from_rows(cls, rows: Encoded) -> Box:
         """Measure the rows of a cell, at least one."""
         present = rows.numbers < MISSING
         absent = np.array([np.bincount(line, minlength=N_CODES) == 0 for line in rows.codes])
@@ -90,14 +90,16 @@ def _grown(rows: Encoded, weights: Floats, at: Ints, n_cells: int) -> CutColumn 
     if n_cells == 1:
         return None
     n_left = n_cells // 2
-    column, border = _cut(rows, weights, at, n_left / n_cells)
+    column, border = _choose_split(rows, weights, at, n_left / n_cells)
     is_left = _is_left(rows, at, column, border)
     left = _grown(rows, weights, at[is_left], n_left)
     right = _grown(rows, weights, at[~is_left], n_cells - n_left)
     return CutColumn(column, border, n_left, left, right)
 
 
-def _cut(rows: Encoded, weights: Floats, at: Ints, share: float) -> tuple[int, float | Mask]:
+def _choose_split(
+    rows: Encoded, weights: Floats, at: Ints, share: float
+) -> tuple[int, float | Mask]:
     """Return the column that spreads most, and what of it is to the left."""
     n_numbers = len(rows.numbers)
     if not at.size:

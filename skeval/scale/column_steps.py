@@ -11,13 +11,13 @@ import pandas as pd
 
 from skeval.core import counts as count_steps
 from skeval.core.context import Context, shared
-from skeval.core.counts import summed
+from skeval.core.counts import sum_counts
 from skeval.scale.overrides import Overrides
 from skeval.scale.tables import CanonicalTable, counted_by_workers
 from skeval.steps import columns, pairs
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer
 from skeval.utils.engines import current_engine
-from skeval.utils.memory_maps import mapped
+from skeval.utils.memory_maps import memory_mapped_array
 from skeval.utils.parameters import Strategy
 
 overrides = Overrides()
@@ -32,7 +32,7 @@ def _(
         return cutter.cut(rows)
     # in as few bytes as hold a cell
     kind = np.min_scalar_type(-int(cutter.n_cells_.max(initial=0)))
-    return cutter.cut(rows, mapped((len(rows), len(cutter.cells_)), kind))
+    return cutter.cut(rows, memory_mapped_array((len(rows), len(cutter.cells_)), kind))
 
 
 @overrides(columns.histogram)
@@ -58,7 +58,7 @@ def _histograms(
     cutter = columns.cells(context, n_bins, strategy, max_categories)
     names = context.schema.measured
     rows = cast("CanonicalTable", context[role])
-    return rows.added_up(names, partial(_counts_of, cutter=cutter, names=names), summed)
+    return rows.added_up(names, partial(_counts_of, cutter=cutter, names=names), sum_counts)
 
 
 def _counts_of(frame: pd.DataFrame, cutter: Discretizer, names: Sequence[str]) -> list[np.ndarray]:
@@ -110,7 +110,7 @@ def _gaps(context: Context, role: str) -> dict[str, int]:
 
 @overrides(count_steps.n_missing)
 def _(context: Context, role: str, column: str) -> int:
-    given = context.given(role)
+    given = context.original_frame(role)
     if counted_by_workers(given) and column in given.columns:
         return _gaps_as_given(context, role)[column]
     return int(count_steps.n_missing.ordinary(context, role, column))
@@ -119,12 +119,12 @@ def _(context: Context, role: str, column: str) -> int:
 @shared
 def _gaps_as_given(context: Context, role: str) -> dict[str, int]:
     """Return the numbers of missing cells of all columns, in one pass over the table as given."""
-    given = context.given(role)
+    given = context.original_frame(role)
     return _added_gaps(given, [name for name in context.schema.kinds if name in given.columns])
 
 
 def _added_gaps(table: Any, names: Sequence[str]) -> dict[str, int]:
-    (added,) = table.added_up(names, missing_of, summed)
+    (added,) = table.added_up(names, missing_of, sum_counts)
     return dict(zip(names, added.tolist(), strict=True))
 
 
@@ -144,7 +144,7 @@ def _(context: Context, role: str, column: str) -> np.ndarray:
 def _all_level_counts(context: Context, role: str) -> dict[str, np.ndarray]:
     """Return the counts of the levels of all columns that have any, in one pass over the rows."""
     names, rows = context.schema.columns(*NOMINAL), cast("CanonicalTable", context[role])
-    added = rows.added_up(names, partial(count_steps.counts_of_levels, names=names), summed)
+    added = rows.added_up(names, partial(count_steps.counts_of_levels, names=names), sum_counts)
     return dict(zip(names, added, strict=True))
 
 
@@ -153,4 +153,6 @@ def _(context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
     rows = context[role]
     if isinstance(rows, pd.DataFrame):
         return pairs.numbers_of.ordinary(context, role, names)
-    return pairs.filled_with_numbers(mapped((len(rows), len(names)), np.float64), rows, names)
+    return pairs.filled_with_numbers(
+        memory_mapped_array((len(rows), len(names)), np.float64), rows, names
+    )

@@ -20,7 +20,7 @@ from skeval.steps.samples import (
     measured_on,
     named_seed,
     positions_by_content,
-    sampled,
+    sample_rows,
 )
 from skeval.tables.frames import as_frame, order_of_content, respelled_columns, rows_at
 from skeval.tables.levels import labels_together
@@ -111,17 +111,17 @@ class LargeContext(Context):
         levels = {**self.levels, **look.labels}
         rows: Any = CanonicalTable(source, self.schema, levels, precision)
         given: Any = LargeTable(source)
-        context = real._at(precision).standing_in(rows, given, look.notices)
+        context = real._at(precision).with_rows_as_synthetic(rows, given, look.notices)
         context.precision = precision
         return context
 
     def recall(self, key: Hashable, compute: Callable[[Context], T]) -> T:
         """Return what is known under `key`; large arrays are kept in a file, and read there."""
 
-        def kept(view: Context) -> Any:
-            return _spilled(compute(view), self._spill)
+        def compute_and_spill(view: Context) -> Any:
+            return _spill_arrays(compute(view), self._spill)
 
-        return cast("T", _opened(super().recall(key, kept)))
+        return cast("T", _open_arrays(super().recall(key, compute_and_spill)))
 
     @property
     def most_rows(self) -> int:
@@ -158,7 +158,7 @@ def _(context: LargeContext, scaling: Scaling) -> Context:
         if not _fits(context):
             return context
         n_rows = None
-    step = _with_drawn if "synthetic" in context else _drawn
+    step = _with_drawn if "synthetic" in context else _draw_context
     return step(context, n_rows)
 
 
@@ -170,7 +170,7 @@ class DrawnContext(Context):
         self.drawn_of: dict[str, int] = {}
 
 
-@sampled.register
+@sample_rows.register
 def _(table: LargeTable, n_drawn: int | None, seed: int) -> TableSource:
     """Return a seeded sample as a source of its own; all rows where they are, if no more."""
     if n_drawn is None or n_drawn >= len(table):
@@ -202,7 +202,7 @@ def _fits(context: Context) -> bool:
 
 
 @shared
-def _drawn(context: Context, n_rows: int | None) -> DrawnContext:
+def _draw_context(context: Context, n_rows: int | None) -> DrawnContext:
     """Return a context of `n_rows` of each real table, in memory; None for all of them."""
     roles = [role for role in ("train", "holdout") if role in context]
     read = {role: _rows(context, role, n_rows) for role in roles}
@@ -222,8 +222,8 @@ def _drawn(context: Context, n_rows: int | None) -> DrawnContext:
 def _with_drawn(context: Context, n_rows: int | None) -> Context:
     """Return the context of a sample of the real tables with one of the synthetic rows."""
     rows, given, places = _rows(context, "synthetic", n_rows)
-    real = _drawn(context.real, n_rows)
-    drawn = cast("DrawnContext", real.standing_in(rows, given, places=places))
+    real = _draw_context(context.real, n_rows)
+    drawn = cast("DrawnContext", real.with_rows_as_synthetic(rows, given, places=places))
     drawn.drawn_of = {**real.drawn_of, "synthetic": context.n_rows("synthetic")}
     return drawn
 
@@ -236,7 +236,7 @@ def _rows(
         positions = np.arange(context.n_rows(role))
     else:
         positions = np.sort(drawn_positions(context, role, n_rows, named_seed(role, 0)))
-    canonical, given = context[role], context.given(role)
+    canonical, given = context[role], context.original_frame(role)
     if isinstance(canonical, LargeTable):
         rows, cells = canonical.in_memory(positions), cast("Any", given).in_memory(positions)
     else:
@@ -245,24 +245,24 @@ def _rows(
     return rows_at(rows, order), rows_at(cells, order), order
 
 
-def _spilled(value: Any, spill: Spill) -> Any:
+def _spill_arrays(value: Any, spill: Spill) -> Any:
     """Return what a step made with its large arrays in files."""
     if isinstance(value, np.memmap):
         return value
     if isinstance(value, np.ndarray):
         return spill.keep(value) if value.nbytes > _SPILLED and value.dtype != object else value
     if type(value) in {tuple, list}:
-        return type(value)(_spilled(part, spill) for part in value)
+        return type(value)(_spill_arrays(part, spill) for part in value)
     if type(value) is dict:
-        return {key: _spilled(part, spill) for key, part in value.items()}
+        return {key: _spill_arrays(part, spill) for key, part in value.items()}
     return value
 
 
-def _opened(value: Any) -> Any:
+def _open_arrays(value: Any) -> Any:
     if isinstance(value, Spilled):
         return value.open()
     if type(value) in {tuple, list}:
-        return type(value)(_opened(part) for part in value)
+        return type(value)(_open_arrays(part) for part in value)
     if type(value) is dict:
-        return {key: _opened(part) for key, part in value.items()}
+        return {key: _open_arrays(part) for key, part in value.items()}
     return value

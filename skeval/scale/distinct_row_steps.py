@@ -19,7 +19,7 @@ _MAX_GROUPS = 2**22  # distinct rows that are sent and kept; beyond, columns are
 overrides = Overrides()
 
 
-@overrides(distinct_rows.grouped)
+@overrides(distinct_rows.count_codes)
 def _(
     context: Context,
     role: str,
@@ -29,25 +29,25 @@ def _(
     given: bool = False,
 ) -> Groups | None:
     """Return distinct rows that workers count; None for more than 4 million."""
-    rows = context.given(role) if given else context[role]
+    rows = context.original_frame(role) if given else context[role]
     if not names or not counted_by_workers(rows):
         return None
-    return rows.added_up(names, partial(_groups_of, code=code), _merged)
+    return rows.added_up(names, partial(_groups_of, code=code), _merge_groups)
 
 
 def _groups_of(frame: pd.DataFrame, code: distinct_rows.Code) -> Groups | None:
-    return _few(*distinct_codes([_narrow(column) for column in code(frame)]))
+    return _limit_groups(*distinct_codes([_narrow(column) for column in code(frame)]))
 
 
-def _merged(parts: list[Groups | None]) -> Groups | None:
+def _merge_groups(parts: list[Groups | None]) -> Groups | None:
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
         return None
     columns = [np.concatenate(of) for of in zip(*(part[0] for part in known), strict=True)]
-    return _few(*distinct_codes(columns, np.concatenate([part[1] for part in known])))
+    return _limit_groups(*distinct_codes(columns, np.concatenate([part[1] for part in known])))
 
 
-def _few(columns: list[np.ndarray], sizes: np.ndarray) -> Groups | None:
+def _limit_groups(columns: list[np.ndarray], sizes: np.ndarray) -> Groups | None:
     return (columns, sizes) if sizes.size <= _MAX_GROUPS else None
 
 

@@ -44,7 +44,7 @@ class DaskEngine:
 
         # A worker that cannot read a message ends, and is not started again; so what a task is made
         # of travels as bytes, which the task itself reads: then it fails, and says why.
-        packed, asked = _packed((function, arguments), distributed.Future)
+        packed, asked = _pickle_without((function, arguments), distributed.Future)
         # never the key of an earlier task: results of tasks are not to be shared, nor kept
         key = f"{getattr(function, '__name__', 'task')}-{uuid4().hex}"
         with dask.config.set(_UNHEARD):  # rows in memory can only be sent
@@ -172,7 +172,7 @@ def _active_client() -> Any | None:
     return None if client.asynchronous or client.status != "running" else client
 
 
-def _packed(content: Any, kind: Any) -> tuple[bytes, list[Any]]:
+def _pickle_without(content: Any, kind: Any) -> tuple[bytes, list[Any]]:
     """Return content as bytes, and what of a kind is in it, which is left out."""
     import cloudpickle
 

@@ -26,12 +26,12 @@ from skeval.tables.reading import (
     PLAIN,
     UNREADABLE,
     Dialect,
-    check_unpacked,
+    check_unpacked_size,
     has_leading_zero,
     is_whole,
     names_of,
     note,
-    opened,
+    open_file,
 )
 from skeval.tables.sources import MANY_ROWS, ArrowSource, TableSource, source_of
 
@@ -50,7 +50,7 @@ def is_long(path: Path) -> bool:
         return False
     n_lines = 0
     try:
-        with opened(path) as file:
+        with open_file(path) as file:
             while block := file.read(_BLOCK):
                 n_lines += block.count(b"\n")
                 if n_lines > MANY_ROWS:
@@ -60,43 +60,43 @@ def is_long(path: Path) -> bool:
     return False
 
 
-def streamed(
+def stream_csv(
     path: Path, role: str, *, header: bool = False, dialect: Dialect = PLAIN
 ) -> TableSource | None:
     """Return a CSV file as a source that is read a column at a time, from a temporary copy."""
     # The copy holds the rows. It is in the folder for temporary files, for its owner alone to
     # read, and goes with the source or the process; on Linux it has no name from the start,
     # so that nothing is left of it, however the process ends.
-    read = dialect.of(path)
+    read = dialect.detect(path)
     try:
-        source = _streamed(path, role, read, header=header)
+        source = _stream_csv(path, role, read, header=header)
     except UnicodeDecodeError:
         if dialect.encoding is not None:
             return None
         read = read.in_fallback()
         try:
-            source = _streamed(path, role, read, header=header)
+            source = _stream_csv(path, role, read, header=header)
         except UNREADABLE:
             return None
     except UNREADABLE:
         return None
-    if source is not None and (guessed := dialect.guessed(read, path)):
+    if source is not None and (guessed := dialect.describe_guesses(read, path)):
         note(f"{path} was read with {guessed}, as it seems to be written.")
     return source
 
 
-def _streamed(path: Path, role: str, read: Dialect, *, header: bool) -> TableSource | None:
+def _stream_csv(path: Path, role: str, read: Dialect, *, header: bool) -> TableSource | None:
     settings = read.settings()
-    check_unpacked(path)  # of its lines: there may be any number of them
+    check_unpacked_size(path)  # of its lines: there may be any number of them
     names = names_of(path, settings, header=header)
     looks = _looked_at(path, settings)
     if looks is None or any(look.type_name is None for look in looks):
         return None
-    kept, notes = _kept(path, settings, names, looks)
+    kept, notes = _columns_to_keep(path, settings, names, looks)
     whole = [place for place in kept if looks[place].is_whole]
     for place in _with_leading_zeros(path, settings, whole):
         looks[place].types = {"text"}
-    source = _copied(path, role, settings, {place: looks[place] for place in kept})
+    source = _copy_columns(path, role, settings, {place: looks[place] for place in kept})
     for text in notes:
         note(text)
     return source
@@ -106,7 +106,7 @@ def large_source(table: Any, role: str) -> TableSource | None:
     """Get a table that need not fit in memory as a source, a long CSV file too; None for others."""
     source = source_of(table, role)
     if source is None and isinstance(table, str | Path) and is_long(Path(table)):
-        return streamed(Path(table), role)
+        return stream_csv(Path(table), role)
     return source
 
 
@@ -179,7 +179,7 @@ def _looked_at(path: Path, settings: dict[str, Any]) -> list[_Look] | None:
     return looks or None
 
 
-def _kept(
+def _columns_to_keep(
     path: Path, settings: dict[str, Any], names: list[Any], looks: list[_Look]
 ) -> tuple[list[int], list[str]]:
     """Return the places of the columns that are one, and warnings about the others."""
@@ -207,7 +207,7 @@ def _with_leading_zeros(path: Path, settings: dict[str, Any], whole: list[int]) 
     return coded
 
 
-def _copied(
+def _copy_columns(
     path: Path, role: str, settings: dict[str, Any], looks: dict[int, _Look]
 ) -> TableSource:
     """Write the columns at some places to a temporary file, and return it as a source."""

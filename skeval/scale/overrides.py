@@ -20,8 +20,8 @@ class Overrides(list[tuple[ByContext[..., Any], Callable[..., Any]]]):
     def __call__(self, step: ByContext[..., Any]) -> Callable[[F], F]:
         """Decorate what is done in place of a step."""
 
-        def noted(override: F) -> F:
+        def register(override: F) -> F:
             self.append((step, override))
             return override
 
-        return noted
+        return register

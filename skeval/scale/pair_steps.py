@@ -11,10 +11,17 @@ import numpy as np
 import pandas as pd
 
 from skeval.core.context import Context, shared
-from skeval.core.counts import summed
+from skeval.core.counts import sum_counts
 from skeval.scale.overrides import Overrides
 from skeval.scale.tables import CanonicalTable, LargeTable, counted_by_workers, over_blocks
-from skeval.stats.correlation import BLOCK, Correlations, Moments, added, correlations_of, products
+from skeval.stats.correlation import (
+    BLOCK,
+    Correlations,
+    Moments,
+    correlations_of,
+    products,
+    sum_blocks,
+)
 from skeval.stats.distributions import dense_cells, number_of_cells
 from skeval.steps.column_sets import SubsetTables, subset_tables
 from skeval.steps.columns import ROLES, cells, extent
@@ -30,7 +37,7 @@ from skeval.steps.pairs import (
     row_positions,
 )
 from skeval.tables.preprocessing import Discretizer, numbers
-from skeval.utils.memory_maps import mapped
+from skeval.utils.memory_maps import memory_mapped_array
 
 _MAX_CELLS = 2**24  # joint cells of all sets of columns that are counted at once
 overrides = Overrides()
@@ -45,7 +52,7 @@ def _(
     all_rows = drawn.max_rows is None or drawn.max_rows >= len(table)
     if isinstance(table, CanonicalTable) and all_rows and not JointTables.too_many(n_cells):
         count = partial(_joint_counts, cut=cut, names=names, n_cells=n_cells, missing=missing)
-        return table.added_up(names, count, JointTables.added)
+        return table.added_up(names, count, JointTables.add_parts)
     return cast("JointTables", joint_tables.ordinary(context, role, names, binning, drawn))
 
 
@@ -56,7 +63,7 @@ def _joint_counts(
     n_cells: tuple[int, ...],
     missing: tuple[int, ...],
 ) -> JointTables:
-    return JointTables.of(cut.codes(frame, names), n_cells, missing)
+    return JointTables.from_codes(cut.codes(frame, names), n_cells, missing)
 
 
 @overrides(subset_tables)
@@ -93,7 +100,7 @@ def _added_up(
     names = list(dict.fromkeys(name for subset in subsets for name in subset))
     cut, rows = cells(context, *binning), cast("CanonicalTable", context[role])
     count = partial(_joint_counts_of, cut=cut, names=names, subsets=subsets, group=group)
-    return rows.added_up(sorted({*names, *(group or ())[:1]}), count, summed)
+    return rows.added_up(sorted({*names, *(group or ())[:1]}), count, sum_counts)
 
 
 def _joint_counts_of(
@@ -135,13 +142,15 @@ def _correlations_by_blocks(
     """Return what :func:`correlation_matrix` does: workers sum its blocks of rows."""
 
     def added_up(look: Callable[..., np.ndarray], *arguments: Any) -> np.ndarray:
-        return added(over_blocks(table, BLOCK, look, names, *arguments))
+        return sum_blocks(over_blocks(table, BLOCK, look, names, *arguments))
 
     moments = [Moments.between(*of_column) for of_column in ends]
     sums = added_up(_sums, moments)
-    moments = [m.centred(own) if m.vary else m for m, own in zip(moments, sums, strict=True)]
+    moments = [m.with_mean(own) if m.vary else m for m, own in zip(moments, sums, strict=True)]
     squares = added_up(_squares, moments)
-    moments = [m.spread(own) if m.vary else m for m, own in zip(moments, squares, strict=True)]
+    moments = [
+        m.with_deviation(own) if m.vary else m for m, own in zip(moments, squares, strict=True)
+    ]
     complete = bool((sums[:, 0] == len(table)).all())
     return correlations_of(added_up(_products, moments, complete), len(table))
 
@@ -158,7 +167,7 @@ def _squares(block: LargeTable, names: tuple[str, ...], moments: Sequence[Moment
 def _products(
     block: LargeTable, names: tuple[str, ...], moments: Sequence[Moments], complete: bool
 ) -> np.ndarray:
-    z = mapped((len(block), len(names)), np.float64)
+    z = memory_mapped_array((len(block), len(names)), np.float64)
     for j, (name, own) in enumerate(zip(names, moments, strict=True)):
         z[:, j] = own.standardise(_numbers(block, name))
     return products(z, complete=complete)

@@ -20,7 +20,7 @@ from skeval.neighbors.encoding import (
 )
 from skeval.neighbors.mixed import NO_LIMIT, Index, build_index, scales
 from skeval.scale.cells import Box, CellBounds, Floats, Ints
-from skeval.scale.parts import Rows, Streamed, loaded, size_of, taken
+from skeval.scale.parts import Rows, Streamed, load_rows, size_of, take_queries
 
 Bytes = NDArray[np.uint8]
 Best = tuple[Floats, Ints]
@@ -39,20 +39,20 @@ class IndexedCell:
     box: Box | None
     weights: Floats
 
-    def asked(self, which: str, queries: Encoded, reach: Floats) -> Ints:
+    def queries_in_reach(self, which: str, queries: Encoded, reach: Floats) -> Ints:
         """Return the queries that may have rows of this cell within their reach."""
         if self.index is None:
             return np.empty(0, dtype=np.int64)
         if self.box is None:
             return np.arange(queries.n_rows)
         if which == "home":
-            return np.flatnonzero(self.cells.of(queries) == self.at)
+            return np.flatnonzero(self.cells.cell_of_rows(queries) == self.at)
         near = self.box.bounds(queries, self.weights) <= reach
         if which == "others":
-            near &= self.cells.of(queries) != self.at
+            near &= self.cells.cell_of_rows(queries) != self.at
         return np.flatnonzero(near)
 
-    def own(self, own: Ints) -> Ints:
+    def own_positions(self, own: Ints) -> Ints:
         """Return the positions of the queries' own rows in the cell, -1 for none."""
         places = np.minimum(np.searchsorted(self.rows, own), len(self.rows) - 1)
         return np.where(self.rows[places] == own, places, -1)
@@ -76,11 +76,11 @@ def values_of_part(
     part: Rows, ranges: ArrayLike | None, categorical: ArrayLike | None
 ) -> PartValues:
     """Return of each column what an encoder must know of it, and a few rows."""
-    rows = loaded(part)
+    rows = load_rows(part)
     lines = column_lines(rows)
     widths, coded = scales(ranges, categorical, len(lines))
     columns = [
-        _needed(line, bool(is_code), None if widths is None else float(widths[j]))
+        _occurring_values(line, bool(is_code), None if widths is None else float(widths[j]))
         for j, (line, is_code) in enumerate(zip(lines, coded, strict=True))
     ]
     return PartValues(columns, rows[:: -(-len(rows) // SAMPLED)].copy())
@@ -115,14 +115,14 @@ def build_part_index(
         rows = encoded_rows(columns, part)
         own = np.arange(rows.n_rows)
         if cells.tree is not None:
-            own = np.flatnonzero(cells.of(rows) == at)
-            rows = taken(rows, own)
+            own = np.flatnonzero(cells.cell_of_rows(rows) == at)
+            rows = take_queries(rows, own)
         places.append(own + start)
         kept.append(rows)
         start += size_of(part)
-    rows = _joined(kept)
+    rows = _concatenate(kept)
     index = build_index(columns, rows, leaf_size, backend) if rows.n_rows else None
-    box = Box.of(rows) if rows.n_rows and cells.tree is not None else None
+    box = Box.from_rows(rows) if rows.n_rows and cells.tree is not None else None
     return IndexedCell(at, cells, np.concatenate(places), index, box, columns.weights)
 
 
@@ -131,11 +131,11 @@ def encoded_rows(columns: ColumnEncoder, rows: Any) -> Encoded:
     if isinstance(rows, Encoded):
         return rows
     if isinstance(rows, Streamed):
-        return _joined([encoded_rows(columns, part) for part in rows.parts])
-    return columns.encode(column_lines(loaded(rows)))
+        return _concatenate([encoded_rows(columns, part) for part in rows.parts])
+    return columns.encode(column_lines(load_rows(rows)))
 
 
-def _joined(parts: list[Encoded]) -> Encoded:
+def _concatenate(parts: list[Encoded]) -> Encoded:
     if len(parts) == 1:
         return parts[0]
     numbers = np.concatenate([part.numbers for part in parts], axis=1)
@@ -155,11 +155,11 @@ def improve(
     own, limits = given
     k = best[0].shape[1]
     reach = best[0][:, -1] if limits is None else np.minimum(limits, best[0][:, -1])
-    picks = cell.asked(which, queries, reach)
+    picks = cell.queries_in_reach(which, queries, reach)
     if cell.index is None or not picks.size:
         return best
-    mine = np.full(picks.size, -1) if own is None else cell.own(own[picks])
-    asked = queries if picks.size == queries.n_rows else taken(queries, picks)
+    mine = np.full(picks.size, -1) if own is None else cell.own_positions(own[picks])
+    asked = queries if picks.size == queries.n_rows else take_queries(queries, picks)
     more, places = cell.index.nearest(asked, k, mine, reach[picks], n_jobs)
     found = np.where(places < 0, NO_LIMIT, cell.rows[places])
     if (best[1][picks] == NO_LIMIT).all():
@@ -187,12 +187,12 @@ def count_more(
     radii, limit = given[0][cell.rows], given[1]
     if cell.index is None:
         return counts
-    picks = cell.asked(which, queries, np.full(queries.n_rows, radii.max()))
+    picks = cell.queries_in_reach(which, queries, np.full(queries.n_rows, radii.max()))
     picks = picks[counts[picks] < limit]
     if not picks.size:
         return counts
     total = counts.copy()
-    total[picks] += cell.index.within(taken(queries, picks), radii, limit, n_jobs)
+    total[picks] += cell.index.count_balls(take_queries(queries, picks), radii, limit, n_jobs)
     return np.minimum(total, limit)
 
 
@@ -201,10 +201,15 @@ def share_ties(
 ) -> tuple[Ints, Ints, Floats]:
     """Return the rows of a cell, and what the index of the cell returns of `share`."""
     marked, mass = np.zeros(queries.n_rows, dtype=np.int64), np.zeros(cell.rows.size)
-    picks = cell.asked("all", queries, least)
+    picks = cell.queries_in_reach("all", queries, least)
     if cell.index is not None and picks.size:
         every = np.arange(picks.size)
-        handed = taken(queries, picks), least[picks], cell.own(own[picks]), shares[picks]
+        handed = (
+            take_queries(queries, picks),
+            least[picks],
+            cell.own_positions(own[picks]),
+            shares[picks],
+        )
         marked[picks], mass = cell.index.share(*handed, labels[cell.rows], every, 1, 1)
     return cell.rows, marked, mass
 
@@ -214,13 +219,13 @@ def count_around_cell(
 ) -> tuple[Ints, Ints, Ints]:
     """Return the rows of a cell, and what `TreeIndex.around` counts in it."""
     inside, held = np.zeros(queries.n_rows, dtype=np.int64), np.zeros(cell.rows.size, np.int64)
-    picks = cell.asked("all", queries, limits)
+    picks = cell.queries_in_reach("all", queries, limits)
     if cell.index is not None and picks.size:
-        inside[picks], held = cell.index.around(taken(queries, picks), limits[picks], n_jobs)
+        inside[picks], held = cell.index.around(take_queries(queries, picks), limits[picks], n_jobs)
     return cell.rows, inside, held
 
 
-def _needed(line: Floats, is_code: bool, width: float | None) -> Occurring:
+def _occurring_values(line: Floats, is_code: bool, width: float | None) -> Occurring:
     if is_code or (width is not None and not SMALLEST_RANGE <= width < np.inf):
         return Occurring(CodeBook.learn(line, whole=is_code).occurring(), True)
     if width is not None:

@@ -47,7 +47,7 @@ from skeval.scale.parts import (
     blocks_of,
     hold,
     size_of,
-    taken,
+    take_queries,
 )
 from skeval.utils.engines import Engine, LocalEngine, current_engine
 from skeval.utils.parameters import Count, check_parameters, legal_sets
@@ -206,9 +206,9 @@ class PartsIndex:
         engine = current_engine(n_jobs)
         if n_workers(engine) and self.n_cells > 1 and isinstance(queries, Encoded):
             # alike queries go out together, to the worker that has what is near them
-            order = np.argsort(self.cells.of(queries), kind="stable")
+            order = np.argsort(self.cells.cell_of_rows(queries), kind="stable")
             back = np.argsort(order)
-            queries, own, limits = taken(queries, order), own[order], limits[order]
+            queries, own, limits = take_queries(queries, order), own[order], limits[order]
         else:
             back = None
         blocks = blocks_of(queries, n_workers(engine))
@@ -224,7 +224,7 @@ class PartsIndex:
         rows = np.where(rows == NO_LIMIT, -1, rows)
         return (sums, rows) if back is None else (sums[back], rows[back])
 
-    def within(self, queries: Any, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
+    def count_balls(self, queries: Any, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
         """Count for each query the balls around the rows of all cells, up to `limit`."""
         engine = current_engine(n_jobs)
         blocks = blocks_of(queries, n_workers(engine))
@@ -257,7 +257,7 @@ class PartsIndex:
         chunks = cut_chunks(picks, SUMMED_TILE, n_chunks)
         engine = current_engine(n_jobs)
         marks = engine.submit(hold, labels)
-        asked = [(taken(encoded, c), least[c], own[c], shares[c], marks) for c in chunks]
+        asked = [(take_queries(encoded, c), least[c], own[c], shares[c], marks) for c in chunks]
         sent = [(engine.submit(hold, rows), *others) for rows, *others in asked]
         masses = np.zeros(labels.size)
         marked = [np.zeros(chunk.size, dtype=np.int64) for chunk in chunks]
@@ -283,7 +283,7 @@ class PartsIndex:
     ) -> Iterator[list[T]]:
         """Yield for each cell what a function gives of its chunks, which `given` lists first."""
         for at in range(self.n_cells):
-            cell = self._opened(engine, at)
+            cell = self._open_cell(engine, at)
             tasks = [engine.submit(function, cell, *chunk[at]) for chunk in given]
             yield [engine.result(task) for task in tasks]
 
@@ -304,12 +304,12 @@ class PartsIndex:
         # same.
         if not n_workers(engine):
             for at, which in _visits(self.n_cells, home_first):
-                cell = self._opened(engine, at)
+                cell = self._open_cell(engine, at)
                 for b, (_, source) in enumerate(blocks):
                     rows = encoded_rows(self.columns, source)
                     states[b] = step(cell, which, rows, given[b], states[b], n_jobs)
             return states
-        cells = [self._opened(engine, at) for at in range(self.n_cells)]
+        cells = [self._open_cell(engine, at) for at in range(self.n_cells)]
         wave = BLOCKS_A_WORKER * n_workers(engine)
         for first in range(0, len(blocks), wave):
             mine = range(first, min(first + wave, len(blocks)))
@@ -329,9 +329,9 @@ class PartsIndex:
         """Return the cell of the first query of a block."""
         if not isinstance(rows, Encoded):
             return otherwise
-        return int(self.cells.of(taken(rows, slice(0, 1)))[0])
+        return int(self.cells.cell_of_rows(take_queries(rows, slice(0, 1)))[0])
 
-    def _opened(self, engine: Engine, at: int) -> Any:
+    def _open_cell(self, engine: Engine, at: int) -> Any:
         """Return the cell with its index, or the handle of the task that builds it."""
         task = (self.columns, self.parts, self.cells, at, self.leaf_size, self.backend)
         if n_workers(engine):

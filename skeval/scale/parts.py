@@ -72,7 +72,7 @@ def size_of(part: Rows) -> int:
     return part.n_rows if isinstance(part, Part) else len(part)
 
 
-def loaded(part: Rows) -> Floats:
+def load_rows(part: Rows) -> Floats:
     """Return the rows of a part."""
     if not isinstance(part, Part):
         return part
@@ -99,10 +99,10 @@ def blocks_of(queries: Any, n_workers: int) -> list[tuple[slice, Any]]:
     here = [
         slice(start, min(start + size, queries.n_rows)) for start in range(0, queries.n_rows, size)
     ]
-    return [(span, taken(queries, span)) for span in here]
+    return [(span, take_queries(queries, span)) for span in here]
 
 
-def taken(queries: Encoded, picks: Ints | slice) -> Encoded:
+def take_queries(queries: Encoded, picks: Ints | slice) -> Encoded:
     """Return some of the queries."""
     numbers, codes = queries.numbers[:, picks], queries.codes[:, picks]
     n_rows = picks.stop - picks.start if isinstance(picks, slice) else picks.size

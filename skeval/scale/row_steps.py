@@ -22,7 +22,7 @@ T = TypeVar("T")
 overrides = Overrides()
 
 
-@overrides(count_steps.counted)
+@overrides(count_steps.count_in_rows)
 def _(
     context: Context,
     role: str,
@@ -38,7 +38,7 @@ def _(
 def _(
     context: Context, role: str, look: Callable[..., T], tasks: Iterable[Sequence[Any]]
 ) -> Iterator[T]:
-    rows, given = context[role], context.given(role)
+    rows, given = context[role], context.original_frame(role)
     asked = ((rows, given, *task) for task in tasks)
     if counted_by_workers(rows):
         return current_engine().map(look, asked)
@@ -47,7 +47,7 @@ def _(
 
 @overrides(count_steps.of_given)
 def _(context: Context, role: str, look: Callable[..., T], *arguments: Any) -> T:
-    given = context.given(role)
+    given = context.original_frame(role)
     if isinstance(given, pd.DataFrame):
         return cast("T", count_steps.of_given.ordinary(context, role, look, *arguments))
     if not counted_by_workers(given):

@@ -96,16 +96,18 @@ class LargeTable:
     ) -> T:
         """Count the rows a batch at a time, here or on the workers of a cluster."""
         sources = self.source.split() if counted_by_workers(self) else [self.source]
-        tasks = [(self.within(source), columns, count, merge) for source in sources]
-        return current_engine().reduce(_counted, tasks, merge)
+        tasks = [(self.with_source(source), columns, count, merge) for source in sources]
+        return current_engine().reduce(_count_part, tasks, merge)
 
     def frames(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         """Yield some columns of all rows, a batch at a time, as the rows lie in the source."""
         rows = None if self.rows is None else np.sort(self.rows)
-        for frame in self.source.frames(self._stored(columns), rows, batch_rows(len(columns))):
-            yield self._as_used(frame, columns)
+        for frame in self.source.frames(
+            self._stored_columns(columns), rows, batch_rows(len(columns))
+        ):
+            yield self._canonical_frame(frame, columns)
 
-    def within(self, source: TableSource) -> Self:
+    def with_source(self, source: TableSource) -> Self:
         """Return the table of the rows of a source, read as these are."""
         return self._with(source=source)
 
@@ -115,17 +117,17 @@ class LargeTable:
         return other
 
     def _read(self, columns: list[str], rows: np.ndarray | None) -> pd.DataFrame:
-        stored = self._stored(columns)
+        stored = self._stored_columns(columns)
         if rows is None or (np.diff(rows) > 0).all():
-            return self._as_used(_read_rows(self.source, stored, rows), columns)
+            return self._canonical_frame(_read_rows(self.source, stored, rows), columns)
         order = np.argsort(rows)  # files are read from front to back
         frame = _read_rows(self.source, stored, rows[order]).iloc[np.argsort(order)]
-        return self._as_used(frame.reset_index(drop=True), columns)
+        return self._canonical_frame(frame.reset_index(drop=True), columns)
 
-    def _stored(self, columns: Sequence[str]) -> list[str]:
+    def _stored_columns(self, columns: Sequence[str]) -> list[str]:
         return list(columns)
 
-    def _as_used(self, frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    def _canonical_frame(self, frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
         return frame
 
 
@@ -158,11 +160,11 @@ class CanonicalTable(LargeTable):
         coarse = coarsest([self.precision, precision])
         return self if coarse == self.precision else self._with(precision=coarse)
 
-    def _stored(self, columns: Sequence[str]) -> list[str]:
+    def _stored_columns(self, columns: Sequence[str]) -> list[str]:
         stored = [name for name in columns if name in self.source.names]
         return stored or self.source.names[:1]  # of which the number of rows is known
 
-    def _as_used(self, frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    def _canonical_frame(self, frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
         absent = [name for name in columns if name not in frame.columns]
         frame = with_columns(frame, dict.fromkeys(absent))[list(columns)]
         read = read_as(frame, self.schema, self.levels, names=list(columns))
@@ -205,7 +207,7 @@ def over_blocks(
     table: LargeTable, size: int, look: Callable[..., T], *arguments: Any
 ) -> Iterator[T]:
     """Look at blocks of rows on the workers of a cluster."""
-    blocks = (table.within(source) for source in table.source.blocks(size))
+    blocks = (table.with_source(source) for source in table.source.blocks(size))
     yield from current_engine().map(look, ((block, *arguments) for block in blocks))
 
 
@@ -225,15 +227,15 @@ def _read_rows(
     ]
     import pyarrow as pa
 
-    picked = list(current_engine().map(_taken, tasks))
+    picked = list(current_engine().map(_take_rows, tasks))
     return as_pandas(pa.concat_tables(picked, promote_options="permissive"), columns)
 
 
-def _taken(part: TableSource, columns: Sequence[str], rows: np.ndarray) -> Any:
-    return part.taken(columns, rows)
+def _take_rows(part: TableSource, columns: Sequence[str], rows: np.ndarray) -> Any:
+    return part.take_rows(columns, rows)
 
 
-def _counted(
+def _count_part(
     part: LargeTable,
     columns: Sequence[str],
     count: Callable[[pd.DataFrame], T],
@@ -322,7 +324,7 @@ def infer_kinds(
     known = TableSchema.known(schema, source.names)
     kinds, formats = dict(known.kinds), dict(known.datetime_formats)
     open_ones = [name for name in source.names if kinds.get(name) in {None, "datetime"}]
-    for read in over_columns(LargeTable(source), open_ones, _inferred, known):
+    for read in over_columns(LargeTable(source), open_ones, _infer_schema, known):
         formats = {**read.datetime_formats, **formats}
         kinds |= read.kinds
     ordered = {name: kinds[name] for name in source.names}
@@ -330,7 +332,7 @@ def infer_kinds(
     return replace(known, kinds=ordered, datetime_formats=formats, inferred=inferred, accept=False)
 
 
-def _inferred(table: LargeTable, names: Sequence[str], known: TableSchema) -> TableSchema:
+def _infer_schema(table: LargeTable, names: Sequence[str], known: TableSchema) -> TableSchema:
     kinds: dict[str, Kind] = {}
     formats: dict[str, str] = {}
     for name in names:

@@ -81,7 +81,7 @@ def paired_interval(share: float, variance: float, n: int) -> tuple[float, float
     return wilson(share * n_effective, n_effective)
 
 
-def labels_listed(rows: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def labels_in_lists(rows: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return whether each list holds a row labelled True, and whether it holds no other."""
     has_any = np.zeros((len(rows), labels.shape[1]), dtype=np.uint8)
     has_all = np.full_like(has_any, 255)

@@ -128,7 +128,9 @@ class SideBySide:
         if correction == "miller-madow":
             with np.errstate(divide="ignore", invalid="ignore"):
                 return (self.n_rows - 1) * (self.n_columns - 1) / (2.0 * self.n)
-        return np.array([_expected(one) for one in np.split(self.tables, self.starts[1:], axis=1)])
+        return np.array(
+            [_expected_information(one) for one in np.split(self.tables, self.starts[1:], axis=1)]
+        )
 
 
 def _average(first: np.ndarray, second: np.ndarray, average: str) -> np.ndarray:
@@ -139,7 +141,7 @@ def _average(first: np.ndarray, second: np.ndarray, average: str) -> np.ndarray:
     return np.asarray((np.minimum if average == "min" else np.maximum)(first, second))
 
 
-def _expected(table: np.ndarray) -> float:
+def _expected_information(table: np.ndarray) -> float:
     from sklearn.metrics.cluster import expected_mutual_information  # takes long to import
 
     used = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0].astype(np.int64)

@@ -20,17 +20,21 @@ def row_weights(n_rows: int, n_replicates: int, seed: int) -> Iterator[np.ndarra
     They are whole numbers in single precision, which holds them exactly.
     """
     few = n_rows * n_replicates <= _KEPT
-    chunks = _kept(n_rows, n_replicates, seed) if few else _drawn(n_rows, n_replicates, seed)
+    chunks = (
+        _cached_weights(n_rows, n_replicates, seed)
+        if few
+        else _draw_weights(n_rows, n_replicates, seed)
+    )
     for counts in chunks:
         yield counts.astype(np.float32)
 
 
 @lru_cache(maxsize=2)
-def _kept(n_rows: int, n_replicates: int, seed: int) -> tuple[np.ndarray, ...]:
-    return tuple(_drawn(n_rows, n_replicates, seed))
+def _cached_weights(n_rows: int, n_replicates: int, seed: int) -> tuple[np.ndarray, ...]:
+    return tuple(_draw_weights(n_rows, n_replicates, seed))
 
 
-def _drawn(n_rows: int, n_replicates: int, seed: int) -> Iterator[np.ndarray]:
+def _draw_weights(n_rows: int, n_replicates: int, seed: int) -> Iterator[np.ndarray]:
     rng = np.random.default_rng(seed)
     step = max(1, _CELLS // max(n_rows, 1))
     for start in range(0, n_replicates, step):
@@ -41,7 +45,7 @@ def _drawn(n_rows: int, n_replicates: int, seed: int) -> Iterator[np.ndarray]:
         yield counts.reshape(n_chunk, n_rows).astype(np.uint8)
 
 
-def replicated(
+def bootstrap_values(
     statistic: Callable[[np.ndarray], np.ndarray], n_rows: int, n_replicates: int, seed: int
 ) -> np.ndarray:
     """Return a statistic of the rows as they are, then of each bootstrap replicate."""

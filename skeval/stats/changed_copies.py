@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from skeval.stats.copied_rows import CHANCE, Copied, Repeats, copied, repeats_seen
+from skeval.stats.copied_rows import CHANCE, Copied, Repeats, count_copies, repeats_seen
 
 BLANKED = "missing cells left out"
 STRANGE = "cells that are missing or of no real row left out"
@@ -61,7 +61,7 @@ def partial_copies(
     found = [
         (names, one)
         for names, values in zip(left_out, _without(codes, left_out), strict=True)
-        if (one := _copied(values, n_rows, chance)).beyond_chance
+        if (one := _count_value_copies(values, n_rows, chance)).beyond_chance
     ]
     return max(found, key=lambda pair: (pair[1].n - pair[1].most, pair[0]), default=None)
 
@@ -89,7 +89,7 @@ def blanked_copies(
         )
         met |= ((train == 1) & (own > 0))[real[:n_train]]
         drawn = int((own > 0).sum())
-        expected += _expected(pool, release, n_train, drawn)
+        expected += _expected_repeats(pool, release, n_train, drawn)
         n_drawn += drawn
     if not n_drawn:
         return None
@@ -139,9 +139,11 @@ def _counts(classes: np.ndarray, *parts: np.ndarray) -> list[np.ndarray]:
     return [np.bincount(part, minlength=n_classes) for part in parts]
 
 
-def _expected(pool: np.ndarray, release: np.ndarray, n_train: int, n_drawn: int) -> float:
+def _expected_repeats(pool: np.ndarray, release: np.ndarray, n_train: int, n_drawn: int) -> float:
     """Return how many repeats are expected, of a release that may repeat itself more than most."""
-    real, own = (repeats_seen(counts, n_train, n_drawn).expected for counts in (pool, release))
+    real, own = (
+        repeats_seen(counts, n_train, n_drawn).expected_count for counts in (pool, release)
+    )
     return float(np.sqrt(real * max(real, own)))
 
 
@@ -204,7 +206,7 @@ def _without(
         yield whole - total(names)
 
 
-def _copied(values: np.ndarray, n_rows: tuple[int, ...], chance: float) -> Copied:
+def _count_value_copies(values: np.ndarray, n_rows: tuple[int, ...], chance: float) -> Copied:
     # sorted with the table in the two lowest bits, rows are counted without a table of hashes
     tables = np.repeat(np.arange(3, dtype=np.uint64), n_rows)
     rows = np.sort((values & ~np.uint64(3)) | tables)
@@ -213,4 +215,4 @@ def _copied(values: np.ndarray, n_rows: tuple[int, ...], chance: float) -> Copie
     train, holdout, release = (
         np.add.reduceat(of_table == k, starts, dtype=np.int64) for k in range(3)
     )
-    return copied(release, train, train + holdout, chance)
+    return count_copies(release, train, train + holdout, chance)

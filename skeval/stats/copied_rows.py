@@ -33,12 +33,12 @@ class Repeats:
     exposure: float
 
     @property
-    def expected(self) -> float:
+    def expected_count(self) -> float:
         """How many repeats a release of fresh rows has on average."""
         return self.seen / self.exposure
 
     @property
-    def most(self) -> int:
+    def upper_bound(self) -> int:
         """The most repeats that a release of fresh rows has, but in one of a hundred."""
         return self.bound(CHANCE)
 
@@ -136,7 +136,7 @@ class Copies:
     form: Form = "copies"
 
     @property
-    def found(self) -> str:
+    def leak_sentence(self) -> str:
         """The sentence on copies beyond chance; empty if there are none."""
         if not self.train.beyond_chance:
             return ""
@@ -228,7 +228,7 @@ class Copies:
         return cls(what, train=train, holdout=holdout, **numbers, known=known, form=form)
 
 
-def copied(
+def count_copies(
     release: np.ndarray, table: np.ndarray, pool: np.ndarray, chance: float = CHANCE
 ) -> Copied:
     """Count the unique rows of a table that a release repeats, and how many it may by chance."""
@@ -244,17 +244,19 @@ def copied(
     # copies that are written out many times are no more than one each.
     n = int(((table == 1) & (release > 0)).sum())
     n_rows, n_distinct = int(release.sum()), int((release > 0).sum())
-    drawn = max(1, round(n_rows * min(1.0, n_distinct / distinct_expected(pool, n_rows))))
+    drawn = max(1, round(n_rows * min(1.0, n_distinct / expected_distinct_rows(pool, n_rows))))
     real, own = (repeats_seen(counts, int(table.sum()), drawn) for counts in (pool, release))
-    if 0.0 < real.expected < own.expected:
-        real = Repeats(real.seen * math.sqrt(own.expected / real.expected), real.exposure)
+    if 0.0 < real.expected_count < own.expected_count:
+        real = Repeats(
+            real.seen * math.sqrt(own.expected_count / real.expected_count), real.exposure
+        )
     if drawn > pool.sum() and (real + own).bound(chance) < real.bound(chance):
         real = real + own
-    usual = Repeats(real.expected * _USUAL, _USUAL) if real.exposure < _USUAL else real
+    usual = Repeats(real.expected_count * _USUAL, _USUAL) if real.exposure < _USUAL else real
     return Copied(n, real.bound(chance), usual.bound(chance), real)
 
 
-def distinct_expected(pool: np.ndarray, n_rows: int) -> float:
+def expected_distinct_rows(pool: np.ndarray, n_rows: int) -> float:
     """Return how many distinct rows that many real ones have, at the least."""
     return float((pool > 0).sum()) * min(1.0, n_rows / max(1, int(pool.sum())))
 
@@ -266,8 +268,8 @@ def copies_of(what: str, counts: Mapping[str, np.ndarray]) -> Copies:
     pool = train if holdout is None else train + holdout
     return Copies(
         what,
-        train=copied(release, train, pool),
-        holdout=None if holdout is None else copied(release, holdout, pool),
+        train=count_copies(release, train, pool),
+        holdout=None if holdout is None else count_copies(release, holdout, pool),
         n_distinct=int((release > 0).sum()),
-        n_expected=int(distinct_expected(pool, int(release.sum()))),
+        n_expected=int(expected_distinct_rows(pool, int(release.sum()))),
     )

@@ -42,7 +42,7 @@ def weap(keys: np.ndarray, secrets: np.ndarray) -> np.ndarray:
     return cap((keys, secrets), (keys, secrets))
 
 
-def attributed(targets: Rows, synthetic: Rows, tau: float = 1.0) -> np.ndarray:
+def attribution_scores(targets: Rows, synthetic: Rows, tau: float = 1.0) -> np.ndarray:
     """Return for each target whether the secret most frequent under its key is its own."""
     own, pairs = cap(targets, synthetic), pair_counts(*synthetic)
     shares = pairs.counts / pairs.sizes[pairs.classes]
@@ -56,7 +56,7 @@ def attributed(targets: Rows, synthetic: Rows, tau: float = 1.0) -> np.ndarray:
     return np.where(is_attributed, right, np.nan)
 
 
-def disclosed(targets: Rows, synthetic: Rows) -> np.ndarray:
+def disclosure_scores(targets: Rows, synthetic: Rows) -> np.ndarray:
     """Return 1 for each target whose key has only its secret in the synthetic table, else 0."""
     # The mean is synthpop's DiSCO, disclosive in synthetic and correct in the original.
     n_key, n_pair = _counts(targets, synthetic)

@@ -13,7 +13,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import kendalltau, rankdata
 from threadpoolctl import threadpool_limits
 
-from skeval.utils.memory_maps import mapped
+from skeval.utils.memory_maps import memory_mapped_array
 
 # sums are those of blocks of rows, added up: the same wherever a block is summed
 BLOCK = 2**20
@@ -50,17 +50,17 @@ def correlation_matrix(values: np.ndarray, method: str = "pearson") -> Correlati
         return _kendall(values)
     z = _room_for(values)
     for j, column in enumerate(values.T):
-        z[:, j] = _standardised(_ranks(column) if method == "spearman" else column)
+        z[:, j] = _standardize_column(_ranks(column) if method == "spearman" else column)
     complete = not any(np.isnan(column).any() for column in z.T)
     starts = range(0, max(1, len(z)), BLOCK)
     blocks = [products(z[start : start + BLOCK], complete=complete) for start in starts]
-    return correlations_of(added(blocks), len(z))
+    return correlations_of(sum_blocks(blocks), len(z))
 
 
 def _room_for(values: np.ndarray) -> np.ndarray:
     """Return an array of the same shape, in a file if they are in one."""
     if isinstance(values, np.memmap):
-        return mapped(values.shape, np.float64)
+        return memory_mapped_array(values.shape, np.float64)
     return np.empty(values.shape, order="F")
 
 
@@ -73,14 +73,14 @@ def _ranks(column: np.ndarray) -> np.ndarray:
     return ranks
 
 
-def _standardised(column: np.ndarray) -> np.ndarray:
+def _standardize_column(column: np.ndarray) -> np.ndarray:
     """Return the column with mean 0 and deviation 1; all 0 if it does not vary."""
     present = column[np.isfinite(column)]
     moments = Moments.between(present.min(initial=np.inf), present.max(initial=-np.inf))
     if moments.vary:
         blocks = [column[start : start + BLOCK] for start in range(0, column.size, BLOCK)]
-        moments = moments.centred(added([moments.sums(block) for block in blocks]))
-        moments = moments.spread(added([moments.squares(block) for block in blocks]))
+        moments = moments.with_mean(sum_blocks([moments.sums(block) for block in blocks]))
+        moments = moments.with_deviation(sum_blocks([moments.squares(block) for block in blocks]))
     return moments.standardise(column)
 
 
@@ -107,11 +107,11 @@ class Moments(NamedTuple):
         values = block[np.isfinite(block)] / self.scale - self.mean
         return np.array([values.size, (values**2).sum()])
 
-    def centred(self, sums: np.ndarray) -> Moments:
+    def with_mean(self, sums: np.ndarray) -> Moments:
         """Return itself with the mean of all rows."""
         return self._replace(mean=sums[1] / sums[0])
 
-    def spread(self, squares: np.ndarray) -> Moments:
+    def with_deviation(self, squares: np.ndarray) -> Moments:
         """Return itself with the deviation of all rows."""
         return self._replace(deviation=np.sqrt(squares[1] / squares[0]))
 
@@ -141,7 +141,7 @@ def products(z: np.ndarray, *, complete: bool) -> np.ndarray:
     return total
 
 
-def added(blocks: Iterable[np.ndarray]) -> np.ndarray:
+def sum_blocks(blocks: Iterable[np.ndarray]) -> np.ndarray:
     """Return the sum of the sums of blocks, at least one, in their order."""
     return reduce(np.add, blocks)
 
@@ -254,7 +254,7 @@ def correlation_ratios(
     # squared deviations. In small samples it is biased upwards, the more so the more groups.
     z, missing = _room_for(values), np.empty(values.shape, dtype=bool, order="F")
     for j, column in enumerate(values.T):
-        standardised = _standardised(column)
+        standardised = _standardize_column(column)
         missing[:, j] = np.isnan(standardised)
         z[:, j] = np.where(missing[:, j], 0.0, standardised)
     # mean 0 and variance 1, so that the sum of squares is the number of values

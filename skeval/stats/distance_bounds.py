@@ -25,7 +25,7 @@ class Confusion:
     accuracy: float
 
     @classmethod
-    def of(cls, real: np.ndarray, synthetic: np.ndarray) -> Confusion:
+    def from_scores(cls, real: np.ndarray, synthetic: np.ndarray) -> Confusion:
         """Count the scores of real and synthetic rows."""
         wrong = float((real > _HALF).mean() + (real == _HALF).mean() / 2.0)
         right = float((synthetic > _HALF).mean() + (synthetic == _HALF).mean() / 2.0)

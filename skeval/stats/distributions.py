@@ -250,7 +250,7 @@ def joint_counts(
         )
         return p, q
     both = [np.concatenate(pair) for pair in zip(codes_x, codes_y, strict=True)]
-    compact = _compacted(both, n_cells)
+    compact = _compact_codes(both, n_cells)
     n_used = int(compact.max()) + 1
     return np.bincount(compact[:n], minlength=n_used), np.bincount(compact[n:], minlength=n_used)
 
@@ -265,7 +265,7 @@ def number_of_cells(n_cells: Sequence[int]) -> float:
     return float(np.prod([float(k) for k in n_cells]))
 
 
-def _compacted(codes: Sequence[np.ndarray], n_cells: Sequence[int]) -> np.ndarray:
+def _compact_codes(codes: Sequence[np.ndarray], n_cells: Sequence[int]) -> np.ndarray:
     """Return one number a row, 0, 1, 2, ... over the joint cells that are used."""
     joint, n_used = codes[0].astype(np.int64), n_cells[0]
     for column, k in zip(codes[1:], n_cells[1:], strict=True):

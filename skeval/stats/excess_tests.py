@@ -74,7 +74,7 @@ def largest_excess_test(
     # against the largest in 999 random choices, or up to 9,999 where few of these reach it.
     #
     # Source: P. H. Westfall, S. S. Young, "Resampling-based multiple testing", Wiley (1993).
-    standardised = _standardised(scores, n_train)
+    standardised = _standardize_scores(scores, n_train)
     rng = np.random.default_rng(seed)
     return _jointly(
         standardised[:n_train].sum(axis=0),
@@ -82,7 +82,7 @@ def largest_excess_test(
     )
 
 
-def _standardised(scores: np.ndarray, n_train: int) -> np.ndarray:
+def _standardize_scores(scores: np.ndarray, n_train: int) -> np.ndarray:
     """Return scores whose sums over random choices of train have mean 0 and variance 1."""
     n_rows = len(scores)
     centred = scores - scores.mean(axis=0)
@@ -146,7 +146,7 @@ def abstaining_test(
     for rows in parts:
         own = among_surest(confidence[rows])
         achieved.append(np.stack([own.sum(axis=0), right[rows] @ own]).round(9))
-    standardised = _standardised(columns, n_train).round(12)
+    standardised = _standardize_scores(columns, n_train).round(12)
     first, counts = _kinds(given, right)
     kinds, rng = standardised[first], np.random.default_rng(seed)
 

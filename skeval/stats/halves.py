@@ -49,7 +49,7 @@ def halves_interval(
     return difference - reach, difference + reach
 
 
-def linearized(value: float, halves: np.ndarray, *, root: bool) -> np.ndarray:
+def linearize_halves(value: float, halves: np.ndarray, *, root: bool) -> np.ndarray:
     """Return values of halves such that their noise shrinks as the root of the size.
 
     With `root`, the statistic is a sum of squares: noise of its root is put on its own scale.
@@ -92,7 +92,7 @@ def sampling_interval(
     return max(bounds[0], value - reach), min(bounds[1], value + reach)
 
 
-def extrapolated(
+def extrapolate_halves(
     value: float,
     halves: np.ndarray,
     share: float = 1.0,

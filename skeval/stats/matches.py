@@ -16,7 +16,7 @@ from skeval.stats.joint_classes import joint_classes
 from skeval.stats.permutation_tests import (
     Relabelled,
     block_sizes,
-    least_of_listed,
+    least_p_value_of_lists,
     sequential_test,
     share_p_value,
     sides_test,
@@ -49,16 +49,16 @@ def digits_kept(values: np.ndarray, *, digits: int = 12, decimals: int | None = 
 def _significant(numbers: np.ndarray, digits: int) -> np.ndarray:
     """Round finite numbers other than 0; the result depends on the decimal number alone."""
     exponents = np.floor(np.log10(np.abs(numbers))).astype(np.int64)
-    leading = np.rint(_shifted(numbers, digits - 1 - exponents)).astype(np.int64)
+    leading = np.rint(_shift_decimal_point(numbers, digits - 1 - exponents)).astype(np.int64)
     # 9.99...9 rounds to one digit more, and log10 is off by one next to a power of ten
     for _ in range(2):
         over = np.abs(leading) >= 10**digits
         leading[over] = np.rint(leading[over] / 10.0).astype(np.int64)
         exponents[over] += 1
-    return _shifted(leading.astype(np.float64), exponents - digits + 1)
+    return _shift_decimal_point(leading.astype(np.float64), exponents - digits + 1)
 
 
-def _shifted(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
+def _shift_decimal_point(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
     """Move the decimal point, in two steps: 10^320 and 10^-320 are no floats."""
     half = places // 2
     for part in (half, places - half):
@@ -117,7 +117,9 @@ def match_contrast(
     width = min(_AT_ONCE, max(1, _BLOCK // counts.size))
     drawn = map(sides, block_sizes(n_permutations, width))
     test = sides_test(chain([np.array([[observed, 0.0]])], drawn))
-    test = replace(test, least=least_of_listed(int(copies.sum()), n_train, n_real, n_permutations))
+    test = replace(
+        test, least=least_p_value_of_lists(int(copies.sum()), n_train, n_real, n_permutations)
+    )
     return test if count == "multiset" else replace(test, mean=mean, on_train=on_train)
 
 
@@ -274,7 +276,7 @@ def list_contrast(
     )
     in_lists = np.add.reduceat(copies[lists.values], lists.starts[:-1])
     weighted = in_lists, lists.weights / lists.n_rows, n_train, n_real
-    least = least_of_listed(int(sum(classes[:-1])), n_train, n_real, n_permutations)
+    least = least_p_value_of_lists(int(sum(classes[:-1])), n_train, n_real, n_permutations)
     means = {"mean": mean_difference(*weighted), "on_train": mean_on_train(*weighted)}
     return replace(test, **means, least=least)
 
@@ -299,16 +301,20 @@ def held_contrast(
     units, held = np.unique(holders[listed].indices, return_inverse=True)
     starts = holders[listed].indptr[:-1]
 
-    def counted(train: np.ndarray, n: int) -> np.ndarray:
+    def statistics_of_labels(train: np.ndarray, n: int) -> np.ndarray:
         in_train, in_holdout = (np.bitwise_or.reduceat(w[held], starts) for w in (train, ~train))
         return _statistics(lists, values, in_train, in_holdout, n) / lists.n_rows
 
-    observed = float(counted(np.where(is_train[units], _ALL, 0).astype(np.uint64), 1)[0])
+    observed = float(
+        statistics_of_labels(np.where(is_train[units], _ALL, 0).astype(np.uint64), 1)[0]
+    )
     rng = np.random.default_rng(seed)
 
     def draws(n: int) -> np.ndarray:
         in_train = rng.hypergeometric(n_train, n_units - n_train, units.size, n)
-        return np.concatenate([counted(*side) for side in label_words(units.size, in_train, rng)])
+        return np.concatenate(
+            [statistics_of_labels(*side) for side in label_words(units.size, in_train, rng)]
+        )
 
     test = sequential_test(observed, map(draws, block_sizes(n_permutations, _AT_ONCE)))
     of_lists = np.repeat(np.arange(lists.weights.size), np.diff(lists.starts))
@@ -317,7 +323,7 @@ def held_contrast(
     n_each, weights = np.diff(in_lists.indptr), lists.weights / lists.n_rows
     return replace(
         test,
-        least=least_of_listed(units.size, n_train, n_units, n_permutations),
+        least=least_p_value_of_lists(units.size, n_train, n_units, n_permutations),
         on_train=mean_on_train(n_each, weights, n_train, n_units),
     )
 

@@ -15,7 +15,7 @@ PairSums = tuple[np.ndarray, np.ndarray, np.ndarray]
 Block = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def actual_and_permuted(n: int, m: int, n_permutations: int, seed: int) -> np.ndarray:
+def permuted_labels(n: int, m: int, n_permutations: int, seed: int) -> np.ndarray:
     """Return labels of n + m pooled rows: the actual ones, then random permutations of them."""
     rng = np.random.default_rng(seed)
     labels = np.empty((n + m, 1 + n_permutations), dtype=np.bool_, order="F")

@@ -50,7 +50,7 @@ def ends_of(
     if low is None or high is None:
         raise InvalidParameterError(f"{owner}: give both low and high, or neither.")
     lows, highs = (
-        points_of(_aligned(end, scores.index, name, owner), facets, f"{owner}, {name}")
+        points_of(_align_rows(end, scores.index, name, owner), facets, f"{owner}, {name}")
         for name, end in (("low", low), ("high", high))
     )
     if crossed := (lows > highs).any(axis=1).sum():
@@ -58,7 +58,7 @@ def ends_of(
     return lows, highs
 
 
-def _aligned(end: Any, labels: pd.Index, name: str, owner: str) -> Any:
+def _align_rows(end: Any, labels: pd.Index, name: str, owner: str) -> Any:
     if not isinstance(end, pd.DataFrame) or end.index.equals(labels):
         return end
     if not (end.index.is_unique and labels.is_unique):
@@ -71,7 +71,7 @@ def _aligned(end: Any, labels: pd.Index, name: str, owner: str) -> Any:
     return end.loc[labels]
 
 
-def dominated(
+def dominated_points(
     points: np.ndarray, low: np.ndarray | None = None, high: np.ndarray | None = None
 ) -> np.ndarray:
     """Tell which points another one dominates: as good in all directions, and better in one."""
@@ -140,7 +140,7 @@ def knee(points: np.ndarray) -> int | None:
     int or None
         The first of equal ones.
     """
-    front = np.flatnonzero(~np.isnan(points).any(axis=1) & ~dominated(points))
+    front = np.flatnonzero(~np.isnan(points).any(axis=1) & ~dominated_points(points))
     if front.size == 0:
         return None
     best, worst = points[front].max(axis=0), points[front].min(axis=0)

@@ -47,14 +47,14 @@ def relabelling_test(
     width = max(1, _LABELS // labels.size)
 
     def values(n: int) -> np.ndarray:
-        parts = [statistic(shuffled(labels, m, rng)) for m in block_sizes(n, width)]
+        parts = [statistic(shuffle_labels(labels, m, rng)) for m in block_sizes(n, width)]
         return np.concatenate(parts)
 
     observed = float(statistic(labels[:, None])[0])
     return sequential_test(observed, map(values, block_sizes(n_permutations, _LONG_BLOCK)))
 
 
-def shuffled(labels: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+def shuffle_labels(labels: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
     """Return n random orders of the labels, shape (n_rows, n)."""
     # Each row is drawn on its own, with nearly the share of True as its chance; then as many
     # random rows change as there are too many or too few. No set of rows of that number is
@@ -116,7 +116,9 @@ def sequential_tests(observed: np.ndarray, draws: Iterable[np.ndarray]) -> list[
             break
     values = np.concatenate(blocks) if blocks else np.empty((0, observed.size))
     n_first = len(blocks[0]) if blocks else 0
-    return [_stopped(float(one), values[:, i], n_first) for i, one in enumerate(observed)]
+    return [
+        _compare_sequentially(float(one), values[:, i], n_first) for i, one in enumerate(observed)
+    ]
 
 
 def sides_test(blocks: Iterator[np.ndarray], *, high_leaks: bool = True) -> Relabelled:
@@ -140,7 +142,7 @@ def sides_test(blocks: Iterator[np.ndarray], *, high_leaks: bool = True) -> Rela
     return replace(test, on_train=float(finite.mean()) if finite.size else math.nan)
 
 
-def relabelled(observed: float, draws: np.ndarray) -> Relabelled:
+def compare_with_draws(observed: float, draws: np.ndarray) -> Relabelled:
     """Return what was observed with its values over all draws."""
     finite = draws[np.isfinite(draws)]
     mean, spread = (float(finite.mean()), float(finite.std())) if finite.size else (0.0, 0.0)
@@ -148,16 +150,16 @@ def relabelled(observed: float, draws: np.ndarray) -> Relabelled:
     return Relabelled(observed, mean, spread, (1 + n_reached) / (draws.size + 1))
 
 
-def _stopped(observed: float, draws: np.ndarray, n_first: int) -> Relabelled:
+def _compare_sequentially(observed: float, draws: np.ndarray, n_first: int) -> Relabelled:
     """Return the test that stops at the tenth draw that reaches what was observed."""
-    test = relabelled(observed, draws)
+    test = compare_with_draws(observed, draws)
     reached = np.flatnonzero(draws >= observed - NOISE)
     if reached.size < EXCEEDANCES:
         return test
     n_drawn = int(reached[EXCEEDANCES - 1]) + 1
     if n_drawn > n_first:
         return replace(test, p_value=EXCEEDANCES / n_drawn)
-    return replace(test, p_value=relabelled(observed, draws[:n_first]).p_value)
+    return replace(test, p_value=compare_with_draws(observed, draws[:n_first]).p_value)
 
 
 def share_p_value(n_hits: int, n: int, n_other_hits: int, n_other: int) -> float:
@@ -171,7 +173,7 @@ def least_p_value(n: int, n_other: int, n_permutations: int | None = None) -> fl
     return max(math.exp(-log_choices), 1.0 / (n_permutations + 1) if n_permutations else 0.0)
 
 
-def least_of_listed(
+def least_p_value_of_lists(
     n_listed: int, n_train: int, n_real: int, n_permutations: int | None = None
 ) -> float:
     """Return the least p-value of a test in which some real rows count, and the others do not."""

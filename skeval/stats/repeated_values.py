@@ -65,7 +65,7 @@ def expected_values(train: np.ndarray, holdout: np.ndarray, release: np.ndarray)
     else:
         ratio, others = 1.0, np.sort(release[alone])[:-1]
     new = release[(n_real == 0) & (release > 0)]
-    by_release = ratio * _extrapolated(others, new, most)
+    by_release = ratio * _extrapolate_counts(others, new, most)
     of_train = float(train.sum() / n_real.sum())
     return np.maximum(by_release, of_train * _of_new_rows(n_real, release, alone, most))
 
@@ -85,7 +85,7 @@ def _of_new_rows(
     return np.asarray(several + _PRIOR * repeated * unseen)
 
 
-def _extrapolated(others: np.ndarray, new: np.ndarray, most: int) -> np.ndarray:
+def _extrapolate_counts(others: np.ndarray, new: np.ndarray, most: int) -> np.ndarray:
     """Return how many of such values a release has once, twice, and so on."""
     # The ratios of subsequent numbers do not fall: they are constant for geometric numbers
     # and fall for Poisson numbers. If few of the values are in the release, the ratio is that

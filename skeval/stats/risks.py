@@ -34,7 +34,7 @@ class Rate:
     @property
     def interval(self) -> tuple[float, float]:
         """The interval, within [0, 1]; its end is exactly 0 or 1 if nothing, or all, succeeds."""
-        low, high = _clipped(self.centre - self.half_width, self.centre + self.half_width)
+        low, high = _clip_to_unit(self.centre - self.half_width, self.centre + self.half_width)
         return low if self.n_success > 0 else 0.0, high if self.n_success < self.n else 1.0
 
     def to_dict(self) -> dict[str, Any]:
@@ -57,7 +57,7 @@ class Risk:
     unshrunk: float
 
 
-def _clipped(low: float, high: float) -> tuple[float, float]:
+def _clip_to_unit(low: float, high: float) -> tuple[float, float]:
     return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
 
 
@@ -100,12 +100,12 @@ def residual_risk(
             value = unshrunk
             low, high = _katz(attack, control, _quantile(confidence) * spread)
         else:
-            value, half = _propagated(attack, control)
+            value, half = _propagate_errors(attack, control)
             low, high = value - half * spread, value + half * spread
-    return Risk(min(max(value, 0.0), 1.0), _clipped(low, high), value, unshrunk)
+    return Risk(min(max(value, 0.0), 1.0), _clip_to_unit(low, high), value, unshrunk)
 
 
-def _propagated(attack: Rate, control: Rate) -> tuple[float, float]:
+def _propagate_errors(attack: Rate, control: Rate) -> tuple[float, float]:
     """Return the risk of Wilson's centres, and its half width by propagation of both."""
     left = 1.0 - control.centre
     by_attack = attack.half_width / left

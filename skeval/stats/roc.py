@@ -17,7 +17,7 @@ from skeval.stats.permutation_tests import (
     block_sizes,
     labels_test,
     sequential_tests,
-    shuffled,
+    shuffle_labels,
 )
 
 _CELLS = 2**20  # labels held at once
@@ -68,7 +68,7 @@ def roc_curve(positives: np.ndarray, negatives: np.ndarray) -> Curve:
     return Curve(false, true, thresholds, positives.size, negatives.size)
 
 
-def thinned(curve: Curve, n_points: int = 200) -> np.ndarray:
+def points_to_draw(curve: Curve, n_points: int = 200) -> np.ndarray:
     """Get which points of a curve to draw: those on a logarithmic grid of false positive rates."""
     grid = np.geomspace(1.0, curve.n_negatives, n_points - 1)
     allowed = np.concatenate([[0], np.floor(grid + 1e-9).astype(np.int64)])
@@ -88,14 +88,14 @@ def threshold_at(positives: np.ndarray, negatives: np.ndarray, alpha: float) -> 
     return _last_point(positives, negatives, alpha)[1]
 
 
-def _allowed(n_negatives: int, alpha: float) -> int:
+def _max_false_positives(n_negatives: int, alpha: float) -> int:
     """Return the number of negative rows that a rate of `alpha` lets through."""
     return int(np.floor(n_negatives * alpha + 1e-9))
 
 
 def _last_point(positives: np.ndarray, negatives: np.ndarray, alpha: float) -> tuple[float, float]:
     """Return true positive rate and threshold of the last point within `alpha`; nan if none is."""
-    allowed = _allowed(negatives.size, alpha)
+    allowed = _max_false_positives(negatives.size, alpha)
     if allowed < 1:
         return float("nan"), float("nan")
     curve = roc_curve(positives, negatives)
@@ -178,7 +178,7 @@ def label_tests(
     # nothing is read within a tie, so that the order of its rows does not matter
     ends = np.flatnonzero(np.append(np.diff(pooled[order]) != 0, True))
     m, n = positives.size, negatives.size
-    limits = np.array([_allowed(n, alpha) for alpha in alphas])
+    limits = np.array([_max_false_positives(n, alpha) for alpha in alphas])
 
     def statistics(is_positive: np.ndarray) -> np.ndarray:
         true = np.cumsum(is_positive, axis=0, dtype=np.int32)[ends]
@@ -193,13 +193,13 @@ def label_tests(
     rng = np.random.default_rng(seed)
     actual, width = np.arange(m + n) < m, max(1, _CELLS // (m + n))
 
-    def drawn(size: int) -> np.ndarray:
+    def draw_statistics(size: int) -> np.ndarray:
         # which rows are called positive is drawn anew: the order of the scores plays no part in it
-        parts = [statistics(shuffled(actual, k, rng)) for k in block_sizes(size, width)]
+        parts = [statistics(shuffle_labels(actual, k, rng)) for k in block_sizes(size, width)]
         return np.concatenate(parts)
 
     observed = statistics(actual[order][:, None])[0]
-    tests = sequential_tests(observed, map(drawn, block_sizes(n_permutations)))
+    tests = sequential_tests(observed, map(draw_statistics, block_sizes(n_permutations)))
     return tests[:-1], tests[-1]
 
 
@@ -215,7 +215,7 @@ class Areas:
     n_true: np.ndarray
 
     @classmethod
-    def of(cls, scores: np.ndarray, labels: np.ndarray) -> Areas:
+    def from_scores(cls, scores: np.ndarray, labels: np.ndarray) -> Areas:
         """Read scores of shape (n_rows, n_scores), nan of rows that have none."""
         missing = np.isnan(scores)
         strata = missing @ (1 << np.arange(scores.shape[1]))

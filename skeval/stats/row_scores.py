@@ -30,7 +30,7 @@ def row_mean(scores: Scores, extra_variance: float = 0.0, confidence: float = 0.
     # the interval of Agresti and Coull; the number of trials is the one for which a share has
     # the variance that results. For scores of 0 and 1 that is the number of rows, and the
     # interval is Wilson's.
-    totals, counts = _counted(scores)
+    totals, counts = _drop_zero_counts(scores)
     n = totals.size
     if n == 0:
         return RowMean(float("nan"), float("nan"), (float("nan"), float("nan")), 0)
@@ -64,7 +64,7 @@ def exchange_p_value(
     seed: int = 0,
 ) -> float:
     """Return how often train rows score so much above holdout rows if the two are exchanged."""
-    kept = [(_counted(train), _counted(holdout)) for train, holdout in strata]
+    kept = [(_drop_zero_counts(train), _drop_zero_counts(holdout)) for train, holdout in strata]
     if not kept or any(counts.size == 0 for pair in kept for _, counts in pair):
         return float("nan")
     if len(kept) == 1 and _are_binary(*kept[0]):
@@ -73,7 +73,7 @@ def exchange_p_value(
     rng = np.random.default_rng(seed)
 
     def values(n: int) -> np.ndarray:
-        parts = [_exchanged(train, holdout, n, rng) for train, holdout in kept]
+        parts = [_permuted_differences(train, holdout, n, rng) for train, holdout in kept]
         return np.asarray(np.array(weights) @ np.array(parts))
 
     means = [[part[0].sum() / part[1].sum() for part in pair] for pair in kept]
@@ -83,7 +83,7 @@ def exchange_p_value(
     return sequential_test(float(observed), map(values, block_sizes(n_permutations))).p_value
 
 
-def _counted(scores: Scores) -> Scores:
+def _drop_zero_counts(scores: Scores) -> Scores:
     totals, counts = scores
     return totals[counts > 0], counts[counts > 0]
 
@@ -95,7 +95,7 @@ def _are_binary(*parts: Scores) -> bool:
     )
 
 
-def _exchanged(
+def _permuted_differences(
     train: Scores, holdout: Scores, n_permutations: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Return the difference of means for random choices of which rows are train."""

@@ -185,7 +185,7 @@ def cox(
     # 72 (1977) 557-565, doi:10.1080/01621459.1977.10480613.
     order = np.argsort(-durations, kind="stable")
     rows, deaths = (design - design.mean(axis=0))[order], events[order]
-    groups = _TiedDeaths.of(durations[order], deaths)
+    groups = _TiedDeaths.from_durations(durations[order], deaths)
     at = np.zeros(design.shape[1])
     value, slope, bend = _likelihood(rows, deaths, groups, at, penalty)
     for _ in range(_MAX_STEPS):
@@ -217,7 +217,7 @@ class _TiedDeaths(NamedTuple):
     first_death: np.ndarray
 
     @classmethod
-    def of(cls, durations: np.ndarray, deaths: np.ndarray) -> _TiedDeaths:
+    def from_durations(cls, durations: np.ndarray, deaths: np.ndarray) -> _TiedDeaths:
         """Read them off descending durations."""
         rows = np.flatnonzero(deaths)
         falling = -durations

@@ -66,7 +66,10 @@ def _real_aggregates(
     roles = [role for role in ("train", "holdout") if role in context]
     tables = {role: aggregated_rows(context, role, table, stats, scope) for role in roles}
     kinds = {name: _kind(values) for name, values in tables["train"].items()}
-    kinds |= {name: context.relations.tables[table].kinds[name] for name in _own(context, table)}
+    kinds |= {
+        name: context.relations.tables[table].kinds[name]
+        for name in _measured_columns(context, table)
+    }
     schema = TableSchema({str(name): kind for name, kind in kinds.items()})
     levels = {
         name: list(tables["train"][name].cat.categories)
@@ -80,7 +83,7 @@ def _with_synthetic(
     context: RelationalContext, table: str, stats: tuple[Stat, ...], scope: Scope
 ) -> Context:
     real = _real_aggregates(context, table, stats, scope)
-    return real.standing_in(aggregated_rows(context, "synthetic", table, stats, scope))
+    return real.with_rows_as_synthetic(aggregated_rows(context, "synthetic", table, stats, scope))
 
 
 @shared
@@ -89,7 +92,7 @@ def aggregated_rows(
 ) -> pd.DataFrame:
     """Return the canonical rows of one role; see :func:`aggregated_context`."""
     own = context[role][table]
-    columns = {name: own[name].array for name in _own(context, table)}
+    columns = {name: own[name].array for name in _measured_columns(context, table)}
     for name, path in paths_below(context.relations, table, scope).items():
         positions = path_positions(context, role, path)
         if "count" in stats:
@@ -135,7 +138,7 @@ def is_link(relations: RelationalSchema, table: str) -> bool:
     return len(keys) > 1 and set(primary) <= linking
 
 
-def _own(context: RelationalContext, table: str) -> list[str]:
+def _measured_columns(context: RelationalContext, table: str) -> list[str]:
     return context.relations.tables[table].measured
 
 

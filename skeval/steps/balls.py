@@ -18,14 +18,14 @@ _USUAL = 5  # neighbours that the metrics of this family ask for at most
 _GRID = 2.0**-32  # sums of the neighbour engine are multiples of it
 
 
-def drawn(context: Context, role: str, max_rows: int | None) -> int | None:
+def sample_size(context: Context, role: str, max_rows: int | None) -> int | None:
     """Return the size of a role's sample; None where all rows are looked at."""
     return None if max_rows is None or max_rows >= context.n_rows(role) else max_rows
 
 
 def n_drawn(context: Context, role: str, max_rows: int | None) -> int:
     """Return the number of rows of a role that are looked at."""
-    size = drawn(context, role, max_rows)
+    size = sample_size(context, role, max_rows)
     return context.n_rows(role) if size is None else size
 
 
@@ -80,7 +80,7 @@ def ball_counts(
             return both[1]
     radius = _radius_of_balls(context, reference, k, clipped, strict, *settings)
     index = _index(context, reference, *settings)
-    queries = rows_of(context, query, space, columns, drawn(context, query, max_rows), seed)
+    queries = rows_of(context, query, space, columns, sample_size(context, query, max_rows), seed)
     if not is_gower(space):
         return count_balls(queries, index.rows, radius, limit, strict)
     counts: np.ndarray = index.search.count_within(queries, radius, limit=limit)
@@ -109,7 +109,7 @@ def rows_in_balls(
     settings = space, columns, max_rows, seed
     search = _index(context, other, *settings).search
     radius = _radius_of_balls(context, centre, k, clipped, strict, *settings)
-    centres = rows_of(context, centre, space, columns, drawn(context, centre, max_rows), seed)
+    centres = rows_of(context, centre, space, columns, sample_size(context, centre, max_rows), seed)
     both: tuple[np.ndarray, np.ndarray] = search.count_around(centres, radius)
     return both
 
@@ -117,7 +117,7 @@ def rows_in_balls(
 def _index(
     context: Context, role: str, space: Any, columns: ColumnChoice, max_rows: int | None, seed: int
 ) -> Index:
-    size = drawn(context, role, max_rows)
+    size = sample_size(context, role, max_rows)
     return reference_index(context, role, space, columns, size, seed if size else 0)
 
 

@@ -16,10 +16,16 @@ from skeval.core.context import Context, shared
 from skeval.stats.roc import auc
 from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.columns import ROLES
-from skeval.steps.encoded_rows import encoded
-from skeval.steps.estimators import is_estimator, named, seeded
+from skeval.steps.encoded_rows import encoded_matrix
+from skeval.steps.estimators import is_estimator, name_estimators, set_random_states
 from skeval.steps.samples import named_seed, sample_positions
-from skeval.steps.text_features import Features, TextSource, WithTexts, beside, reads_sparse
+from skeval.steps.text_features import (
+    Features,
+    TextSource,
+    WithTexts,
+    hstack_features,
+    reads_sparse,
+)
 from skeval.steps.texts import text_numbers, text_source
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, OneHot, Ranks
 from skeval.tables.schema import sorted_labels
@@ -112,7 +118,7 @@ def fitted_classifier(classifier: Any, features: np.ndarray, labels: np.ndarray,
     from sklearn.ensemble import RandomForestClassifier
 
     model = RandomForestClassifier(100) if classifier is None else clone(classifier)
-    return seeded(model, seed).fit(features, labels)
+    return set_random_states(model, seed).fit(features, labels)
 
 
 def learn(
@@ -129,7 +135,7 @@ def learn(
     of_ranks = boosted if texts else {*boosted, CART, BROAD}
     by_ranks = isinstance(estimator, str) and estimator in of_ranks
     n_plain = rows.shape[1] - len(texts)
-    plain = (Ranks if by_ranks else OneHot).of(rows[:, :n_plain], nominal)
+    plain = (Ranks if by_ranks else OneHot).from_rows(rows[:, :n_plain], nominal)
     encoder: Ranks | OneHot | WithTexts = plain
     if texts:
         numbers = rows[:, n_plain:].T
@@ -147,7 +153,7 @@ def learn(
 def _classifier(estimator: Any, features: Features, seed: int) -> Any:
     # not at the top: who never asks for a classifier need not wait for these
     if not isinstance(estimator, str):
-        return seeded(clone(estimator), seed)
+        return set_random_states(clone(estimator), seed)
     if estimator == LINEAR:
         from sklearn.linear_model import LogisticRegression
 
@@ -233,7 +239,7 @@ class Split:
 
 def with_defaults(estimator: Any) -> dict[str, Any]:
     """Return the classifiers to run by name, the first being the headline; a tree and a line."""
-    given = {} if estimator is None else named([estimator])
+    given = {} if estimator is None else name_estimators([estimator])
     return {**given, TREE: TREE, LINEAR: LINEAR}
 
 
@@ -241,7 +247,7 @@ def candidates(estimator: Any) -> dict[str, Any]:
     """Return the classifiers to choose among by name: those given, else a tree and a line."""
     if estimator is None:
         return {TREE: TREE, LINEAR: LINEAR}
-    return named(list(estimator) if isinstance(estimator, list | tuple) else [estimator])
+    return name_estimators(list(estimator) if isinstance(estimator, list | tuple) else [estimator])
 
 
 def too_few(context: Context, columns: Read, n_folds: int = 0) -> str:
@@ -299,7 +305,9 @@ def labelled_rows(context: Context, role: str, columns: Read = None) -> np.ndarr
     # level of its own.
     every = [*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]
     names = measured_names(context, columns)
-    rows: np.ndarray = encoded(context, role, "gower")[:, [every.index(n) for n in names]] + 0.0
+    rows: np.ndarray = (
+        encoded_matrix(context, role, "gower")[:, [every.index(n) for n in names]] + 0.0
+    )
     for j, is_code in enumerate(nominal_columns(context, columns)):
         if is_code:
             levels = list(context.synthetic[names[j]].cat.categories)
@@ -365,7 +373,7 @@ def balanced_rows(
     return real_rows, synthetic
 
 
-def relabelled(
+def permute_tables(
     tables: Sequence[np.ndarray], n_permutations: int, seed: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield two tables whose rows are dealt out anew, as large as they are, again and again."""
@@ -391,11 +399,11 @@ def split(
     # It learns from train and a part of the synthetic rows, and is tested on the others and
     # as many holdout rows. These are independent of all that was learned, by classifier and
     # generator alike. Without a holdout, train is divided as the synthetic table is.
-    synthetic = _shuffled(context, "synthetic", columns, max_rows, seed)
-    train = _shuffled(context, "train", columns, max_rows, seed)
+    synthetic = _shuffle_rows(context, "synthetic", columns, max_rows, seed)
+    train = _shuffle_rows(context, "train", columns, max_rows, seed)
     fresh = "holdout" in context and context.n_rows("holdout") >= MIN_ROWS
     if fresh:
-        tested = _shuffled(context, "holdout", columns, max_rows, seed)
+        tested = _shuffle_rows(context, "holdout", columns, max_rows, seed)
         n_test = min(_test_rows(len(synthetic), test_size), len(tested))
         learned = train
     else:
@@ -412,7 +420,7 @@ def split(
     return Split(scores, "holdout" if fresh else "train", n_learned, model, tested, unseen)
 
 
-def _shuffled(
+def _shuffle_rows(
     context: Context, role: str, columns: Read, max_rows: int | None, seed: int
 ) -> np.ndarray:
     rows = drawn_rows(context, role, columns, max_rows, seed)
@@ -442,7 +450,7 @@ def importances(
     falls = {}
     for j, name in enumerate([*measured_names(context, columns), *_texts(columns)]):
         own, order = owners == j, rng.permutation(features.shape[0])
-        mixed = beside([features[:, ~own], features[order][:, own]])
+        mixed = hstack_features([features[:, ~own], features[order][:, own]])
         mixed = mixed[:, np.argsort(np.argsort(own, kind="stable"))]
         falls[name] = whole - _auc(tested.model, mixed, len(real)) if own.any() else 0.0
     return dict(sorted(falls.items(), key=lambda pair: -pair[1]))

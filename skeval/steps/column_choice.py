@@ -18,13 +18,15 @@ _MAX_NAMES = 20  # that an error lists
 _CALLED = {"quasi_identifiers": "known (quasi_identifiers)"}
 
 
-def check_measured(
+def check_measurable(
     schema: TableSchema, named: Mapping[str, Sequence[str]], owner: str | None = None
 ) -> None:
     """Refuse names of columns that are not there, or hold texts or ids."""
     measured = schema.measured
     absent = {what: [n for n in names if n not in measured] for what, names in named.items()}
-    if faults := {what: unmeasured(schema, names) for what, names in absent.items() if names}:
+    if faults := {
+        what: describe_unmeasurable(schema, names) for what, names in absent.items() if names
+    }:
         more = len(measured) - _MAX_NAMES
         known = ", ".join(measured[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
         meant = did_you_mean([n for names in absent.values() for n in names], measured)
@@ -36,7 +38,7 @@ def check_measured(
         raise InvalidParameterError(f"{whose}{said}. {why}")
 
 
-def unmeasured(schema: TableSchema, names: Sequence[str]) -> str:
+def describe_unmeasurable(schema: TableSchema, names: Sequence[str]) -> str:
     """Return why names cannot be measured: they are not columns, or are columns of text or ids."""
     unknown = [name for name in names if name not in schema.kinds]
     others = [name for name in names if name in schema.kinds]
@@ -53,7 +55,7 @@ def chosen_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...
     measured = schema.measured
     if columns is None or isinstance(columns, int | np.integer):
         return tuple(measured[: None if columns is None else int(columns)])
-    check_measured(schema, {"columns": columns})
+    check_measurable(schema, {"columns": columns})
     return tuple(name for name in measured if name in set(columns))
 
 

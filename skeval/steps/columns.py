@@ -136,7 +136,7 @@ def width(x: np.ndarray, scale: str) -> float:
     return float(high - low)
 
 
-def mean_of_defined(values: Mapping[str, float]) -> float:
+def mean_ignoring_nan(values: Mapping[str, float]) -> float:
     """Return the mean of what is not nan; nan if there is nothing."""
     defined = [value for value in values.values() if not np.isnan(value)]
     return exact_mean(defined) if defined else float("nan")
@@ -144,7 +144,7 @@ def mean_of_defined(values: Mapping[str, float]) -> float:
 
 def emptied_columns(pairs: Pairs) -> tuple[MetricWarning, ...]:
     """Say which columns have no value to measure in train or in the synthetic table."""
-    return emptied({name: (x.size, y.size) for name, (x, y) in pairs.items()})
+    return empty_column_warnings({name: (x.size, y.size) for name, (x, y) in pairs.items()})
 
 
 def infinite_columns(context: Context, names: Iterable[str]) -> tuple[MetricWarning, ...]:
@@ -165,7 +165,7 @@ def unscaled_columns(names: list[str], scale: str | None) -> tuple[MetricWarning
     return (ConstantColumnWarning(text),) if names else ()
 
 
-def emptied(sizes: dict[str, tuple[int, int]]) -> tuple[MetricWarning, ...]:
+def empty_column_warnings(sizes: dict[str, tuple[int, int]]) -> tuple[MetricWarning, ...]:
     """Say which columns have no value to measure, given the numbers of values of both tables."""
     none = [name for name, (n, _) in sizes.items() if n == 0]
     lost = [name for name, (n, m) in sizes.items() if n > 0 and m == 0]

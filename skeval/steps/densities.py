@@ -30,10 +30,10 @@ class VectorSpace:
 
     def vectors(self, rows: np.ndarray) -> np.ndarray:
         """Return the coordinates of plain rows."""
-        return self.axes.project(_tamed(self.encoder.transform(rows)))
+        return self.axes.project(_clip_features(self.encoder.transform(rows)))
 
 
-def _tamed(features: np.ndarray) -> np.ndarray:
+def _clip_features(features: np.ndarray) -> np.ndarray:
     return np.clip(features, -_LARGEST, _LARGEST)
 
 
@@ -54,8 +54,8 @@ def vector_space(
 ) -> VectorSpace:
     """Return the coordinates in which densities are estimated, learned from the synthetic rows."""
     rows = density_rows(context, space, columns)
-    encoder = OneHot.of(rows, nominal_features(context, space, columns, rows.shape[1]))
-    return VectorSpace(encoder, Axes.of(_tamed(encoder.transform(rows)), n_axes))
+    encoder = OneHot.from_rows(rows, nominal_features(context, space, columns, rows.shape[1]))
+    return VectorSpace(encoder, Axes.from_rows(_clip_features(encoder.transform(rows)), n_axes))
 
 
 def log_density(kind: str, points: np.ndarray, sample: np.ndarray, seed: int) -> np.ndarray:
@@ -76,7 +76,7 @@ class Axes:
     axes: np.ndarray
 
     @classmethod
-    def of(cls, sample: np.ndarray, most: int = 10) -> Axes:
+    def from_rows(cls, sample: np.ndarray, most: int = 10) -> Axes:
         """Find at most `most` axes of greatest variance; none if the sample does not vary."""
         centre = sample.mean(axis=0)
         with threadpool_limits(1, user_api="blas"):  # threads of a busy machine wait for each other

@@ -14,7 +14,7 @@ Groups = tuple[list[np.ndarray], np.ndarray]
 
 
 @by_context
-def grouped(
+def count_codes(
     context: Context, role: str, names: Sequence[str], code: Code, *, given: bool = False
 ) -> Groups | None:
     """Return the distinct codes of a role's rows, and how many rows have each."""

@@ -65,12 +65,12 @@ def preprocessor(context: Context, space: Any = "gower") -> Any:
 
 
 @shared
-def encoded(
+def encoded_matrix(
     context: Context, role: str, space: Any = "gower", columns: ColumnChoice = None
 ) -> np.ndarray:
     """Return the matrix of a role's rows in a space, shape (n_rows, n_features)."""
     if columns is not None:  # a table is transformed once, however many choices are made of it
-        return encoded(context, role, space)[:, kept_features(context, space, columns)]
+        return encoded_matrix(context, role, space)[:, kept_features(context, space, columns)]
     if is_gower(space):
         return gower_matrix(context, context[role])
     return as_matrix(preprocessor(context, space).transform(context[role]), space)
@@ -133,7 +133,7 @@ def ranges(context: Context, columns: ColumnChoice = None) -> np.ndarray:
     if columns is not None:
         return ranges(context)[kept_features(context, "gower", columns)]
     roles = [role for role in ("train", "holdout") if role in context]
-    tables = [encoded(context, role) for role in roles]
+    tables = [encoded_matrix(context, role) for role in roles]
     widths = np.zeros(tables[0].shape[1])
     for j in range(len(widths)):  # a column at a time: tables may be larger than memory
         low = np.fmin.reduce([np.fmin.reduce(table[:, j]) for table in tables])

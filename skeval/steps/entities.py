@@ -110,7 +110,7 @@ class Reading:
     memory: str | None = None
 
     @property
-    def about(self) -> dict[str, str]:
+    def recognizer_info(self) -> dict[str, str]:
         """Backend, model and version of the recognizer."""
         said = getattr(self.recognizer, "about", None) or {
             "backend": type(self.recognizer).__name__
@@ -154,7 +154,7 @@ def row_groups(context: Context, group: str | None) -> dict[str, np.ndarray]:
     if group is None:
         numbers = np.arange(sum(sizes))
     else:
-        named = [context.given(role)[[group]] for role in roles]
+        named = [context.original_frame(role)[[group]] for role in roles]
         numbers = np.concatenate(key_codes(named[0], named[-1])[: len(roles)])
         alone = np.flatnonzero(numbers < 0)  # a row without a group is one of its own
         numbers[alone] = numbers.max(initial=-1) + 1 + np.arange(alone.size)
@@ -261,10 +261,10 @@ def recognize(
         block = new[start : start + _BLOCK]
         with _ONE_AT_A_TIME:
             given = reading.recognizer.recognize(block)
-        checked = _checked(given, block, reading.about["backend"])
+        checked = _check_entities(given, block, reading.recognizer_info["backend"])
         secret = store.secret if store is not None else b""
         parts = [
-            _hashed(text, entities, reading, secret)
+            _hash_entities(text, entities, reading, secret)
             for text, entities in zip(block, checked, strict=True)
         ]
         if store is not None:
@@ -273,7 +273,7 @@ def recognize(
     return read
 
 
-def _checked(given: Any, texts: Sequence[str], backend: str) -> list[list[Entity]]:
+def _check_entities(given: Any, texts: Sequence[str], backend: str) -> list[list[Entity]]:
     """Return entities as such, or raise: an error must not quote the texts."""
     try:
         lists = [[Entity(*entity) for entity in entities] for entities in given]
@@ -292,7 +292,7 @@ def _checked(given: Any, texts: Sequence[str], backend: str) -> list[list[Entity
     return lists
 
 
-def normalized(text: str) -> str:
+def normalize_entity(text: str) -> str:
     """Return an entity in the form in which it is compared."""
     # Case, spaces, marks at the ends, a genitive, an article and a title do not matter; of
     # numbers that are written in groups, only digits and letters do.
@@ -305,7 +305,9 @@ def normalized(text: str) -> str:
     return words.strip(_MARKS) or words
 
 
-def _hashed(text: str, entities: Sequence[Entity], reading: Reading, secret: bytes) -> Recognized:
+def _hash_entities(
+    text: str, entities: Sequence[Entity], reading: Reading, secret: bytes
+) -> Recognized:
     words = [match.span() for match in _WORD.finditer(text)]
     plain = word_spans(text)
     starts, ends = [start for start, _ in words], [end for _, end in words]
@@ -313,7 +315,7 @@ def _hashed(text: str, entities: Sequence[Entity], reading: Reading, secret: byt
     hashes = np.zeros((len(kept), 1 + reading.n_windows), dtype=np.uint64)
     lengths, places = np.zeros(len(kept), dtype=np.int64), np.zeros((len(kept), 2), np.int64)
     for i, (row, entity) in enumerate(zip(hashes, kept, strict=True)):
-        name = normalized(entity.text)
+        name = normalize_entity(entity.text)
         row[0] = _number(name, secret)
         first, last = bisect_right(ends, entity.start), bisect_left(starts, entity.end)
         lengths[i], places[i] = last - first, _place(text, plain, entity, name)
@@ -355,7 +357,12 @@ class _Store:
         folder = Path(str(reading.memory))
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.secret = _secret(folder / "secret")
-        parts = [_FORM, reading.about, reading.n_windows, type(reading.recognizer).__qualname__]
+        parts = [
+            _FORM,
+            reading.recognizer_info,
+            reading.n_windows,
+            type(reading.recognizer).__qualname__,
+        ]
         parts += [joblib.hash(_settings(part)) for part in (reading.recognizer, reading.keep)]
         name = self._digest(json.dumps(parts, sort_keys=True)).hex()
         self._folder, self._n_windows = folder / name, reading.n_windows
@@ -373,7 +380,7 @@ class _Store:
         for path in sorted(self._folder.glob("*.npz")):
             try:
                 with path.open("rb") as file, np.load(file) as arrays:
-                    kept |= _unpacked(arrays)
+                    kept |= _unpack_entities(arrays)
             except (OSError, ValueError, KeyError, zipfile.BadZipFile):
                 continue  # half a file of a full disk: its texts are read again
         return kept
@@ -398,7 +405,7 @@ class _Store:
             )
 
 
-def _unpacked(file: Any) -> dict[bytes, Recognized]:
+def _unpack_entities(file: Any) -> dict[bytes, Recognized]:
     kinds = [str(kind) for kind in file["kinds"]]
     ends = np.cumsum(file["n_entities"])
     starts = ends - file["n_entities"]
@@ -446,7 +453,7 @@ def texts_in_numbers(
     `names` are SynEval's of a number and of a density, `most` the density above which risk is high.
     """
     by_role = {role: mentions(context, reading, role) for role in _ROLES if role in context}
-    pairs = {role: typed(found) for role, found in by_role.items()}
+    pairs = {role: typed_entities(found) for role, found in by_role.items()}
     original = pairs["train"]
     overlap = 100.0 * len(original & pairs["synthetic"]) / max(1, len(original))
     printed: dict[str, Any] = {}
@@ -461,7 +468,7 @@ def texts_in_numbers(
             "risk_level": risk_level(density, most),
         }
     return {
-        "recognizer": reading.about,
+        "recognizer": reading.recognizer_info,
         "text_columns": list(reading.columns),
         "documents": reading.group or "rows",
         "n_rows": {role: context.n_rows(role) for role in by_role},
@@ -474,6 +481,6 @@ def texts_in_numbers(
     }
 
 
-def typed(found: Mentions) -> set[tuple[int, str]]:
+def typed_entities(found: Mentions) -> set[tuple[int, str]]:
     """Return the distinct entities of a table, of two types if they have two."""
     return set(zip(found.hashes[:, 0].tolist(), found.types.tolist(), strict=True))

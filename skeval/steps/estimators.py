@@ -14,7 +14,7 @@ def is_estimator(value: object, methods: tuple[str, ...] = ("fit", "predict")) -
     return not isinstance(value, type) and all(hasattr(value, name) for name in wanted)
 
 
-def seeded(estimator: Any, seed: int) -> Any:
+def set_random_states(estimator: Any, seed: int) -> Any:
     """Set every `random_state` of an estimator that is None; return the estimator."""
     unset = {
         name: seed
@@ -24,7 +24,7 @@ def seeded(estimator: Any, seed: int) -> Any:
     return estimator.set_params(**unset) if unset else estimator
 
 
-def named(estimators: list[Any]) -> dict[str, Any]:
+def name_estimators(estimators: list[Any]) -> dict[str, Any]:
     """Return estimators by their class, or by the name of their family, numbered where twice."""
     by_name: dict[str, Any] = {}
     for estimator in estimators:

@@ -9,7 +9,7 @@ import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.stats.copied_rows import Repeats
-from skeval.steps.identifiers import column_texts, identifier_columns, numbered
+from skeval.steps.identifiers import are_consecutive, column_texts, identifier_columns
 from skeval.steps.normal_forms import form_of
 
 _CHANCE = 0.001  # of more new patterns in fresh codes than the bound
@@ -37,7 +37,7 @@ def _is_foreign(context: Context, name: str) -> bool:
     )
     if form_of(train) != "code" or not train.size or not holdout.size:
         return False
-    release = release[~numbered(release)]
+    release = release[~are_consecutive(release)]
     release = release[[_UUID.fullmatch(code) is None for code in release]]
     return any(_has_new_patterns(pattern, train, holdout, release) for pattern in _PATTERNS)
 

@@ -30,7 +30,7 @@ class Column(NamedTuple):
 @shared
 def parents(context: RelationalContext, role: str, key: ForeignKey) -> np.ndarray:
     """Return of each row of the child table the position of its parent, `ORPHAN` or `NULL`."""
-    positions: np.ndarray = context.given(role).parent_positions(key)
+    positions: np.ndarray = context.original_frame(role).parent_positions(key)
     return positions
 
 
@@ -40,7 +40,7 @@ def subject_positions(
 ) -> np.ndarray:
     """Return of each row of a table the position of its subject, `ORPHAN` or `NULL`."""
     if table == subject:
-        return np.arange(len(context.given(role)[table]))
+        return np.arange(len(context.original_frame(role)[table]))
     return path_positions(context, role, context.relations.path(table, subject))
 
 
@@ -68,7 +68,7 @@ def named_cells(
     named = np.append(cells[role], missing)[np.where(at >= 0, at, -1)]
     others = [other for other in _REAL if role in _REAL and other != role and other in cells]
     for other in others:
-        given, theirs = context.given(role), context.given(other)[key.parent]
+        given, theirs = context.original_frame(role), context.original_frame(other)[key.parent]
         columns = list(key.parent_columns)
         own, known = key_codes(given[key.parent][columns], theirs[columns])
         if np.isin(own[own >= 0], known).any():
@@ -83,7 +83,7 @@ def named_cells(
 def n_children(context: RelationalContext, role: str, key: ForeignKey) -> np.ndarray:
     """Return of each row of the parent table how many rows of the child table name it."""
     positions = parents(context, role, key)
-    n_parents = len(context.given(role)[key.parent])
+    n_parents = len(context.original_frame(role)[key.parent])
     return np.bincount(positions[positions > ORPHAN], minlength=n_parents)
 
 

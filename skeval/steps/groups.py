@@ -11,9 +11,9 @@ from skeval.steps.samples import content_order
 @shared
 def beside_one_row_per_group(context: Context, name: str) -> Context:
     """Return a context of one row of each group in each real table, and of all synthetic rows."""
-    rows, given = context.synthetic, context.given("synthetic")
+    rows, given = context.synthetic, context.original_frame("synthetic")
     places = context.places("synthetic")
-    return one_row_per_group(context, name).standing_in(rows, given, places=places)
+    return one_row_per_group(context, name).with_rows_as_synthetic(rows, given, places=places)
 
 
 @shared
@@ -31,7 +31,7 @@ def one_row_per_group(context: Context, name: str) -> Context:
         kept[role] = np.sort(order[~groups.duplicated().to_numpy() | groups.isna().to_numpy()])
     tables, given = (
         {role: read(role).iloc[rows].reset_index(drop=True) for role, rows in kept.items()}
-        for read in (context.__getitem__, context.given)
+        for read in (context.__getitem__, context.original_frame)
     )
     return Context(
         context.schema,

@@ -26,16 +26,16 @@ def halvings(context: Context, role: str, n_train: int, n_rows: int) -> Iterator
     """Get contexts of halves of the training data, with halves of a role as the synthetic rows."""
     share = halved_share(n_train, n_rows)
     for seed in range(N_HALVINGS):
-        yield _halved(context, role, int(n_train * share), int(n_rows * share), seed)
+        yield _half_contexts(context, role, int(n_train * share), int(n_rows * share), seed)
 
 
 @shared
-def _halved(context: Context, role: str, n_train: int, n_rows: int, seed: int) -> Halves:
+def _half_contexts(context: Context, role: str, n_train: int, n_rows: int, seed: int) -> Halves:
     parts = zip(
         train_halves(context, n_train, seed), _half_rows(context, role, n_rows, seed), strict=True
     )
     first, second = (
-        half.standing_in(rows, given, taken={"synthetic": (context, role, at)})
+        half.with_rows_as_synthetic(rows, given, taken={"synthetic": (context, role, at)})
         for half, (at, rows, given) in parts
     )
     return first, second
@@ -71,4 +71,4 @@ def _half_rows(context: Context, role: str, n_rows: int, seed: int) -> Iterator[
 def _counted_rows(context: Context, role: str, n_rows: int) -> tuple[Any, ...]:
     """Return the positions of the rows that count; a large table is read once for all halves."""
     at = drawn_positions(context, role, n_rows, named_seed(role, 0))
-    return at, context[role].iloc[at], context.given(role).iloc[at]
+    return at, context[role].iloc[at], context.original_frame(role).iloc[at]

@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from skeval.core.context import Context, shared
-from skeval.stats.copied_rows import CHANCE, Copied, Copies, Repeats, copied
-from skeval.steps.leak_advice import names_listed
+from skeval.stats.copied_rows import CHANCE, Copied, Copies, Repeats, count_copies
+from skeval.steps.leak_advice import join_names
 from skeval.steps.normal_forms import Form, cell_text, form_of, normal_form
 from skeval.steps.search_in_cells import (
     MIN_CELLS,
@@ -26,7 +26,7 @@ from skeval.steps.search_in_cells import (
     Texts,
     WrittenRows,
     may_list_row,
-    with_decoded,
+    with_decoded_texts,
 )
 
 ROLES = ("train", "holdout", "synthetic")
@@ -58,7 +58,9 @@ def identifier_copies(context: Context) -> tuple[Copies, ...]:
     columns = [_column(context, name) for name in identifier_columns(context)]
     columns += [*filter(None, [_full_names(context)])]
     search = _Search(context, CHANCE / (len(columns) + 1))
-    found = [one for column in columns for one in (_repeated(column), search.of_column(column))]
+    found = [
+        one for column in columns for one in (_repeated_values(column), search.of_column(column))
+    ]
     return tuple(one for one in (*found, search.of_rows()) if one is not None)
 
 
@@ -73,8 +75,8 @@ def identifiers_in_words(found: Iterable[Copies]) -> str:
 
 def advice_on_identifiers(found: Iterable[Copies]) -> str:
     """Return what to do about identifiers beyond chance; empty if there are none."""
-    names = [one.what for one in found if one.found]
-    return f"Replace {names_listed(names)} by new ones." if names else ""
+    names = [one.what for one in found if one.leak_sentence]
+    return f"Replace {join_names(names)} by new ones." if names else ""
 
 
 @shared
@@ -141,7 +143,7 @@ class _Column:
         """Which values occur in a real table and cannot be guessed."""
         telling, real = np.zeros(self.values.size, dtype=bool), self.pool > 0
         if real.sum() < _DENSE * self.space:
-            telling[real] = ~numbered(self.values[real])
+            telling[real] = ~are_consecutive(self.values[real])
         return telling
 
 
@@ -186,7 +188,7 @@ def _full_names(context: Context) -> _Column | None:
     )
 
 
-def _repeated(column: _Column) -> Copies | None:
+def _repeated_values(column: _Column) -> Copies | None:
     """Count the values of a column that the release repeats there; None if none says anything."""
     release, pool = column.counts("synthetic"), column.pool
     met = (column.counts("train") == 1) & (release > 0)
@@ -208,7 +210,7 @@ def _beside_guesses(
     release: np.ndarray, table: np.ndarray, pool: np.ndarray, space: float
 ) -> Copied:
     """Count unique values that a release repeats, and add to its chance what guesses meet."""
-    found = copied(release, table, pool)
+    found = count_copies(release, table, pool)
     assert found.repeats is not None
     met = float((release > 0).sum()) * float((table == 1).sum()) / space
     seen = found.repeats + Repeats(met * found.repeats.exposure, 0.0)
@@ -275,7 +277,9 @@ class _Search:
             train = self._context.train
             first = np.arange(0, len(train), 2)
             halves = Context(self._context.schema, {"train": train.iloc[first]})
-            texts = _new_texts(halves.standing_in(train.iloc[1::2]), "synthetic", "train")
+            texts = _new_texts(
+                halves.with_rows_as_synthetic(train.iloc[1::2]), "synthetic", "train"
+            )
         return first, texts, len(texts) / len(self._texts)
 
     def _copies(
@@ -329,11 +333,11 @@ def _new_texts(context: Context, role: str, *known: str) -> Texts:
     for name in context.schema.columns("id", "categorical", "text"):
         seen = {text for one in known for text in column_texts(context, one, name)[1]}
         found |= dict.fromkeys(t for t in column_texts(context, role, name)[1] if t not in seen)
-    return Texts(with_decoded(found))
+    return Texts(with_decoded_texts(found))
 
 
 def _written_rows(context: Context, role: str, names: Iterable[str]) -> WrittenRows:
-    given = context.given(role)
+    given = context.original_frame(role)
     return WrittenRows(
         {
             name: [
@@ -355,7 +359,7 @@ def possible_values(texts: np.ndarray) -> float:
     return math.prod((float(len(np.unique(of))) for of in of_each.T), start=1.0)
 
 
-def numbered(texts: np.ndarray) -> np.ndarray:
+def are_consecutive(texts: np.ndarray) -> np.ndarray:
     """Return which values another one follows: the same but for a number that is hardly larger."""
     frames = pd.Series([_DIGITS.sub("#", text) for text in texts], dtype=object)
     digits = ["".join(_DIGITS.findall(text)) for text in texts]

@@ -17,7 +17,7 @@ def independent_rows(context: RelationalContext, role: str) -> dict[str, np.ndar
     # Subjects of several tables are numbered on, so that no number is there twice; a row
     # without a subject has one of its own. None where a row belongs to several subjects, or
     # nobody knows whose it is: no two parts of such tables are independent.
-    relations, data = context.relations, context.given(role)
+    relations, data = context.relations, context.original_frame(role)
     paths = {
         (name, subject): relations.paths_to(name, subject)
         for subject in relations.subjects
@@ -67,7 +67,7 @@ def subjects_in_place(
     order = rng.permutation(part.size)
     part[order[: n * n_parts]] = np.repeat(np.arange(n_parts), n)
     return [
-        context.in_place(
+        context.replace_role(
             role, {name: np.flatnonzero(part[own] == k) for name, own in numbers.items()}
         )
         for k in range(n_parts)

@@ -34,7 +34,9 @@ def _joined_synthetic(
     context: RelationalContext, base: str, paths: tuple[Path, ...], max_rows: int | None, seed: int
 ) -> Context:
     real = _joined_real(context, base, paths, max_rows, seed)
-    return real.standing_in(_joined_rows(context, "synthetic", base, paths, max_rows, seed))
+    return real.with_rows_as_synthetic(
+        _joined_rows(context, "synthetic", base, paths, max_rows, seed)
+    )
 
 
 @shared
@@ -133,11 +135,11 @@ def roots(context: RelationalContext, role: str, table: str) -> np.ndarray:
     """Get of each row of a table a code of the entity that it hangs on; alone, one of its own."""
     # That is its subject, where the schema has one; else the row at the top of the longest
     # path that leads through no public table.
-    n_rows, path = len(context.given(role)[table]), root_path(context.relations, table)
+    n_rows, path = len(context.original_frame(role)[table]), root_path(context.relations, table)
     if not path:
         return np.arange(n_rows)
     positions = path_positions(context, role, path)
-    n_above = len(context.given(role)[path[-1].parent])
+    n_above = len(context.original_frame(role)[path[-1].parent])
     codes: np.ndarray = np.where(positions >= 0, positions, n_above + np.arange(n_rows))
     return codes
 

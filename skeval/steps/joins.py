@@ -133,7 +133,7 @@ def joint_counts(
     context: RelationalContext, role: str, join: Join, binning: Binning, weight: Weight
 ) -> dict[tuple[int, int], np.ndarray]:
     """Return the joint counts of the pairs of a join, but for those of two numbers."""
-    positions, weights = linked(context, role, join, weight)
+    positions, weights = link_rows(context, role, join, weight)
     sides, names = [], join.names(context.relations)
     if not all(names):
         return {}
@@ -163,14 +163,16 @@ def cross_correlations(
     """Return the correlations of the numbers of one side with those of the other."""
     # Rows that miss a value, or have an infinite one, are left out pair by pair; nan where a
     # column does not vary.
-    positions, weights = linked(context, role, join, weight)
+    positions, weights = link_rows(context, role, join, weight)
     kinds = [context.relations.tables[table].kinds for table in join.tables]
     sides = [
         [
             np.where(at >= 0, values[np.maximum(at, 0)], np.nan)
             for name in side
             if kind[name] in NUMERIC
-            for values in [_standardised(column_of(context, _of(role), table, name).values)]
+            for values in [
+                _standardize(column_of(context, _unshuffled_role(role), table, name).values)
+            ]
         ]
         for table, side, at, kind in zip(
             join.tables, join.names(context.relations), positions, kinds, strict=True
@@ -196,7 +198,7 @@ def cross_correlations(
     return r
 
 
-def _standardised(values: np.ndarray) -> np.ndarray:
+def _standardize(values: np.ndarray) -> np.ndarray:
     finite = np.isfinite(values)
     if not finite.any():
         return np.full(values.shape, np.nan)
@@ -207,14 +209,17 @@ def _standardised(values: np.ndarray) -> np.ndarray:
 
 
 @shared
-def linked(
+def link_rows(
     context: RelationalContext, role: str, join: Join, weight: Weight
 ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | None]:
     """Return the positions of both sides of the rows whose keys are there, and their weights."""
     # A key that names no row has a negative position: what it lacks counts as missing. With
     # `weight="parent"` each row of the upper side counts once, with any number of rows, and
     # orphans do not; None means equal weights.
-    own, n_rows = _of(role), len(context.given(_of(role))[join.base])
+    own, n_rows = (
+        _unshuffled_role(role),
+        len(context.original_frame(_unshuffled_role(role))[join.base]),
+    )
     upper, lower = (
         path_positions(context, own, path) if path else np.arange(n_rows)
         for path in (join.upper, join.lower)
@@ -230,7 +235,7 @@ def linked(
     return (upper, lower), weights
 
 
-def _of(role: str) -> str:
+def _unshuffled_role(role: str) -> str:
     return "train" if role == SHUFFLED else role
 
 
@@ -238,4 +243,4 @@ def _source(context: RelationalContext, role: str, table: str) -> tuple[Context,
     """Return the context of a table, and which of its roles to read: public tables have train."""
     whole = context if role == "synthetic" else cast("RelationalContext", context.real)
     own = whole.table(table)
-    return own, _of(role) if _of(role) in own else "train"
+    return own, _unshuffled_role(role) if _unshuffled_role(role) in own else "train"

@@ -15,13 +15,13 @@ from skeval.results.verdict import ALARM_LEVEL, DROP_COPIES, REFIT
 from skeval.stats.multiple_testing import holm
 from skeval.stats.roc import area_and_error, auc, auc_p_value
 from skeval.steps.column_choice import ColumnChoice, chosen_columns, column_key, columns_of
-from skeval.steps.encoded_rows import encoded, encoded_columns, ranges
-from skeval.steps.members import STRONGEST, blended, member_scores
+from skeval.steps.encoded_rows import encoded_columns, encoded_matrix, ranges
+from skeval.steps.members import STRONGEST, blend_scores, member_scores
 from skeval.steps.neighbors import nearest, pool_index
 from skeval.steps.samples import measured_on
-from skeval.steps.single_values import nearly_copied, unchanged_values
+from skeval.steps.single_values import are_near_copies, unchanged_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
-from skeval.utils.formatting import counted
+from skeval.utils.formatting import format_count
 
 _N_NEAREST = 5  # other real rows, by which a row lies apart
 _MIN_GROUP_ROWS = 10  # train rows, and holdout rows, of a group that is named
@@ -52,18 +52,18 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
     tried = measured_on(context, "sampled")
     unchanged = unchanged_values(context, columns)
     # rows that agree in a few columns are no copies
-    copied = nearly_copied(tried) if columns is None else np.zeros(1, dtype=bool)
+    copied = are_near_copies(tried) if columns is None else np.zeros(1, dtype=bool)
     memorised = copied.mean() > 0.5
     if copied.any() and not memorised and _helps_without_rows(tried, copied):
         return f"{DROP_COPIES}{where}"
     if unchanged:
-        return f"{NEW_VALUES} Values of train occur unchanged in {names_listed(unchanged)}.{where}"
+        return f"{NEW_VALUES} Values of train occur unchanged in {join_names(unchanged)}.{where}"
     if not names:
         return f"{REFIT} No single column stands out.{where}"
     them = "them" if len(names) > 1 else "it"
     found = (
         "Train rows are nearer to synthetic rows than holdout rows are above all in "
-        f"{names_listed(names)}"
+        f"{join_names(names)}"
     )
     if not memorised and _helps_without_columns(tried, columns, names):
         return f"{found}: drop {them}.{where}"
@@ -73,7 +73,7 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
 def _helps_without_rows(context: Context, rows: np.ndarray) -> bool:
     """Return whether attacks hardly know train rows by the other rows."""
     left = context.synthetic[~rows].reset_index(drop=True)
-    return _weakened(_excess(context), _excess(context.real.standing_in(left)))
+    return _is_weaker(_excess(context), _excess(context.real.with_rows_as_synthetic(left)))
 
 
 def _helps_without_columns(context: Context, columns: ColumnChoice, names: Sequence[str]) -> bool:
@@ -84,10 +84,10 @@ def _helps_without_columns(context: Context, columns: ColumnChoice, names: Seque
     whole = _excess(context, columns)
     # where rows are not known, values of these columns are
     known = whole.p_value <= ALARM_LEVEL
-    return not known or _weakened(whole, _excess(context, column_key(context.schema, others)))
+    return not known or _is_weaker(whole, _excess(context, column_key(context.schema, others)))
 
 
-def _weakened(before: Excess, after: Excess) -> bool:
+def _is_weaker(before: Excess, after: Excess) -> bool:
     return after.area <= before.area / 2.0
 
 
@@ -99,13 +99,13 @@ def _excess(context: Context, columns: ColumnChoice = None) -> Excess:
             scored.append(member_scores(context, attack, _MAX_ATTACKED, columns=columns))
     if not scored:
         return Excess(0.0, 1.0)
-    areas = [(auc(one.members, one.others), one) for one in (*scored, blended(scored))]
+    areas = [(auc(one.members, one.others), one) for one in (*scored, blend_scores(scored))]
     area, best = max(areas, key=lambda pair: pair[0])
     p_value = len(areas) * auc_p_value(best.members, best.others)
     return Excess(area - 0.5, min(1.0, p_value))
 
 
-def names_listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Return names as a sentence has them."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
@@ -127,7 +127,7 @@ def exposed_columns(context: Context, columns: ColumnChoice = None) -> list[str]
 def _differences(context: Context, role: str, columns: ColumnChoice) -> np.ndarray:
     """Return by column each row's difference to the nearest synthetic row, then to the column."""
     _, positions = nearest(context, role, "synthetic", columns=columns)
-    rows, released = (encoded(context, one, "gower", columns) for one in (role, "synthetic"))
+    rows, released = (encoded_matrix(context, one, "gower", columns) for one in (role, "synthetic"))
     to_column = np.column_stack(
         [_nearest_values(*pair) for pair in zip(rows.T, released.T, strict=True)]
     )
@@ -183,7 +183,7 @@ def exposed_group(context: Context, columns: ColumnChoice = None) -> str:
     if min(corrected, default=1.0) > ALARM_LEVEL:
         return ""
     label, inside, _ = groups[int(np.argmin(p_values))]
-    return f"{counted(int(inside.sum()), 'train row')} {label}"
+    return f"{format_count(int(inside.sum()), 'train row')} {label}"
 
 
 def _excess_p_value(own: tuple[float, float], others: tuple[float, float]) -> float:
@@ -205,7 +205,7 @@ def _groups(
     nominal = context.schema.columns(*NOMINAL)
     for name in sorted(set(nominal) & set(chosen_columns(context.schema, columns))):
         j = encoded_columns(context.schema).index(name)
-        train, holdout = (encoded(context, role)[:, j] for role in ("train", "holdout"))
+        train, holdout = (encoded_matrix(context, role)[:, j] for role in ("train", "holdout"))
         for code, label in enumerate(context.levels[name]):
             yield f"where {name} is {label}", train == code, holdout == code
 

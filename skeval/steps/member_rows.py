@@ -13,8 +13,8 @@ from skeval.core.context import Context, shared
 from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.encoded_rows import (
     as_matrix,
-    encoded,
     encoded_columns,
+    encoded_matrix,
     kept_features,
     preprocessor,
 )
@@ -61,7 +61,7 @@ def in_own_order(context: Context, seed: int) -> Context:
     The first of equally near rows is taken, which must not depend on the order of the table.
     """
     order = drawing_order(context, "synthetic", seed)
-    return context.standing_in(context.synthetic.iloc[order].reset_index(drop=True))
+    return context.with_rows_as_synthetic(context.synthetic.iloc[order].reset_index(drop=True))
 
 
 def _content(context: Context, role: str) -> np.ndarray:
@@ -128,7 +128,7 @@ def reference_rows(
     """
 
     def read(source: Any) -> np.ndarray:
-        of_role = plain_rows if plain else encoded if isinstance(source, str) else matrix_of
+        of_role = plain_rows if plain else encoded_matrix if isinstance(source, str) else matrix_of
         numbers = text_numbers(context, source, texts)
         return np.column_stack([of_role(context, source, space, columns), numbers])
 
@@ -173,7 +173,7 @@ def plain_rows(
     """Return rows as classifiers and densities read them."""
     # Numbers and codes, columns by name, in the spaces of ours; the matrix of a transformer
     # else. All levels that no row of train or holdout has are one.
-    read = encoded if isinstance(source, str) else matrix_of
+    read = encoded_matrix if isinstance(source, str) else matrix_of
     if not isinstance(space, str):
         return read(context, source, space, None)
     names, rows = _names(context, columns), read(context, source, "gower", columns)

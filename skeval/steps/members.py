@@ -23,7 +23,7 @@ from skeval.stats.manifolds import count_balls
 from skeval.steps.classifiers import LIGHT, TREE, learn
 from skeval.steps.column_choice import ColumnChoice, column_key
 from skeval.steps.densities import MAX_CENTRES, density_rows, log_density, vector_space
-from skeval.steps.encoded_rows import encoded, is_gower
+from skeval.steps.encoded_rows import encoded_matrix, is_gower
 from skeval.steps.member_rows import (
     WIDE,
     Reference,
@@ -84,7 +84,7 @@ class MemberScores:
         return MemberScores(*scores, self.member_rows[members], self.other_rows[others])
 
 
-def blended(scored: Sequence[MemberScores]) -> MemberScores:
+def blend_scores(scored: Sequence[MemberScores]) -> MemberScores:
     """Return the mean rank of each row that all attacks score; ranks of each have variance 1."""
     members, others = (
         reduce(np.intersect1d, [getattr(one, rows) for one in scored])
@@ -138,7 +138,7 @@ def member_scores(
     }
     of_rows = partial(_Attacker, context, n_rows, space, columns, seed, density, n_neighbors, texts)
     if split and reference_fraction is None:
-        return _cross_fitted(context, attack, rows, of_rows, (space, columns, None, seed))
+        return _score_halves(context, attack, rows, of_rows, (space, columns, None, seed))
     attacker = of_rows(rows, (space, columns, reference_fraction, seed, reference))
     members, others = getattr(attacker, attack)()
     return MemberScores(members, others, rows["train"], rows["holdout"])
@@ -162,7 +162,7 @@ def scores_by_attack(
     return scored, left_out
 
 
-def _cross_fitted(
+def _score_halves(
     context: Context,
     attack: str,
     rows: dict[str, np.ndarray],
@@ -237,7 +237,7 @@ class _Attacker:
         n_synthetic = len(index.rows)
         shares = []
         for role, rows in self.rows.items():
-            queries = encoded(self.context, role, self.space, self.columns)[rows]
+            queries = encoded_matrix(self.context, role, self.space, self.columns)[rows]
             if is_gower(self.space):
                 within = index.search.count_within(queries, radius)
             else:

@@ -10,11 +10,11 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from skeval.core.context import Context, shared
-from skeval.stats.bootstrap import replicated
-from skeval.steps.estimators import estimators_of, seeded
+from skeval.stats.bootstrap import bootstrap_values
+from skeval.steps.estimators import estimators_of, set_random_states
 from skeval.steps.problem import Problem, Question, Rows, problem_of, rows_of_role
 from skeval.steps.samples import sample_positions
-from skeval.steps.scoring import Predictions, score_named
+from skeval.steps.scoring import Predictions, get_score
 from skeval.tables.preprocessing import OneHot
 from skeval.utils.dependencies import needed_xgboost
 from skeval.utils.parameters import N_SEEDS
@@ -60,7 +60,7 @@ HOLDOUT = Part("holdout")
 TRAIN, SYNTHETIC = Training(Part("train")), Training(Part("synthetic"))
 
 
-def augmented(ratio: float) -> Training:
+def augmented_training(ratio: float) -> Training:
     """Return the training on train with synthetic rows added."""
     return Training(Part("train"), ratio=float(ratio))
 
@@ -105,11 +105,11 @@ def training_rows(context: Context, training: Training, question: Question, seed
     """Return the rows that a model learns from."""
     rows = rows_of(context, training.rows, question, seed)
     if training.ratio:
-        rows = rows.joined(_added(context, training, question, seed))
+        rows = rows.concatenate(_added_rows(context, training, question, seed))
     return rows.take(sample_positions(len(rows), training.max_rows, seed))
 
 
-def _added(context: Context, training: Training, question: Question, seed: int) -> Rows:
+def _added_rows(context: Context, training: Training, question: Question, seed: int) -> Rows:
     """Return the synthetic rows that are added to those of train."""
     rows = rows_of_role(context, "synthetic", question)
     n_added = round(training.ratio * len(rows_of_role(context, training.rows.role, question)))
@@ -117,7 +117,7 @@ def _added(context: Context, training: Training, question: Question, seed: int) 
 
 
 @shared
-def fitted(
+def fit_model(
     context: Context, training: Training, estimator: Any, question: Question, seed: int
 ) -> Model:
     """Return a model that learned from some rows; those of train are kept for all releases."""
@@ -126,7 +126,7 @@ def fitted(
 
 
 @shared
-def predicted(
+def predict_part(
     context: Context,
     training: Training,
     tested: Part,
@@ -135,7 +135,7 @@ def predicted(
     seed: int,
 ) -> Predictions:
     """Return what a model predicts for the rows of a part."""
-    model = fitted(context, training, estimator, question, seed)
+    model = fit_model(context, training, estimator, question, seed)
     return model.predict(rows_of(context, tested, question, seed))
 
 
@@ -158,12 +158,12 @@ def out_of_fold(
     problem, n_folds = problem_of(context, question), min(n_folds, len(rows))
     enough = problem.has_labels and np.unique(rows.target, return_counts=True)[1].min() >= n_folds
     folds = (StratifiedKFold if enough else KFold)(n_folds, shuffle=True, random_state=seed)
-    added = _added(context, training, question, seed) if training.ratio else None
+    added = _added_rows(context, training, question, seed) if training.ratio else None
     values: np.ndarray = np.empty(len(rows), dtype=rows.target.dtype)
     scores = np.empty((len(rows), len(problem.labels)))
     proper = True
     for seen, unseen in folds.split(rows.features, rows.target):
-        learned = rows.take(seen) if added is None else rows.take(seen).joined(added)
+        learned = rows.take(seen) if added is None else rows.take(seen).concatenate(added)
         predictions = learn(estimator, learned, problem, seed).predict(rows.take(unseen))
         values[unseen] = predictions.values
         proper = proper and predictions.are_probabilities
@@ -187,19 +187,21 @@ def replicates(
     """Return a model's score on rows of a part, then on bootstrap samples of these rows."""
     # The samples are the same for all models, so that differences are paired. With
     # `n_repeats` above 1 the scores are means over models of as many seeds.
-    problem, score = problem_of(context, question), score_named(scoring)
+    problem, score = problem_of(context, question), get_score(scoring)
 
-    def of(seed_of_model: int) -> np.ndarray:
+    def score_replicates(seed_of_model: int) -> np.ndarray:
         truth = rows_of(context, tested, question, seed_of_model).target
-        predictions = predicted(context, training, tested, estimator, question, seed_of_model)
-        return replicated(
+        predictions = predict_part(context, training, tested, estimator, question, seed_of_model)
+        return bootstrap_values(
             lambda weights: score.of(truth, predictions, weights, problem.positive),
             truth.size,
             n_replicates,
             seed,
         )
 
-    return np.asarray(np.mean([of((seed + i) % N_SEEDS) for i in range(n_repeats)], axis=0))
+    return np.asarray(
+        np.mean([score_replicates((seed + i) % N_SEEDS) for i in range(n_repeats)], axis=0)
+    )
 
 
 @dataclass(frozen=True)
@@ -212,7 +214,7 @@ class Native:
     nominal: tuple[bool, ...]
 
     @classmethod
-    def of(cls, rows: np.ndarray, nominal: tuple[bool, ...]) -> Native:
+    def from_rows(cls, rows: np.ndarray, nominal: tuple[bool, ...]) -> Native:
         """Learn centres, scales and the levels that occur."""
         finite = np.where(np.abs(rows) <= _LARGEST, rows, np.nan)
         counts = np.maximum((~np.isnan(finite)).sum(axis=0), 1)
@@ -249,7 +251,7 @@ class Model:
 
     def features(self, rows: Rows) -> Any:
         """Return the rows as the estimator takes them."""
-        return _encoded(rows, self.encoder, self.problem)
+        return _encode_rows(rows, self.encoder, self.problem)
 
     def predict(self, rows: Rows) -> Predictions:
         """Predict the target of rows."""
@@ -288,7 +290,7 @@ class Model:
 def learn(estimator: Any, rows: Rows, problem: Problem, seed: int) -> Model:
     """Fit a model, and the encoder in front of it, on rows."""
     encoder = _encoder(estimator, rows, problem)
-    features, target = _encoded(rows, encoder, problem), rows.target
+    features, target = _encode_rows(rows, encoder, problem), rows.target
     if (target == target[0]).all():
         return Model(problem, encoder, None, target[:1])
     if features.shape[1] == 0 and encoder is not None:  # no feature varies: the usual target
@@ -300,7 +302,7 @@ def learn(estimator: Any, rows: Rows, problem: Problem, seed: int) -> Model:
     if is_family := isinstance(estimator, str):
         unfitted = _family(estimator, problem, features.shape[1], target, seed)
     else:
-        unfitted = seeded(clone(estimator), seed)
+        unfitted = set_random_states(clone(estimator), seed)
     return Model(problem, encoder, fit(unfitted, features, target), classes, is_family)
 
 
@@ -322,13 +324,13 @@ def _encoder(estimator: Any, rows: Rows, problem: Problem) -> Encoder:
     else:
         takes_categories = bool(estimator.get_params().get("enable_categorical"))
     if takes_categories:
-        return Native.of(rows.features, problem.nominal)
+        return Native.from_rows(rows.features, problem.nominal)
     if isinstance(estimator, Pipeline):
         return None
-    return OneHot.of(rows.features, problem.nominal)
+    return OneHot.from_rows(rows.features, problem.nominal)
 
 
-def _encoded(rows: Rows, encoder: Encoder, problem: Problem) -> Any:
+def _encode_rows(rows: Rows, encoder: Encoder, problem: Problem) -> Any:
     return rows.frame(problem.features) if encoder is None else encoder.transform(rows.features)
 
 

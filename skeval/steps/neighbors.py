@@ -9,7 +9,7 @@ import numpy as np
 
 from skeval.core.context import Context, by_context, shared
 from skeval.steps.column_choice import ColumnChoice, column_key
-from skeval.steps.encoded_rows import encoded, gower_scale, is_gower, room
+from skeval.steps.encoded_rows import encoded_matrix, gower_scale, is_gower, room
 from skeval.steps.samples import drawn_positions, named_seed, pooled_order
 from skeval.utils.engines import LocalEngine, current_engine
 
@@ -109,7 +109,10 @@ def index_of(
 
     search = gower_engine(context, columns, rows) if is_gower(space) else NearestNeighbors()
     return Index(
-        rows, search.fit(rows if order is None else _taken(context, [rows], order)), space, order
+        rows,
+        search.fit(rows if order is None else _concatenate_rows(context, [rows], order)),
+        space,
+        order,
     )
 
 
@@ -201,7 +204,7 @@ def rows_of(
 
     All rows of None stand as they are given, those of a sample by what they hold.
     """
-    rows = encoded(context, role, space, columns)
+    rows = encoded_matrix(context, role, space, columns)
     if n_drawn is None:
         return rows
     # tables may be aligned row by row: each role draws positions of its own
@@ -220,12 +223,12 @@ def pool_index(
     # It has them in random order: which of equally near rows are found must not depend on
     # labels, or a list that is cut would hold train rows alone.
     real = [rows_of(context, role, space, columns, n_rows, seed) for role in ("train", "holdout")]
-    rows = _taken(context, real)
+    rows = _concatenate_rows(context, real)
     order = pooled_order(context) if n_rows is None else np.arange(len(rows))
     return index_of(context, rows, space, columns, np.random.default_rng(0).permutation(order))
 
 
-def _taken(
+def _concatenate_rows(
     context: Context, tables: list[np.ndarray], order: np.ndarray | None = None
 ) -> np.ndarray:
     """Return the rows of tables, one table after the other or in another order."""

@@ -43,7 +43,7 @@ def cell_text(cell: object) -> str | None:
     return str(int(number)) if number == int(number) else str(cell)
 
 
-def unmarked(text: str) -> str:
+def strip_marks(text: str) -> str:
     """Return a text in lower case, without marks and umlauts, and without what has no width."""
     if text.isascii():
         return _UMLAUT.sub(r"\1", text.lower())
@@ -51,7 +51,7 @@ def unmarked(text: str) -> str:
     return _UMLAUT.sub(r"\1", _UNSEEN.sub("", parts).translate(_LETTERS))
 
 
-def squeezed(text: str) -> str:
+def letters_and_digits(text: str) -> str:
     """Return the letters and digits of a text that has no marks and is in lower case."""
     return _SQUEEZED.sub("", text)
 
@@ -68,20 +68,20 @@ def form_of(texts: Iterable[str]) -> Form:
 
 def normal_form(text: str, form: Form) -> str:
     """Return what identifies a value of this form; of a value of another form, its code."""
-    plain = unmarked(text)
+    plain = strip_marks(text)
     if form == "email" and _is_email(plain):
         return email_form(plain)
     if form == "phone" and _is_phone(plain):
-        return squeezed(plain)[-_MAX_DIGITS:]
+        return letters_and_digits(plain)[-_MAX_DIGITS:]
     if form == "name" and (words := name_words(plain)):
         return " ".join(sorted(words))
-    return squeezed(plain)
+    return letters_and_digits(plain)
 
 
 def email_form(email: str) -> str:
     """Return the local part without its tag, dots and other signs."""
     local = email.partition("@")[0]
-    return squeezed(local.partition("+")[0]) or squeezed(local)
+    return letters_and_digits(local.partition("+")[0]) or letters_and_digits(local)
 
 
 def name_words(plain: str) -> list[str]:
@@ -96,7 +96,7 @@ def emails_in(plain: str) -> list[str]:
     return [email_form(found) for found in _EMAIL.findall(plain)] if "@" in plain else []
 
 
-def decoded(text: str) -> Iterator[str]:
+def decode_parts(text: str) -> Iterator[str]:
     """Yield the texts that parts of a cell encode in base64 or in hexadecimal digits."""
     for token in _ENCODED.findall(text):
         for decode in (_from_base64, bytes.fromhex):

@@ -55,7 +55,7 @@ def in_name_order(step: Callable[P, M]) -> Callable[P, M]:
     signature = inspect.signature(step)
 
     @functools.wraps(step)
-    def computed(*args: P.args, **kwargs: P.kwargs) -> M:
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> M:
         bound = signature.bind(*args, **kwargs)
         names = bound.arguments["names"]
         ordered = tuple(sorted(names))
@@ -68,7 +68,7 @@ def in_name_order(step: Callable[P, M]) -> Callable[P, M]:
             return cast("M", type(result)(*(matrix[np.ix_(at, at)] for matrix in result)))
         return cast("M", result[np.ix_(at, at)])
 
-    return computed
+    return wrapper
 
 
 def row_positions(context: Context, role: str, drawn: Drawn) -> np.ndarray | slice:
@@ -89,7 +89,7 @@ class JointTables:
     codes: np.ndarray
 
     @classmethod
-    def of(
+    def from_codes(
         cls, matrix: np.ndarray, n_cells: tuple[int, ...], missing: tuple[int, ...]
     ) -> JointTables:
         """Count the codes of all pairs in one pass over the rows."""
@@ -107,7 +107,7 @@ class JointTables:
         return sum(n * sum(n_cells[i + 1 :]) for i, n in enumerate(n_cells)) > _MAX_CELLS
 
     @classmethod
-    def added(cls, parts: list[JointTables]) -> JointTables:
+    def add_parts(cls, parts: list[JointTables]) -> JointTables:
         """Return the counts of several parts of a table as those of the whole."""
         single = tuple(
             np.sum(counts, axis=0) for counts in zip(*(p.single for p in parts), strict=True)
@@ -193,7 +193,7 @@ def joint_tables(
     matrix = codes(context, role, *binning)
     matrix = matrix[row_positions(context, role, drawn)]
     matrix = matrix if at == list(range(len(measured))) else matrix[:, at]
-    return JointTables.of(matrix, n_cells, missing)
+    return JointTables.from_codes(matrix, n_cells, missing)
 
 
 def cell_numbers(

@@ -12,7 +12,7 @@ import pandas as pd
 from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.steps.column_choice import chosen_columns
-from skeval.steps.encoded_rows import encoded
+from skeval.steps.encoded_rows import encoded_matrix
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 
 _KEYS = 16  # columns that rows are first ordered by
@@ -63,7 +63,7 @@ class Rows:
         """Return some of the rows."""
         return Rows(self.features[positions], self.target[positions], self.levels)
 
-    def joined(self, other: Rows) -> Rows:
+    def concatenate(self, other: Rows) -> Rows:
         """Return these rows, then others."""
         levels = tuple(max(pair, key=len) for pair in zip(self.levels, other.levels, strict=True))
         return Rows(
@@ -201,7 +201,9 @@ def positions_of_role(context: Context, role: str, question: Question) -> np.nda
 def _rows_and_positions(context: Context, role: str, question: Question) -> tuple[Rows, np.ndarray]:
     problem = problem_of(context, question)
     every = [*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]
-    features = encoded(context, role, "gower")[:, [every.index(name) for name in problem.features]]
+    features = encoded_matrix(context, role, "gower")[
+        :, [every.index(name) for name in problem.features]
+    ]
     table = context[role]
     target = (
         _codes(table, problem) if problem.has_labels else numbers(table[[problem.target]])[:, 0]

@@ -12,7 +12,13 @@ import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.stats import permutation_tests
-from skeval.stats.permutation_tests import BLOCK, Relabelled, block_sizes, labels_test, shuffled
+from skeval.stats.permutation_tests import (
+    BLOCK,
+    Relabelled,
+    block_sizes,
+    labels_test,
+    shuffle_labels,
+)
 from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.neighbors import MAX_LENGTH, nearest, pool_index, rows_of
 from skeval.steps.samples import pooled_order
@@ -61,7 +67,7 @@ def relabellings_within(
     for n in block_sizes(n_permutations):
         labels = np.empty((actual.size, n), dtype=np.bool_)
         for rows in groups:
-            labels[rows] = shuffled(actual[rows], n, rng)
+            labels[rows] = shuffle_labels(actual[rows], n, rng)
         yield labels
 
 
@@ -71,7 +77,7 @@ def _packed_labels(context: Context, block: int, seed: int) -> np.ndarray:
     rng = np.random.default_rng([seed, block])
     labels = np.empty((actual_labels(context).size, BLOCK), dtype=np.bool_)
     # a row has the same labels at any place in its table
-    labels[pooled_order(context)] = shuffled(actual_labels(context), BLOCK, rng)
+    labels[pooled_order(context)] = shuffle_labels(actual_labels(context), BLOCK, rng)
     return np.packbits(labels, axis=1)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from skeval.core.context import Context, shared
 from skeval.stats.roc import area_and_error
 from skeval.steps.classifiers import FittedClassifier, Read, learn, measured_names, nominal_columns
-from skeval.steps.encoded_rows import encoded, encoded_columns
+from skeval.steps.encoded_rows import encoded_columns, encoded_matrix
 from skeval.steps.samples import content_order, named_seed, sample_positions
 
 
@@ -44,7 +44,7 @@ def related_rows(
     order = content_order(context, role)
     rows = order[sample_positions(order.size, max_rows, named_seed(role, seed))]
     at = [every.index(name) for name in measured_names(context, columns)]
-    sample: np.ndarray = encoded(context, role)[np.ix_(rows, at)] + 0.0
+    sample: np.ndarray = encoded_matrix(context, role)[np.ix_(rows, at)] + 0.0
     return sample
 
 

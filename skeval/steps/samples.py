@@ -61,7 +61,7 @@ def named_seed(name: str, seed: int) -> int:
 
 
 @singledispatch
-def sampled(frame: Any, n_drawn: int | None, seed: int) -> Any:
+def sample_rows(frame: Any, n_drawn: int | None, seed: int) -> Any:
     """Return a seeded sample of the rows, by what they hold; all, in their order, if no more."""
     if n_drawn is None or n_drawn >= len(frame):
         return frame
@@ -88,22 +88,22 @@ def drawn_subsets(items: Sequence[T], k: int, n_subsets: int | None, seed: int) 
 @shared
 def holdout_in_place(context: Context, n_rows: int, seed: int = 0) -> Context:
     """Return a context in which `n_rows` of the holdout are the synthetic rows."""
-    return in_place(context, "holdout", drawn_positions(context, "holdout", n_rows, seed))
+    return replace_role(context, "holdout", drawn_positions(context, "holdout", n_rows, seed))
 
 
 @shared
 def synthetic_sample(context: Context, n_rows: int, seed: int = 0) -> Context:
     """Return a context with `n_rows` of the synthetic rows."""
     positions = drawn_positions(context, "synthetic", n_rows, seed)
-    return in_place(context, "synthetic", positions)
+    return replace_role(context, "synthetic", positions)
 
 
-def in_place(context: Context, role: str, positions: np.ndarray) -> Context:
+def replace_role(context: Context, role: str, positions: np.ndarray) -> Context:
     """Return a context in which some of a role's rows are the synthetic ones."""
-    tables = context[role], context.given(role)
+    tables = context[role], context.original_frame(role)
     if positions.size < len(tables[0]):
         tables = tuple(t.iloc[positions].reset_index(drop=True) for t in tables)
-    return context.standing_in(*tables, taken={"synthetic": (context, role, positions)})
+    return context.with_rows_as_synthetic(*tables, taken={"synthetic": (context, role, positions)})
 
 
 @shared
@@ -120,4 +120,4 @@ def permuted_in_place(context: Context, n_rows: int, seed: int = 0) -> Context:
         n_times = -(-n_rows // len(train))
         order = np.concatenate([rng.permutation(places) for _ in range(n_times)])[:n_rows]
         columns[name] = train[name].take(order).array
-    return context.standing_in(pd.DataFrame(columns))
+    return context.with_rows_as_synthetic(pd.DataFrame(columns))

@@ -58,7 +58,7 @@ class Score:
 def scoring_for(scoring: str, problem: Problem) -> str:
     """Return the score that a parameter stands for; "auto" is ROC-AUC, for numbers R2."""
     if scoring == "auto":
-        return reported(problem)[0]
+        return reported_scores(problem)[0]
     kind = "labels" if problem.has_labels else "numbers"
     if scoring in SCORES and SCORES[scoring].tasks != kind:
         suited = ", ".join(name for name, score in SCORES.items() if score.tasks == kind)
@@ -68,20 +68,22 @@ def scoring_for(scoring: str, problem: Problem) -> str:
     return scoring
 
 
-def reported(problem: Problem) -> tuple[str, ...]:
+def reported_scores(problem: Problem) -> tuple[str, ...]:
     """Return the scores that the details of a task report."""
     return tuple(_REPORTED[problem.task].split())
 
 
-def score_named(scoring: str) -> Score:
+def get_score(scoring: str) -> Score:
     """Return the score of a name."""
     if scoring in SCORES:
         return SCORES[scoring]
 
-    def of(truth: Array, predictions: Predictions, weights: Array, positive: int | None) -> Array:
+    def weighted_scores(
+        truth: Array, predictions: Predictions, weights: Array, positive: int | None
+    ) -> Array:
         return np.array([_by_scorer(scoring, truth, predictions, w, positive) for w in weights])
 
-    return Score(of, True, (-np.inf, np.inf), "labels")
+    return Score(weighted_scores, True, (-np.inf, np.inf), "labels")
 
 
 def _by_scorer(
@@ -178,7 +180,9 @@ def _brier_losses(truth: Array, predictions: Predictions, positive: int | None) 
 def _by_label(kind: str) -> Weighted:
     """Return a score of each label's hits: of the positive label, or the mean over labels."""
 
-    def of(truth: Array, predictions: Predictions, weights: Array, positive: int | None) -> Array:
+    def weighted_scores(
+        truth: Array, predictions: Predictions, weights: Array, positive: int | None
+    ) -> Array:
         hits, n_labels = truth == predictions.values, max(truth.max(), predictions.values.max()) + 1
         right = _weights_of_labels(truth[hits], n_labels, weights[:, hits])
         called = _weights_of_labels(predictions.values, n_labels, weights)
@@ -192,7 +196,7 @@ def _by_label(kind: str) -> Weighted:
         # as scikit-learn has it: over the labels that rows or calls have
         return _nan_mean(np.where((called > 0) | (actual > 0), scores, np.nan))
 
-    return of
+    return weighted_scores
 
 
 def _weights_of_labels(labels: Array, n_labels: int, weights: Array) -> Array:
@@ -206,7 +210,9 @@ def _weights_of_labels(labels: Array, n_labels: int, weights: Array) -> Array:
 def _one_against_rest(area: Callable[[Array, Array, Array], Array]) -> Weighted:
     """Return the area for the positive label; of several labels the mean over those tested."""
 
-    def of(truth: Array, predictions: Predictions, weights: Array, positive: int | None) -> Array:
+    def weighted_scores(
+        truth: Array, predictions: Predictions, weights: Array, positive: int | None
+    ) -> Array:
         if predictions.scores is None:
             return np.full(len(weights), np.nan)
         labels = np.unique(truth) if positive is None else np.array([positive])
@@ -214,7 +220,7 @@ def _one_against_rest(area: Callable[[Array, Array, Array], Array]) -> Weighted:
         areas = [area(truth == label, scores[:, label], weights) for label in labels]
         return _nan_mean(np.column_stack(areas))
 
-    return of
+    return weighted_scores
 
 
 def _roc_area(is_positive: Array, scores: Array, weights: Array) -> Array:

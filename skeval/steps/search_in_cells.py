@@ -15,7 +15,14 @@ import numpy as np
 import pandas as pd
 from pandas.util import hash_array
 
-from skeval.steps.normal_forms import MIN_LENGTH, Form, decoded, emails_in, squeezed, unmarked
+from skeval.steps.normal_forms import (
+    MIN_LENGTH,
+    Form,
+    decode_parts,
+    emails_in,
+    letters_and_digits,
+    strip_marks,
+)
 
 _AT_ONCE = 2**21  # characters that are searched at once
 _MAX_LENGTHS = 24  # different lengths of codes, the most frequent first
@@ -39,8 +46,8 @@ class Texts:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.given = texts
-        self._plain = [*map(unmarked, texts)]
-        self.compact = dict.fromkeys(map(squeezed, self._plain))
+        self._plain = [*map(strip_marks, texts)]
+        self.compact = dict.fromkeys(map(letters_and_digits, self._plain))
 
     def __len__(self) -> int:
         return len(self.given)
@@ -65,7 +72,7 @@ class Texts:
     def words(self) -> np.ndarray:
         """Cumulative sums of the hashes of words and of the ends of cells."""
         found = _WORDS.findall("\n".join(self._plain))
-        return np.cumsum(_hashed([_END, *found]), dtype=np.uint64)
+        return np.cumsum(_hash_words([_END, *found]), dtype=np.uint64)
 
     def portions(self) -> Iterator[_Rolling]:
         """Yield the letters and digits of cells, in portions so that hashes fit into memory."""
@@ -86,7 +93,7 @@ def _among(keys: np.ndarray, hashes: np.ndarray) -> np.ndarray:
     return pd.Series(keys).isin(met).to_numpy()
 
 
-def _hashed(words: Sequence[str]) -> np.ndarray:
+def _hash_words(words: Sequence[str]) -> np.ndarray:
     codes, distinct = pd.factorize(np.array([*words, None], dtype=object)[:-1])
     return hash_array(np.asarray(distinct, dtype=object), categorize=False)[codes]
 
@@ -100,26 +107,30 @@ class Identifiers:
 
     def found_in(self, texts: Texts) -> np.ndarray:
         """Return which identifiers occur in texts, as whole cells or inside them."""
-        found = self._which(texts.compact.__contains__)
+        found = self._match_values(texts.compact.__contains__)
         if self.form == "email":
             turned = texts.letters_of_emails
-            found |= self._which(texts.emails.__contains__)
-            found |= self._which(lambda v: len(v) >= _MIN_LETTERS and sorted_letters(v) in turned)
+            found |= self._match_values(texts.emails.__contains__)
+            found |= self._match_values(
+                lambda v: len(v) >= _MIN_LETTERS and sorted_letters(v) in turned
+            )
         if self.form == "name":
             found |= self._names_in(texts.words)
-            found |= self._which(lambda v: not abbreviations(v).isdisjoint(texts.abbreviated_names))
+            found |= self._match_values(
+                lambda v: not abbreviations(v).isdisjoint(texts.abbreviated_names)
+            )
         else:
             for part in texts.portions():
                 found |= self._codes_in(part)
         return found
 
-    def _which(self, is_found: Callable[[str], bool]) -> np.ndarray:
+    def _match_values(self, is_found: Callable[[str], bool]) -> np.ndarray:
         return np.array([*map(is_found, self.values)], dtype=bool)
 
     def _names_in(self, sums: np.ndarray) -> np.ndarray:
         words = [*map(str.split, self.values)]
         sizes = np.array([*map(len, words)], dtype=np.int64)
-        hashes = _hashed([word for name in words for word in name])
+        hashes = _hash_words([word for name in words for word in name])
         own = np.concatenate([[np.uint64(0)], np.cumsum(hashes, dtype=np.uint64)])
         ends = np.cumsum(sizes)
         keys = own[ends] - own[ends - sizes]  # equal for any order of the words
@@ -196,7 +207,7 @@ class WrittenRows:
             return found
         needed = max(MIN_CELLS, _MIN_SHARE * len(self._cells))
         for text in texts:
-            tokens = set(_TOKENS.findall(unmarked(text)))
+            tokens = set(_TOKENS.findall(strip_marks(text)))
             if len(tokens) < MIN_CELLS or not self._may_list(tokens, needed):
                 continue
             for row in {row for token in tokens for row in self._rows.get(token, ())}:
@@ -216,7 +227,7 @@ def _tokens_of_column(texts: Sequence[str | None]) -> list[frozenset[str]]:
     known: dict[str | None, frozenset[str]] = {None: frozenset()}
     for text in texts:
         if text is not None and text not in known:
-            known[text] = frozenset(_TOKENS.findall(unmarked(text)))
+            known[text] = frozenset(_TOKENS.findall(strip_marks(text)))
     return [known[text] for text in texts]
 
 
@@ -225,7 +236,7 @@ def may_list_row(text: str) -> bool:
     return len(text) >= 2 * MIN_CELLS - 1 and len(set(_TOKENS.findall(text))) >= MIN_CELLS
 
 
-def with_decoded(texts: Iterable[str]) -> list[str]:
+def with_decoded_texts(texts: Iterable[str]) -> list[str]:
     """Return texts, and those that parts of them encode."""
     given = list(texts)
-    return [*given, *(one for text in given for one in decoded(text))]
+    return [*given, *(one for text in given for one in decode_parts(text))]

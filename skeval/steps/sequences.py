@@ -22,7 +22,7 @@ from skeval.steps.samples import named_seed
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import Kind
-from skeval.utils.formatting import counted
+from skeval.utils.formatting import format_count
 
 MIN_SEQUENCES = 10  # behind a number that is drawn, lest it tell of a few
 _MAX_POINTS = 40  # of a line over time
@@ -73,7 +73,7 @@ class Sequences:
 def sequences(context: RelationalContext, role: str, table: str, ordered: bool = True) -> Sequences:
     """Return the sequences of a table; rows without index are left out only if `ordered`."""
     key = context.relations.sequences[table]
-    codes = _key_codes(context.given(role)[table][list(key.key)])
+    codes = _key_codes(context.original_frame(role)[table][list(key.key)])
     times = _times(context, role, table, key.index)
     no_key, no_index = codes < 0, np.zeros(codes.size, dtype=bool)
     if times is not None:
@@ -110,7 +110,7 @@ def _times(
     if kind in NUMERIC:
         return column_values(context[role][table][index])
     if kind == "id":  # whole numbers that differ in all rows are taken for a key
-        given = context.given(role)[table][index]
+        given = context.original_frame(role)[table][index]
         numbers = pd.to_numeric(given, errors="coerce").to_numpy("float64", na_value=np.nan)
         if not np.isnan(numbers).all():
             return np.asarray(numbers)
@@ -201,9 +201,9 @@ def order_warnings(
         }
         for role in ("train", "synthetic"):
             counts = irregularities(context, role, table)
-            named = [f"{counted(n, 'row')} {what[kind]}" for kind, n in counts.items() if n]
+            named = [f"{format_count(n, 'row')} {what[kind]}" for kind, n in counts.items() if n]
             if named:
-                n_rows = len(context.given(role)[table])
+                n_rows = len(context.original_frame(role)[table])
                 said.append(f"{table}: of {n_rows:,} {role} rows, {'; '.join(named)}.")
     return tuple(MetricWarning(text) for text in said)
 

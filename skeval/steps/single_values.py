@@ -13,7 +13,7 @@ import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.exceptions import HoldoutUsedWarning
-from skeval.stats.copied_rows import CHANCE, Copied, copied
+from skeval.stats.copied_rows import CHANCE, Copied, count_copies
 from skeval.stats.runs import alternation_p_value
 from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.neighbors import nearest
@@ -49,13 +49,13 @@ def holdout_use_notices(context: Context) -> tuple[HoldoutUsedWarning, ...]:
         if one.beyond_chance
     ]
     if found:
-        return (HoldoutUsedWarning(_USED.format(found=_listed(found, "; "))),)
+        return (HoldoutUsedWarning(_USED.format(found=_join_names(found, "; "))),)
     if found := evenly_mixed_columns(context):
-        return (HoldoutUsedWarning(_MIXED.format(found=_listed(found, ", "))),)
+        return (HoldoutUsedWarning(_MIXED.format(found=_join_names(found, ", "))),)
     return ()
 
 
-def _listed(found: list[str], separator: str) -> str:
+def _join_names(found: list[str], separator: str) -> str:
     more = len(found) - _MAX_NAMED
     return separator.join([*found[:_MAX_NAMED], *([f"{more} more columns"] if more > 0 else [])])
 
@@ -112,9 +112,9 @@ def _values_of_column(context: Context, role: str, name: str, chance: float) -> 
     if not release.any() or not table.any():
         return Copied(0, 0)
     pool = counts["train"] + counts["holdout"]
-    found = copied(release, table, pool, chance)
+    found = count_copies(release, table, pool, chance)
     other = counts["holdout" if role == "train" else "train"]
-    if other.any() and copied(other, table, pool, chance).beyond_chance:
+    if other.any() and count_copies(other, table, pool, chance).beyond_chance:
         return replace(found, most=max(found.n, found.most))  # values of a list that all share
     return found
 
@@ -126,7 +126,7 @@ def unchanged_values(context: Context, columns: ColumnChoice = None) -> list[str
     looked_at = chosen_columns(context.schema, columns)
     if type(context) is not Context or "holdout" not in context or not looked_at:
         return []
-    n_copied = 2.0 * nearly_copied(context).sum()
+    n_copied = 2.0 * are_near_copies(context).sum()
     met = {
         name: one.n
         for name, one in single_values(context, "train").items()
@@ -135,7 +135,7 @@ def unchanged_values(context: Context, columns: ColumnChoice = None) -> list[str
     return sorted(met, key=lambda name: (-met[name], name))[:_MAX_UNCHANGED]
 
 
-def nearly_copied(context: Context) -> np.ndarray:
+def are_near_copies(context: Context) -> np.ndarray:
     """Return which synthetic rows are as near to train as only one in a hundred holdout rows is."""
     released, fresh = (nearest(context, role, "train")[0] for role in ("synthetic", "holdout"))
     return released[:, 0] <= np.quantile(fresh[:, 0], _COPIED, method="inverted_cdf")

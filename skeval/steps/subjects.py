@@ -15,7 +15,7 @@ from skeval.stats.joint_classes import joint_classes
 from skeval.stats.matches import digits_kept
 from skeval.steps.foreign_keys import named_cells, subject_positions
 from skeval.steps.samples import content_order, drawn_positions, named_seed
-from skeval.steps.texts import folded
+from skeval.steps.texts import fold_text
 from skeval.tables.keys import ForeignKey
 from skeval.tables.preprocessing import NUMERIC, numbers
 from skeval.tables.relational_schema import RelationalSchema
@@ -36,13 +36,13 @@ def owners(relations: RelationalSchema, table: str) -> list[str]:
     return [subject for subject, ways in paths.items() if ways]
 
 
-def limited(context: RelationalContext, table: str, max_rows: RowLimit, seed: int) -> Context:
+def limit_rows(context: RelationalContext, table: str, max_rows: RowLimit, seed: int) -> Context:
     """Return the context of one table with at most this number of rows a role, drawn at random."""
     own = context.table(table)
     limits = tuple((role, n) for role, n in limits_of(max_rows).items() if role in own)
     if all(n is None or own.n_rows(role) <= n for role, n in limits):
         return own
-    return _limited(context, table, limits, seed)
+    return _limit_rows(context, table, limits, seed)
 
 
 def are_limits(value: object) -> bool:
@@ -59,7 +59,7 @@ def limits_of(max_rows: RowLimit) -> dict[str, int | None]:
 
 
 @shared
-def _limited(
+def _limit_rows(
     context: RelationalContext, table: str, limits: tuple[tuple[str, int | None], ...], seed: int
 ) -> Context:
     own = context.table(table)  # its roles are named: real tables alone are another context
@@ -106,7 +106,7 @@ def parted_tables(context: RelationalContext, subject: str) -> list[str]:
     parted = []
     for table in context.relations.dependents(subject):
         for role, key in product(_REAL, context.relations.path(table, subject)):
-            sizes = {one: len(context.given(one)[key.parent]) for one in _REAL}
+            sizes = {one: len(context.original_frame(one)[key.parent]) for one in _REAL}
             beyond = {one: np.full(n, float(one != role)) for one, n in sizes.items()}
             if (named_cells(context, role, key, beyond, 0.0) > 0).sum() > _PARTED * sizes[role]:
                 parted.append(table)
@@ -124,13 +124,13 @@ def rows_taken(context: Context, rows: dict[str, np.ndarray]) -> Context:
     tables: dict[str, pd.DataFrame] = {}
     given: dict[str, pd.DataFrame] = {}
     for role, positions in rows.items():
-        for frames, table in ((tables, context[role]), (given, context.given(role))):
+        for frames, table in ((tables, context[role]), (given, context.original_frame(role))):
             frames[role] = table.iloc[positions].reset_index(drop=True)
     synthetic, known = tables.pop("synthetic", None), given.pop("synthetic", None)
     real = Context(
         context.schema, tables, levels=context.levels, given=given, precision=context.precision
     )
-    return real if synthetic is None else real.standing_in(synthetic, known)
+    return real if synthetic is None else real.with_rows_as_synthetic(synthetic, known)
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def histories(
 ) -> Histories:
     """Return what the subjects of all roles have in one table, without keys."""
     codes = np.concatenate([*row_codes(context, table, roles, n_bins)])
-    sizes = [len(context.given(role)[subject]) for role in roles]
+    sizes = [len(context.original_frame(role)[subject]) for role in roles]
     starts = np.cumsum([0, *sizes])
     whose = [subject_positions(context, role, table, subject) for role in roles]
     owner = np.concatenate(
@@ -228,7 +228,7 @@ def _value_codes(
     if kind not in NUMERIC:
         pooled = pd.concat([column.astype(object) for column in cells], ignore_index=True)
         codes, values = pd.factorize(pooled)
-        forms = pd.factorize(np.array([folded(str(one)) for one in values], dtype=object))[0]
+        forms = pd.factorize(np.array([fold_text(str(one)) for one in values], dtype=object))[0]
         return np.append(forms, -1)[codes]
     values = [numbers(column.to_frame()).ravel() for column in cells]
     if n_bins is None:

@@ -39,10 +39,10 @@ def least_edits(
     if len(decimals) > WIDE:
         return _least_edits_of_cells(context, rows, space, columns, seed)
     queries = [
-        written(plain_rows(context, role, space, columns)[places], decimals)
+        rows_as_text(plain_rows(context, role, space, columns)[places], decimals)
         for role, places in rows.items()
     ]
-    texts = sorted(set(written(plain_rows(context, "synthetic", space, columns), decimals)))
+    texts = sorted(set(rows_as_text(plain_rows(context, "synthetic", space, columns), decimals)))
     n_compared = affordable(sum(map(len, queries)), max(map(len, texts)))
     kept = sample_positions(len(texts), n_compared, named_seed("texts", seed))
     return [nearest_edits(own, [texts[i] for i in kept]) for own in queries]
@@ -105,7 +105,7 @@ def _decimals(values: np.ndarray) -> int:
     return most
 
 
-def written(rows: np.ndarray, decimals: Sequence[int | None]) -> list[str]:
+def rows_as_text(rows: np.ndarray, decimals: Sequence[int | None]) -> list[str]:
     """Write each row as a text."""
     # Numbers are written in digits and end with a comma. A level is one character, however
     # long its name is, and so is a missing number.

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, diags_array, hstack, issparse
 
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.preprocessing import OneHot, Ranks
-from skeval.tables.transformers import learned
+from skeval.tables.transformers import fitted_transformer
 
 _MAX_WORDS, _MIN_TEXTS = 1000, 2  # with a feature of their own, and texts that have them
 _MAX_INDEXED = np.iinfo(np.int32).max
@@ -45,12 +45,12 @@ class TextSource:
         """Learn features from the texts of these numbers, each as often as it stands there."""
         rows = self.rows(numbers[~np.isnan(numbers)])
         if isinstance(self.vectorizer, str):
-            return _TfIdf.of(self, rows)
+            return _TfIdf.from_rows(self, rows)
         if hasattr(self.vectorizer, "encode"):
             seen = self.vectors[rows] if rows.size else self.vectors[-1:]
             scales = seen.std(axis=0)
             return _Embedded(self, seen.mean(axis=0), np.where(scales > 1e-9, scales, 1.0))
-        return _Fitted(self, learned(self.vectorizer, [*self.texts[rows]] or [""]))
+        return _Fitted(self, fitted_transformer(self.vectorizer, [*self.texts[rows]] or [""]))
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class _TfIdf:
     weights: np.ndarray
 
     @classmethod
-    def of(cls, source: TextSource, rows: np.ndarray) -> _TfIdf:
+    def from_rows(cls, source: TextSource, rows: np.ndarray) -> _TfIdf:
         counts = source.counts[rows]
         n_texts = np.bincount(counts.indices, minlength=counts.shape[1])
         totals = np.bincount(counts.indices, weights=counts.data, minlength=counts.shape[1])
@@ -77,7 +77,7 @@ class _TfIdf:
         norms = np.sqrt(weighted.multiply(weighted).sum(axis=1))
         unit = diags_array(1.0 / np.maximum(norms, 1e-12)) @ weighted
         missing = np.isnan(numbers)[:, None].astype(np.float64)
-        return beside([csr_array(unit), missing])
+        return hstack_features([csr_array(unit), missing])
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class _Fitted:
         return csr_array(features) if issparse(features) else np.asarray(features, dtype=float)
 
 
-def beside(parts: Sequence[Features]) -> Features:
+def hstack_features(parts: Sequence[Features]) -> Features:
     """Return features side by side, sparse if some are; trees read indices of 32 bits only."""
     if not any(map(issparse, parts)):
         return np.hstack(parts)
@@ -128,7 +128,7 @@ class WithTexts:
 
     def transform(self, rows: np.ndarray) -> Features:
         """Return the features, sparse where those of texts are and the classifier reads such."""
-        features = beside(self._parts(rows))
+        features = hstack_features(self._parts(rows))
         if not (self.dense_for and issparse(features)):
             return features
         if (n_bytes := 8 * np.prod(features.shape, dtype=float)) > _DENSE_BYTES:

@@ -41,7 +41,7 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """Return a text without what most readers do not see."""
     # That is letter case, spaces, characters without width, and ways to write the same
     # character.
@@ -119,7 +119,7 @@ def units_of(context: Context, role: str, column: str, unit: str = "words", n: i
 
 def _read(texts: np.ndarray, unit: str) -> Units:
     which, distinct = pd.factorize(texts)
-    lengths, hashes = _cut(distinct.tolist(), unit)
+    lengths, hashes = _hash_units(distinct.tolist(), unit)
     keys, codes = np.unique(hashes, return_inverse=True)
     return Units(which, _numbers_of(distinct), _starts(lengths), keys, codes.astype(np.int32))
 
@@ -156,7 +156,7 @@ def word_spans(text: str) -> list[tuple[int, int]]:
 
 def word_hashes(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return how many words each text has, and a hash of each word, as tables have them."""
-    return _cut(texts, "words")
+    return _hash_units(texts, "words")
 
 
 def _plain(text: str) -> str:
@@ -164,7 +164,7 @@ def _plain(text: str) -> str:
     return low if low.isascii() else unicodedata.normalize("NFC", low)
 
 
-def _cut(texts: list[str], unit: str) -> tuple[np.ndarray, np.ndarray]:
+def _hash_units(texts: list[str], unit: str) -> tuple[np.ndarray, np.ndarray]:
     """Return how many words, or characters, each text has, and a hash of each of them."""
     lengths = np.zeros(len(texts), dtype=np.int64)
     parts, waiting, size = [], [], 0
@@ -175,13 +175,13 @@ def _cut(texts: list[str], unit: str) -> tuple[np.ndarray, np.ndarray]:
         waiting.append(units)
         size += len(low)
         if size > _AT_ONCE:
-            parts.append(_hashed(waiting, unit))
+            parts.append(_hash_batch(waiting, unit))
             waiting, size = [], 0
-    parts.append(_hashed(waiting, unit))
+    parts.append(_hash_batch(waiting, unit))
     return lengths, np.concatenate(parts)
 
 
-def _hashed(texts: list[Any], unit: str) -> np.ndarray:
+def _hash_batch(texts: list[Any], unit: str) -> np.ndarray:
     if unit == "characters":
         points = np.frombuffer("".join(texts).encode("utf-32-le"), dtype="<u4").astype(np.uint64)
         return (points + np.uint64(1)) * _ODD

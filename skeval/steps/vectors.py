@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from skeval.core.context import Context, shared
-from skeval.steps.balls import drawn
+from skeval.steps.balls import sample_size
 from skeval.steps.column_choice import ColumnChoice, chosen_columns
-from skeval.steps.encoded_rows import OfTrain, encoded, preprocessor
+from skeval.steps.encoded_rows import OfTrain, encoded_matrix, preprocessor
 from skeval.steps.neighbors import rows_of
 from skeval.steps.samples import drawn_positions, named_seed
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
@@ -30,11 +30,11 @@ def vectors(
     # In space "gower", and in "euclidean", they are those of "euclidean". Nothing lies
     # farther out than a million standard deviations.
     if not isinstance(space, str):
-        size = drawn(context, role, max_rows)
+        size = sample_size(context, role, max_rows)
         return rows_of(context, role, OfTrain(space), columns, size, seed)
     with np.errstate(invalid="ignore"):  # the mean of a column without values
         whole, owners = (
-            encoded(context, role, OfTrain("euclidean")),
+            encoded_matrix(context, role, OfTrain("euclidean")),
             np.array(feature_owners(context)),
         )
     chosen = set(chosen_columns(context.schema, columns))
@@ -46,7 +46,7 @@ def vectors(
     np.round(rows, 9, out=rows)
     rows += 0.0
     # the rows that `rows_of` takes
-    size = drawn(context, role, max_rows)
+    size = sample_size(context, role, max_rows)
     return (
         rows if size is None else rows[drawn_positions(context, role, size, named_seed(role, seed))]
     )

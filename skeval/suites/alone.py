@@ -32,7 +32,7 @@ from skeval.suites.suite import MetricSuite
 from skeval.tables.frames import as_frame
 from skeval.tables.schema import TableSchema
 from skeval.tables.stated import MAX_VALUE, StatedTable
-from skeval.utils.patterns import bounded
+from skeval.utils.patterns import bounded_pattern
 from skeval.utils.progress import Progress
 
 _NEEDS_TRAIN = "it compares with real rows, or statistics of them, and there are none."
@@ -104,7 +104,7 @@ def evaluate_alone(
     >>> result["ks_complement"].error
     'it compares with real rows, or statistics of them, and there are none.'
     """
-    stated, frame = StatedTable.of(schema), as_frame(synthetic, "synthetic")
+    stated, frame = StatedTable.from_schema(schema), as_frame(synthetic, "synthetic")
     suite = _suite_of(stated, frame)
     with warnings.catch_warnings():  # some are of the stand-in; those of results are given below
         warnings.simplefilter("ignore", MetricWarning)
@@ -145,7 +145,7 @@ def metrics_of(stated: StatedTable) -> dict[str, Metric]:
         listed = {n: [*v, *([] if n in required else [None])] for n, v in levels.items()}
         found["category_adherence"] = CategoryAdherence(listed, columns=list(listed))
     patterns = {
-        name: one if is_date_format(one) else bounded(one, name)
+        name: one if is_date_format(one) else bounded_pattern(one, name)
         for name, one in stated.of_all("pattern").items()
     }
     if formats := patterns | dict(stated.schema.datetime_formats):
@@ -171,7 +171,7 @@ def _boundaries(stated: StatedTable, ranged: list[str]) -> BoundaryAdherence:
 def _stand_in(stated: StatedTable, synthetic: pd.DataFrame) -> Context:
     """Return a context whose train has the stated columns, and in their cells nobody's values."""
     kinds = dict(stated.schema.kinds)
-    _check_named(stated)
+    _check_primary_key(stated)
     required = stated.columns_that_are("required")
     canonical, given = {}, {}
     for name, kind in kinds.items():
@@ -230,7 +230,7 @@ def _not_held(stated: StatedTable) -> list[str]:
     return [f"Nothing is held against what the schema states besides: {named}."] if named else []
 
 
-def _check_named(stated: StatedTable) -> None:
+def _check_primary_key(stated: StatedTable) -> None:
     unknown = [name for name in stated.schema.primary_key if name not in stated.schema.kinds]
     if unknown:
         raise SchemaMismatchError(f"primaryKey names no column: {', '.join(unknown)}.")

@@ -13,7 +13,7 @@ from skeval.core.context import Context
 from skeval.core.needs import unmet
 from skeval.exceptions import MissingInputError, NotRememberedError, TableError
 from skeval.steps.column_choice import nothing_to_measure
-from skeval.steps.members import BLEND, STRONGEST, blended, scores_by_attack
+from skeval.steps.members import BLEND, STRONGEST, blend_scores, scores_by_attack
 from skeval.steps.neighbors import nearest
 
 _MAX_SCORED = 10_000  # rows of each table, by attacks that learn
@@ -57,7 +57,7 @@ def rows_at_risk(context: Context) -> pd.DataFrame:
     if not scored:
         raise TableError("rows at risk: train and holdout have too few rows for any attack.")
     if len(scored) > 1:
-        scored[BLEND] = blended(list(scored.values()))
+        scored[BLEND] = blend_scores(list(scored.values()))
     sizes = context.n_rows("train"), context.n_rows("holdout")
     shares, of_strangers = (np.full((len(scored), n), np.inf) for n in sizes)
     margins = np.full(shares.shape, np.nan)

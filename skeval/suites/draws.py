@@ -225,7 +225,7 @@ def combine_draws(
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("estimate_of")
 
 
-def combined(
+def combine_estimates(
     estimates: np.ndarray, variances: np.ndarray, rule: Rule = "partial", ratio: float = 1.0
 ) -> Combined:
     """Combine the estimates of several tables; see :func:`combine_draws`."""
@@ -267,7 +267,7 @@ def _row(
     of_train = {"train": train["estimate"], "train_low": train["low"], "train_high": train["high"]}
     if len(known) < (1 if rule == "plug_in" else 2):
         return {"estimate": float("nan"), "n_draws": len(known), **of_train}
-    one = combined(known[:, 0], known[:, 1] ** 2, rule, ratio)
+    one = combine_estimates(known[:, 0], known[:, 1] ** 2, rule, ratio)
     low, high = one.interval(confidence)
     ends = (np.array([end]) for end in (train["low"], train["high"], low, high))
     return {

@@ -38,7 +38,9 @@ def unexamined_columns(
     in_memory = not context.is_relational and isinstance(context.train, pd.DataFrame)
     if not measured or not in_memory:
         return ()
-    examined = {name for metric in measured.values() for name in _examined(context, metric)}
+    examined = {
+        name for metric in measured.values() for name in _columns_of_metric(context, metric)
+    }
     foreign = columns_of_foreign_codes(context)
     examined.difference_update(foreign)
     left = [name for name in context.schema.kinds if name not in examined]
@@ -54,7 +56,7 @@ def unexamined_columns(
     return (UnexaminedColumnsWarning(said, left, unique),)
 
 
-def _examined(context: Context, metric: Metric) -> Iterator[str]:
+def _columns_of_metric(context: Context, metric: Metric) -> Iterator[str]:
     """Yield the columns that a metric of privacy examines, by its parameters."""
     from skeval.privacy.copies import ExactMatchShare  # which takes long to import
 

@@ -211,7 +211,7 @@ def _elsewhere() -> dict[str, Feature]:
 
 
 @cache
-def _own() -> dict[str, Feature]:
+def _public_features() -> dict[str, Feature]:
     """Return the public names."""
     names = (name for module in PUBLIC for name in import_module(module).__all__)
     return {plain(name): Feature(name, "", name) for name in names}
@@ -219,7 +219,7 @@ def _own() -> dict[str, Feature]:
 
 def feature_of(name: str) -> Feature | None:
     """Return what ours a name means, of an option, a detail, a plot, a class; None if nothing."""
-    return _elsewhere().get(plain(name)) or _own().get(plain(name))
+    return _elsewhere().get(plain(name)) or _public_features().get(plain(name))
 
 
 def features_of(public: str) -> list[str]:

@@ -13,7 +13,7 @@ from skeval.core.context import Context
 from skeval.exceptions import InvalidParameterError
 from skeval.results.result import Result
 from skeval.steps.groups import beside_one_row_per_group, one_row_per_group
-from skeval.utils.formatting import counted, did_you_mean
+from skeval.utils.formatting import did_you_mean, format_count
 
 _REAL = ("train", "holdout")
 
@@ -41,7 +41,7 @@ def independent_rows(context: Context, groups: str | None) -> Context:
         in_train, in_holdout = (set(context[role][groups].dropna()) for role in _REAL)
         if n_both := len(in_train & in_holdout):
             raise InvalidParameterError(
-                f"groups: {counted(n_both, 'value')} of {groups} in both train and holdout. "
+                f"groups: {format_count(n_both, 'value')} of {groups} in both train and holdout. "
                 "Divide the rows so that each group is in one of them."
             )
     return one_row_per_group(context, groups)

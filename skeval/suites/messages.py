@@ -40,7 +40,7 @@ class RealCells:
     words: set[str]
 
 
-def told(error: Exception, context: Context) -> str:
+def describe_error(error: Exception, context: Context) -> str:
     """Return the class of an exception and what it says, without what may be a real cell."""
     # Messages of skeval quote no cell. In those of others, text in quotes is hidden, but for
     # names of columns and words that no cell has; and so are cells that fewer than ten rows
@@ -53,21 +53,21 @@ def told(error: Exception, context: Context) -> str:
     in_memory = [isinstance(frame, pd.DataFrame) for frame in frames.values()]
     if not text or not frames or not all(in_memory):
         return f"{kind}: {_OPTION} shows where"
-    shown = masked(text[:_READ], _cells(frames))
+    shown = mask_cells(text[:_READ], _cells(frames))
     cut = shown if len(shown) <= _MAX_LENGTH else shown[:_MAX_LENGTH].rsplit(" ", 1)[0] + HIDDEN
     said = f"{kind}: {printable(cut)}"
     return said if cut == text else f"{said} ({_OPTION} shows all)"
 
 
-def masked(text: str, cells: RealCells) -> str:
+def mask_cells(text: str, cells: RealCells) -> str:
     """Return a message with what may be a cell hidden."""
-    text = _QUOTED.sub(lambda found: _quoted(found, cells), text)
+    text = _QUOTED.sub(lambda found: _mask_quotation(found, cells), text)
     text = _without_cells(text, cells)
     text = _NUMBER.sub(lambda found: _number(found[0], cells), text)
     return _MIXED.sub(lambda found: found[0] if _NAME.fullmatch(found[0]) else HIDDEN, text)
 
 
-def _quoted(found: re.Match[str], cells: RealCells) -> str:
+def _mask_quotation(found: re.Match[str], cells: RealCells) -> str:
     mark, inner = found[1], found[2]
     if inner in cells.names:
         return f"{mark}{inner}{mark}"
@@ -93,12 +93,12 @@ def _without_cells(text: str, cells: RealCells) -> str:
             run = _plain(text[start:end])
             if run in cells.whole or (n == _RUN and f" {run} " in cells.texts):
                 hidden.append((start, end))
-    for start, end in _joined(hidden)[::-1]:
+    for start, end in _merge_spans(hidden)[::-1]:
         text = text[:start] + HIDDEN + text[end:]
     return text
 
 
-def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge_spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return spans with those that overlap made one."""
     joined: list[tuple[int, int]] = []
     for start, end in sorted(spans):
@@ -117,7 +117,7 @@ def _real_frames(context: Context) -> Iterator[tuple[str, Any]]:
     """Yield the real tables as they were given, by role and name."""
     for role in ("train", "holdout"):
         if role in context:
-            given = context.given(role)
+            given = context.original_frame(role)
             for name, frame in given.items() if isinstance(given, Mapping) else [("", given)]:
                 yield f"{role} {name}", frame
 

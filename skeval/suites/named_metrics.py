@@ -26,7 +26,7 @@ def preset_metrics(
     return named
 
 
-def metric_named(
+def metric_of_name(
     proper: str, target: str | None, sensitive: str | None
 ) -> tuple[type[Metric], Metric | None]:
     """Return the class of a name; and the metric, if the name is that of a result in a preset."""

@@ -207,7 +207,7 @@ def _elsewhere(kind: str) -> dict[str, tuple[str, ...]]:
 
 
 @cache
-def _found() -> dict[str, str]:
+def _proper_names() -> dict[str, str]:
     """Return the proper name of each name as it is looked up: short names stand for themselves."""
     rows = table_of_names().values()
     own = [(row.kind, row.kind) for row in rows]
@@ -225,7 +225,7 @@ def proper_name(name: str) -> str | None:
     for one in (name, last):
         if one in table or any(one in row.short for row in table.values()):
             return one
-    return _found().get(plain(name)) or _found().get(plain(last))
+    return _proper_names().get(plain(name)) or _proper_names().get(plain(last))
 
 
 def nearest_names(name: str, n: int = 3) -> list[str]:

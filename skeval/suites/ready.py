@@ -9,7 +9,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from skeval.exceptions import InvalidParameterError
-from skeval.suites.named_metrics import metric_named
+from skeval.suites.named_metrics import metric_of_name
 from skeval.suites.names import proper_name, unknown_name
 from skeval.suites.populations import is_whole
 from skeval.suites.presets import PRESETS, survival, with_disclosure
@@ -124,11 +124,11 @@ def make_suite(
                 "make_suite: target and sensitive are of presets. Give them to the metrics, such "
                 "as make_suite([TSTR(target)])."
             )
-        named = dict(preset) if isinstance(preset, Mapping) else _named(preset)
+        named = dict(preset) if isinstance(preset, Mapping) else _name_metrics(preset)
         made = MetricSuite(named, **settings, schema=schema)
         made.check_parameters()
         return made
-    preset = _known(preset)
+    preset = _normalize_preset(preset)
     _check_columns(preset, target, duration, event)
     if schema is not None and (duration is not None or known):
         raise InvalidParameterError(
@@ -191,7 +191,7 @@ _WITH_SURVIVAL = (_SURVIVAL, "report", "utility")  # presets that may have metri
 _OF_PERSONS = ("report", "privacy")  # presets to which measures of persons are added
 
 
-def _named(metrics: Sequence[Any]) -> list[tuple[str, Any]]:
+def _name_metrics(metrics: Sequence[Any]) -> list[tuple[str, Any]]:
     """Name metrics by their classes in snake case, those of one class by a number behind it."""
     metrics = [_of_name(one) if isinstance(one, str) else one for one in metrics]
     names = [snake_case(type(metric).__name__) for metric in metrics]
@@ -208,7 +208,7 @@ def _of_name(name: str) -> Metric:
     proper = proper_name(name)
     if proper is None:
         raise InvalidParameterError(f"make_suite: {unknown_name(name)}")
-    kind, ready = metric_named(proper, "", "")
+    kind, ready = metric_of_name(proper, "", "")
     parameters = signature(kind).parameters.values()
     if required := [one.name for one in parameters if one.default is one.empty]:
         raise InvalidParameterError(
@@ -218,7 +218,7 @@ def _of_name(name: str) -> Metric:
     return kind() if ready is None else ready
 
 
-def _known(preset: str) -> str:
+def _normalize_preset(preset: str) -> str:
     """Return the name of a preset as it is written here: capitals do not matter."""
     written = preset.lower() if isinstance(preset, str) else preset
     if isinstance(written, str) and written in (*PRESETS, _SURVIVAL):

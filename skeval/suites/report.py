@@ -18,14 +18,14 @@ from skeval.results.comparison import Comparison
 from skeval.results.provenance import Date, Provenance
 from skeval.results.rendering import ENDINGS
 from skeval.results.suite_result import SuiteResult
-from skeval.steps.samples import sampled
+from skeval.steps.samples import sample_rows
 from skeval.suites.ready import make_suite
 from skeval.suites.suite import MetricSuite
 from skeval.tables.relational_data import RelationalData, read_folder
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import Accept, TableSchema
 from skeval.utils.files import check_output
-from skeval.utils.progress import Shown, shown
+from skeval.utils.progress import Shown, show_progress
 from skeval.utils.signatures import bound_by
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def report(
         schema, chosen, suite = _of_tables(train, schema, columns, suite, limits, random_state)
     else:
         chosen = ReportColumns.of(cast("Wanted", columns))
-        train, holdout = _sampled(train, holdout, limits, random_state)
+        train, holdout = _sample_tables(train, holdout, limits, random_state)
         if suite is None:
             suite = report_suite(chosen, random_state, **asked)
     if is_made_here:
@@ -252,7 +252,7 @@ def report(
     if groups is not None:
         suite = cast("MetricSuite", clone(suite).set_params(groups=groups))
     stated = stated_release(release, suite.all_metrics)  # before the work
-    with shown(progress) as tick:
+    with show_progress(progress) as tick:
         measure: dict[str, Any] = {"progress": tick("measured"), "date": date, "release": stated}
         suite.fit(train, holdout, schema=schema)
         many = _are_candidates(train, synthetic)
@@ -282,7 +282,7 @@ def _of_tables(
     return relations, chosen, suite
 
 
-def _sampled(
+def _sample_tables(
     train: Any, holdout: Any, limits: tuple[Limit, Limit], random_state: int
 ) -> tuple[Any, Any]:
     """Draw rows of train, and of the holdout if there is one, up to their limits."""
@@ -406,14 +406,14 @@ def _looking_at(metric: Metric, columns: ReportColumns) -> dict[str, Any]:
     """Return the parameters of a metric of the report that say which columns it looks at."""
     if metric.report_columns == "pairs":
         return {
-            "columns": _joined(columns.univ, columns.biv),
+            "columns": _join_choices(columns.univ, columns.biv),
             "n_pairs": None if columns.pairs == "all" else columns.pairs,
             "pair_columns": columns.biv,
         }
     return {"columns": getattr(columns, metric.report_columns)} if metric.report_columns else {}
 
 
-def _joined(first: Chosen, second: Chosen) -> Chosen | None:
+def _join_choices(first: Chosen, second: Chosen) -> Chosen | None:
     """Return a choice that holds both; all columns where that is not known before the table is."""
     if isinstance(first, int) and isinstance(second, int):
         return max(first, second)
@@ -424,7 +424,7 @@ def _joined(first: Chosen, second: Chosen) -> Chosen | None:
 
 def sampled_table(table: Any, n_drawn: int | None, seed: int, role: str) -> Any:
     """Return a seeded sample of a table's rows; a table larger than memory stays where it is."""
-    return sampled(read_rows(table, role), n_drawn, seed)
+    return sample_rows(read_rows(table, role), n_drawn, seed)
 
 
 def _positive(limit: Limit, name: str) -> Limit:

@@ -15,15 +15,15 @@ def in_space(metric: Metric, space: Any) -> Metric:
     own: Metric = clone(metric)
     if space is None:
         return own
-    _put(own, space)
+    _set_space(own, space)
     return own
 
 
-def _put(metric: Metric, space: Any) -> None:
+def _set_space(metric: Metric, space: Any) -> None:
     parameters = metric.get_params(deep=False)
     if "space" in parameters:
         is_default = isinstance(space, str) and space == "gower"
         metric.set_params(space=space, **({} if is_default else metric.in_other_spaces))
     for held in parameters.values():
         if isinstance(held, Metric):
-            _put(held, space)
+            _set_space(held, space)

@@ -35,7 +35,7 @@ from skeval.results.provenance import Date, describe, stamp
 from skeval.results.rendering import rendering
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
-from skeval.steps.column_choice import check_measured
+from skeval.steps.column_choice import check_measurable
 from skeval.steps.holdout_shift import shift_notices, unnoticed_shift_notices
 from skeval.steps.single_values import holdout_use_notices
 from skeval.steps.table_notices import table_notices
@@ -44,13 +44,13 @@ from skeval.suites.at_risk import RowsAtRisk
 from skeval.suites.diagram import BlockOfMetrics
 from skeval.suites.examined import unexamined_columns
 from skeval.suites.groups import independent_rows, result_of, with_groups
-from skeval.suites.messages import told
+from skeval.suites.messages import describe_error
 from skeval.suites.populations import of_population
 from skeval.suites.spaces import in_space
 from skeval.tables.schema import Accept, TableSchema
-from skeval.tables.transformers import with_fitted
+from skeval.tables.transformers import with_fitted_transformers
 from skeval.utils.cores import Cores, sharing, using, waiting
-from skeval.utils.engines import carried
+from skeval.utils.engines import with_current_engine
 from skeval.utils.formatting import did_you_mean
 from skeval.utils.limits import within_limits
 from skeval.utils.parameters import (
@@ -199,7 +199,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
         self.groups = groups
 
     def __sklearn_clone__(self) -> Self:
-        return with_fitted(super().__sklearn_clone__(), self)
+        return with_fitted_transformers(super().__sklearn_clone__(), self)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, those of the metrics as `name__parameter`."""
@@ -319,7 +319,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
             schema = with_groups(schema, self.groups, getattr(train, "columns", None))
         context = read_context(train, holdout, schema=schema, max_rows=self.max_rows)
         if not context.is_relational:
-            check_measured(context.schema, self._named_columns(), type(self).__name__)
+            check_measurable(context.schema, self._named_columns(), type(self).__name__)
         independent = independent_rows(context, self.groups)
         fitted: dict[str, Metric] = {}
         skipped: dict[str, str] = {}
@@ -387,7 +387,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
         check_is_fitted(self, "context_")
         stamp(date)  # an illegal one is found before the work
         stated = stated_release(release, self.all_metrics)
-        results = self._evaluated(self._with(synthetic), progress, date, stated)
+        results = self._evaluate_metrics(self._with(synthetic), progress, date, stated)
         results.look_up = RowsAtRisk(self.context_, synthetic)
         return results
 
@@ -480,7 +480,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
                     done = i * n_metrics + n_done
                     progress(f"{table}: {name}", done, len(contexts) * n_metrics)
 
-            results[table] = self._evaluated(context, tick, date, stated)
+            results[table] = self._evaluate_metrics(context, tick, date, stated)
             variations[table] = {
                 name: variation
                 for name, metric in self.metrics_.items()
@@ -509,7 +509,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
         lenient = all(metric.tags.lenient for metric in self.metrics_.values())
         return self.context_.with_synthetic(synthetic, lenient=lenient)
 
-    def _evaluated(
+    def _evaluate_metrics(
         self, context: Context, progress: Progress | None, date: Date, release: Release | None
     ) -> SuiteResult:
         done: list[str] = []
@@ -523,7 +523,9 @@ class MetricSuite(FeatureNames, _BaseComposition):
                 progress(name, len(done), len(self.metrics_))
             return result
 
-        here = carried(measure)  # threads do not know what engine was chosen in this one
+        here = with_current_engine(
+            measure
+        )  # threads do not know what engine was chosen in this one
         # this thread waits for those of the metrics
         with sharing(self.n_jobs) as cores, waiting():
             parallel = Parallel(n_jobs=cores.n, backend="threading")
@@ -558,7 +560,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
         except Exception as error:  # of anyone's metric; the others must not be lost
             if self.on_error == "raise":
                 raise
-            text = told(error, context)  # warnings are logged, results saved
+            text = describe_error(error, context)  # warnings are logged, results saved
             warning = MetricFailedWarning(f"{name} failed: {text}")
             failures.append(warning)
             kind = type(metric).__name__

@@ -94,17 +94,17 @@ def are_placeholders(cells: pd.Series, column: str) -> np.ndarray:
     return said.isin({*_PLACEHOLDERS, "", column.strip().casefold()}).to_numpy(dtype=bool)
 
 
-def described(cells: pd.Series, column: str) -> str:
+def describe_unread_cells(cells: pd.Series, column: str) -> str:
     """Describe cells that were not read: placeholders are quoted, others described by form."""
     texts = cells.astype(str).drop_duplicates().iloc[:_DESCRIBED]
     is_placeholder = are_placeholders(texts, column)
-    forms = {_quoted(text, column) for text in texts[is_placeholder]}
+    forms = {_quote_placeholder(text, column) for text in texts[is_placeholder]}
     for text in texts[~is_placeholder]:
         forms.add(next((form for like, form in _FORMS if like.fullmatch(text)), "other text"))
     return ", ".join(sorted(forms))
 
 
-def _quoted(text: str, column: str) -> str:
+def _quote_placeholder(text: str, column: str) -> str:
     word = text.strip()
     if word.casefold() == column.strip().casefold():
         return "the name of the column"

@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from skeval.exceptions import InvalidParameterError
-from skeval.tables.transformers import learned, with_fitted
+from skeval.tables.transformers import fitted_transformer, with_fitted_transformers
 from skeval.utils.parameters import Legal
 
 _MAX_FEATURES = 4096  # of a matrix that is dense
@@ -70,14 +70,14 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         self.embedder = embedder
 
     def __sklearn_clone__(self) -> Self:
-        return with_fitted(super().__sklearn_clone__(), self)
+        return with_fitted_transformers(super().__sklearn_clone__(), self)
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
         """Learn from the distinct texts of each column."""
         self.embedders_ = {
             name: self.embedder
             if hasattr(self.embedder, "encode")
-            else learned(self.embedder, sorted(set(_present(values))) or [""])
+            else fitted_transformer(self.embedder, sorted(set(_present(values))) or [""])
             for name, values in X.items()
         }
         return self

@@ -30,7 +30,7 @@ from skeval.exceptions import (
 from skeval.tables.cells import (
     EXACT,
     are_placeholders,
-    described,
+    describe_unread_cells,
     is_plain,
     nearly_all,
     plain_values,
@@ -47,7 +47,7 @@ from skeval.tables.schema import (
     with_real_levels,
 )
 from skeval.tables.sources import source_of
-from skeval.tables.spelling import MAX_NAMED, listed, respelled, spelled
+from skeval.tables.spelling import MAX_NAMED, list_columns, match_spelling, spelling_warnings
 
 
 def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any] | pd.DataFrame) -> pd.DataFrame:
@@ -117,7 +117,7 @@ def as_frame(table: Any, role: str) -> pd.DataFrame:
             "and imaginary parts as columns of their own, or drop them."
         )
     odd = [n for n, kind in dtypes.items() if kind == _OBJECT or isinstance(kind, pd.PeriodDtype)]
-    return with_columns(frame, {name: _held(frame[name]) for name in odd})
+    return with_columns(frame, {name: _clean_objects(frame[name]) for name in odd})
 
 
 def _read_whole(table: Any, role: str) -> pd.DataFrame:
@@ -165,7 +165,7 @@ def _converts(table: Any, column: str) -> bool:
     return True
 
 
-def _held(values: pd.Series) -> pd.Series:
+def _clean_objects(values: pd.Series) -> pd.Series:
     """Return a column of objects with texts that any file can hold, and missing cells that show.
 
     Periods are read as dates: their order and distances count.
@@ -311,7 +311,7 @@ class Oddities:
 
     def note_spelling(self, name: str, levels: Sequence[str], real: Sequence[str]) -> None:
         """Note whether a column spells real levels differently."""
-        if respelled(levels, real):
+        if match_spelling(levels, real):
             self._respelled.append(name)
 
     def join(self, others: Oddities) -> None:
@@ -330,7 +330,7 @@ class Oddities:
         unread = given[missing & given.notna().to_numpy(dtype=bool)]
         count, cells = len(unread), "1 cell" if len(unread) == 1 else f"{len(unread)} cells"
         n_read, n_other = n_cells - count, count - int(are_placeholders(unread, name).sum())
-        said = f"no dates as {form}" if form and n_other else described(unread, name)
+        said = f"no dates as {form}" if form and n_other else describe_unread_cells(unread, name)
         self._cells[name] = f"{name} ({cells}: {said})"
         stated = name not in self.schema.inferred and n_other < n_read
         if n_read and (self.role not in _REAL or stated or nearly_all(n_read, n_other)):
@@ -358,7 +358,7 @@ class Oddities:
         extra = [
             name if len(name) <= _MAX_NAME_LENGTH else f"{name[:12]}..." for name in self.extra
         ]
-        said: list[MetricWarning] = [*spelled(self.role, self._respelled)]
+        said: list[MetricWarning] = [*spelling_warnings(self.role, self._respelled)]
         if self._cells:
             said.insert(0, UnreadCellsWarning(self._of_unread()))
         return tuple(said) + tuple(
@@ -370,7 +370,7 @@ class Oddities:
     def _of_unread(self) -> str:
         """Return the sentence on cells that were not read, with at most three columns."""
         named = list(self._cells)[:MAX_NAMED]
-        said = f"{self.role} {_UNREAD.format(listed(list(self._cells.values())))}"
+        said = f"{self.role} {_UNREAD.format(list_columns(list(self._cells.values())))}"
         kinds = ", ".join(f"{name!r}: 'categorical'" for name in named)
         return f"{said} categories, pass schema={{{kinds}}}."
 
@@ -488,7 +488,7 @@ def respelled_columns(
     train: Mapping[str, Sequence[str]], other: Mapping[str, Sequence[str]]
 ) -> list[str]:
     """Return the columns in which another real table spells levels of train differently."""
-    return [name for name, levels in other.items() if respelled(levels, train[name])]
+    return [name for name, levels in other.items() if match_spelling(levels, train[name])]
 
 
 def levels_of(frame: pd.DataFrame, schema: TableSchema) -> dict[str, list[str]]:

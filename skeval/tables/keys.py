@@ -148,7 +148,7 @@ def _texts(column: pd.Series) -> np.ndarray:
     return np.array([*texts, None], dtype=object)[levels]
 
 
-def included(values: pd.Series, keys: pd.Series) -> float:
+def fraction_in_keys(values: pd.Series, keys: pd.Series) -> float:
     """Return the share of values, missing ones left out, that are among the keys; nan of none."""
     codes, named = key_codes(values.to_frame(), keys.to_frame())
     present = codes[codes >= 0]

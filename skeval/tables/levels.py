@@ -12,7 +12,7 @@ import pandas as pd
 
 from skeval.exceptions import DifferentFormWarning
 from skeval.tables.schema import sorted_labels, with_real_levels
-from skeval.tables.spelling import listed
+from skeval.tables.spelling import list_columns
 
 # what pandas reads as a missing cell in CSV files
 _READ_AS_MISSING = frozenset(
@@ -60,9 +60,9 @@ def with_missing_as_in_train(
             continue
         changed.append(name)
     said = (
-        f"{role} contains missing cells in {listed(changed)} where train contains a text such as "
-        "'NA', or the other way round. They are treated as in train. Store all tables in one file "
-        "format, or write another code for that category."
+        f"{role} contains missing cells in {list_columns(changed)} where train contains a text "
+        "such as 'NA', or the other way round. They are treated as in train. Store all tables in "
+        "one file format, or write another code for that category."
     )
     return rows, given, (DifferentFormWarning(said),) if changed else ()
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skeval.exceptions import MetricWarning, TableError
-from skeval.utils.dependencies import needed
+from skeval.utils.dependencies import import_optional
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +63,7 @@ class Place:
     url: str = field(default="", repr=False)
 
     @classmethod
-    def of(cls, given: str | Path | Place) -> Place:
+    def from_path(cls, given: str | Path | Place) -> Place:
         """Return the place that a path or a URL names, with what stands behind its ``#``."""
         if isinstance(given, Place):
             return given
@@ -107,7 +107,7 @@ class Place:
         return f"{self.path}#{self.part}" if self.part and not self.is_query else str(self.path)
 
 
-def gathered(rows: Iterable[Iterable[tuple[Hashable, Any]]]) -> dict[Hashable, list[Any]]:
+def gather_cells(rows: Iterable[Iterable[tuple[Hashable, Any]]]) -> dict[Hashable, list[Any]]:
     """Return the cells of each column; a cell that a row does not have is None."""
     cells: dict[Hashable, list[Any]] = {}
     for n_rows, row in enumerate(rows, start=1):
@@ -161,22 +161,27 @@ def read_part(place: Place) -> pd.DataFrame:
 
 
 def _of_workbook(path: Path, part: str) -> pd.DataFrame:
-    openpyxl = needed(f"{path}, a workbook of Excel,", "openpyxl", 'pip install "skeval[excel]"')
+    openpyxl = import_optional(
+        f"{path}, a workbook of Excel,", "openpyxl", 'pip install "skeval[excel]"'
+    )
     has_formulas = _check_workbook(path)
 
-    def opened(*, values: bool) -> Any:
+    def open_workbook(*, values: bool) -> Any:
         return openpyxl.load_workbook(path, read_only=True, data_only=values, keep_links=False)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of styles and forms, which are not read
         try:
-            with closing(opened(values=True)) as book:
+            with closing(open_workbook(values=True)) as book:
                 sheets = {s.title: s for s in book.worksheets if any(map(_is_filled, _top(s)))}
                 name = chosen_part(part, list(sheets), "sheet")
                 table = _table_of(_rows_of(sheets[name]))
             unsaved = []
             if has_formulas and table.isna().any(axis=None):
-                with closing(opened(values=True)) as book, closing(opened(values=False)) as other:
+                with (
+                    closing(open_workbook(values=True)) as book,
+                    closing(open_workbook(values=False)) as other,
+                ):
                     unsaved = _without_values(_rows_of(book[name]), _rows_of(other[name]))
         except (KeyError, IndexError, AttributeError, TypeError, SyntaxError) as error:
             # what openpyxl raises over broken workbooks; SyntaxError is that of broken XML
@@ -245,7 +250,7 @@ def _table_of(rows: Iterator[tuple[Any, ...]]) -> pd.DataFrame:
     names = next(filter(_is_filled, rows))
     import pandas as pd
 
-    cells = gathered(enumerate(map(_value, row)) for row in rows if _is_filled(row))
+    cells = gather_cells(enumerate(map(_value, row)) for row in rows if _is_filled(row))
     kept = {
         place: column
         for place, column in cells.items()
@@ -300,7 +305,9 @@ def _of_sqlite(path: Path, place: Place) -> pd.DataFrame:
             known = (
                 "SELECT name, type FROM sqlite_master WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'"
             )
-            return _asked(base.cursor(), place, known, is_table=lambda kind: kind == "table")
+            return _query_database(
+                base.cursor(), place, known, is_table=lambda kind: kind == "table"
+            )
     except sqlite3.Error as error:
         ended = str(error) == "interrupted"
         what = "it takes too long; write the table as Parquet" if ended else str(error)
@@ -328,14 +335,18 @@ def _uri_of_sqlite(path: Path) -> Iterator[str]:
 
 
 def _of_duckdb(path: Path, place: Place) -> pd.DataFrame:
-    duckdb = needed(f"{path}, a database of DuckDB,", "duckdb", 'pip install "skeval[duckdb]"')
+    duckdb = import_optional(
+        f"{path}, a database of DuckDB,", "duckdb", 'pip install "skeval[duckdb]"'
+    )
     try:
         with closing(duckdb.connect(str(path), read_only=True, config=_CLOSED)) as base:
             known = (
                 "SELECT table_name, table_type FROM information_schema.tables "
                 "WHERE table_schema = 'main' ORDER BY ALL"
             )
-            return _asked(base.cursor(), place, known, is_table=lambda kind: kind == "BASE TABLE")
+            return _query_database(
+                base.cursor(), place, known, is_table=lambda kind: kind == "BASE TABLE"
+            )
     except duckdb.Error as error:
         # of a query that cannot run the message quotes the query, of others perhaps a cell
         kinds = (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException)
@@ -343,7 +354,9 @@ def _of_duckdb(path: Path, place: Place) -> pd.DataFrame:
         raise ValueError(f"{type(error).__name__}{text}.") from None
 
 
-def _asked(cursor: Any, place: Place, known: str, is_table: Callable[[str], bool]) -> pd.DataFrame:
+def _query_database(
+    cursor: Any, place: Place, known: str, is_table: Callable[[str], bool]
+) -> pd.DataFrame:
     """Return what a query gives, or all of a table: the only one, or the one that is named."""
     query = place.part
     if not place.is_query:
@@ -352,19 +365,19 @@ def _asked(cursor: Any, place: Place, known: str, is_table: Callable[[str], bool
         name = chosen_part(place.part, names, "table")
         query = 'SELECT * FROM "{}"'.format(name.replace('"', '""'))
     cursor.execute(query)
-    return _fetched([column[0] for column in cursor.description], cursor)
+    return _fetch_table([column[0] for column in cursor.description], cursor)
 
 
-def _fetched(names: Sequence[Any], cursor: Any) -> pd.DataFrame:
+def _fetch_table(names: Sequence[Any], cursor: Any) -> pd.DataFrame:
     """Return the rows of a query as a table."""
     import pandas as pd
 
-    cells = gathered(enumerate(row) for row in _rows_fetched(cursor))
+    cells = gather_cells(enumerate(row) for row in _fetch_rows(cursor))
     table = pd.DataFrame(cells or {place: [] for place in range(len(names))})
     return table.set_axis(list(map(str, names)), axis="columns")
 
 
-def _rows_fetched(cursor: Any) -> Iterator[Any]:
+def _fetch_rows(cursor: Any) -> Iterator[Any]:
     n_bytes = 0
     while rows := cursor.fetchmany(_FETCHED):
         for row in rows:
@@ -378,7 +391,7 @@ def _rows_fetched(cursor: Any) -> Iterator[Any]:
 
 
 def _of_url(place: Place) -> pd.DataFrame:
-    sa = needed(str(place), "sqlalchemy", 'pip install "skeval[sql]"')
+    sa = import_optional(str(place), "sqlalchemy", 'pip install "skeval[sql]"')
     try:
         engine = sa.create_engine(place.url, poolclass=sa.pool.NullPool)
     except ImportError as error:
@@ -395,7 +408,7 @@ def _of_url(place: Place) -> pd.DataFrame:
     try:  # nothing is committed
         with engine.connect().execution_options(**options) as connection:
             result = _result(sa, connection, place)
-            return _fetched(list(result.keys()), result)
+            return _fetch_table(list(result.keys()), result)
     except sa.exc.SQLAlchemyError as error:
         cause = getattr(error, "orig", None) or error
         raise ValueError(

@@ -19,7 +19,7 @@ import pandas as pd
 
 from skeval.exceptions import DifferentFormWarning
 from skeval.tables.schema import storage_dtype
-from skeval.tables.spelling import listed, spelled
+from skeval.tables.spelling import list_columns, spelling_warnings
 
 
 class Decimals(NamedTuple):
@@ -228,11 +228,14 @@ def form_notices(
     """Return the warnings about columns that train and holdout contain in different forms."""
     columns = [f"{name} ({said_of(form)})" for name, form in coarser.items()]
     rounded = (
-        f"train and holdout are stored to different precision in {listed(columns)}. In these "
+        f"train and holdout are stored to different precision in {list_columns(columns)}. In these "
         "columns, all tables are rounded to the coarser form. Store the columns of both tables in "
         "the same form to compare all digits."
     )
-    return (*((DifferentFormWarning(rounded),) if columns else ()), *spelled("holdout", respelled))
+    return (
+        *((DifferentFormWarning(rounded),) if columns else ()),
+        *spelling_warnings("holdout", respelled),
+    )
 
 
 def said_of(form: Storage) -> str:

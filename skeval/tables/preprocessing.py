@@ -137,7 +137,7 @@ class Discretizer(TransformerMixin, BaseEstimator):
         """Learn the cells from a canonical table; see :meth:`fit`."""
         check_parameters(type(self).__name__, self.get_params(), legal_sets(type(self)))
         self.schema_, self.levels_ = schema, {name: list(of) for name, of in levels.items()}
-        self.cells_ = {name: self._cut(frame[name]) for name in self.schema_.measured}
+        self.cells_ = {name: self._cells_of_column(frame[name]) for name in self.schema_.measured}
         self.n_cells_ = np.array([cells.n_cells for cells in self.cells_.values()])
         return self
 
@@ -178,7 +178,7 @@ class Discretizer(TransformerMixin, BaseEstimator):
                 codes[column.isna().to_numpy(), j] = -1
         return codes
 
-    def _cut(self, column: pd.Series) -> Cells:
+    def _cells_of_column(self, column: pd.Series) -> Cells:
         values = column_values(column)
         if isinstance(column.dtype, pd.CategoricalDtype):
             return _cut_categories(values, self.max_categories)
@@ -246,7 +246,7 @@ class Ranks:
     nominal: tuple[bool, ...]
 
     @classmethod
-    def of(cls, rows: np.ndarray, nominal: Sequence[bool]) -> Ranks:
+    def from_rows(cls, rows: np.ndarray, nominal: Sequence[bool]) -> Ranks:
         """Learn the places."""
         seen, places = [], []
         for column, is_code in zip(rows.T, nominal, strict=True):
@@ -302,7 +302,7 @@ class OneHot:
     owners: np.ndarray
 
     @classmethod
-    def of(cls, rows: np.ndarray, nominal: Sequence[bool]) -> OneHot:
+    def from_rows(cls, rows: np.ndarray, nominal: Sequence[bool]) -> OneHot:
         """Learn means, scales and levels."""
         most = max(2, min(_MAX_LEVELS, _MAX_COLUMNS // max(1, sum(nominal))))
         numbers = _without_infinities(rows)
@@ -327,7 +327,7 @@ class OneHot:
         parts = [
             _indicators(rows[:, j], self.levels[j])
             if is_code
-            else _standardised(rows[:, j], self.centres[j], self.scales[j])
+            else _standardize(rows[:, j], self.centres[j], self.scales[j])
             for j, is_code in enumerate(self.nominal)
         ]
         owners = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
@@ -338,7 +338,7 @@ def _without_infinities(values: np.ndarray) -> np.ndarray:
     return np.where(np.abs(values) <= _LARGEST, values, np.nan)
 
 
-def _standardised(values: np.ndarray, centre: float, scale: float) -> np.ndarray:
+def _standardize(values: np.ndarray, centre: float, scale: float) -> np.ndarray:
     values = _without_infinities(values)
     missing = np.isnan(values)
     return np.column_stack([np.where(missing, 0.0, (values - centre) / scale), missing])

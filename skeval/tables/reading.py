@@ -32,9 +32,9 @@ from skeval.exceptions import (
     TableError,
 )
 from skeval.tables.cells import LEADING_ZERO, datetime_format
-from skeval.tables.places import DATABASES, PARQUET, WORKBOOKS, Place, gathered, read_part
+from skeval.tables.places import DATABASES, PARQUET, WORKBOOKS, Place, gather_cells, read_part
 from skeval.utils.dependencies import needed_pyarrow
-from skeval.utils.formatting import counted
+from skeval.utils.formatting import format_count
 
 _HEAD = 1 << 16  # bytes that are looked at
 _MAX_LINES = 50
@@ -78,10 +78,10 @@ class Dialect:
                 none = f"there is no encoding {self.encoding}."
                 raise InvalidParameterError(none) from error
 
-    def of(self, path: Path) -> Dialect:
+    def detect(self, path: Path) -> Dialect:
         """Return the dialect of one file: what is not given, as its first lines look."""
         plain = "\t" if ".tsv" in path.suffixes else ","
-        with opened(path) as file:
+        with open_file(path) as file:
             head = file.read(_HEAD)
         encoding = self.encoding or _encoding_of(head)
         lines = head.decode(encoding, errors="replace").splitlines()
@@ -91,7 +91,7 @@ class Dialect:
         sep = self.sep or _separator(lines, plain)
         return Dialect(sep, encoding, self.decimal or _decimal(lines, sep))
 
-    def guessed(self, read: Dialect, path: Path) -> str:
+    def describe_guesses(self, read: Dialect, path: Path) -> str:
         """Say what was found out of a file, other than what is plain; nothing if all was given."""
         plain = "\t" if ".tsv" in path.suffixes else ","
         parts = [
@@ -115,7 +115,7 @@ class Dialect:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
+def open_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file, unpacked as pandas does."""
     suffix = path.suffix.lower()
     if suffix == ".zip":
@@ -129,12 +129,12 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             yield file
 
 
-def check_unpacked(path: Path, most: float = math.inf) -> None:
+def check_unpacked_size(path: Path, most: float = math.inf) -> None:
     """Raise where few packed bytes would fill the memory, as a line without end or many lines."""
     if path.suffix.lower() not in PACKINGS:
         return
     n_bytes = line = 0
-    with opened(path) as file:
+    with open_file(path) as file:
         while block := file.read(_BLOCK):
             n_bytes += len(block)
             line = line + len(block) if b"\n" not in block else len(block) - block.rindex(b"\n") - 1
@@ -197,8 +197,8 @@ def _check_first_line(lines: list[str], separators: Sequence[str]) -> None:
         n_titles = next((i for i, row in enumerate(rows) if len(row) > 1), 0)
         if n_titles and _has_header_of_numbers(rows[n_titles:]):
             raise ValueError(
-                f"it seems to have a title of {counted(n_titles, 'line')} above the names of its "
-                "columns; remove the title, or name the separator of the cells with --sep."
+                f"it seems to have a title of {format_count(n_titles, 'line')} above the names of "
+                "its columns; remove the title, or name the separator of the cells with --sep."
             )
 
 
@@ -269,7 +269,7 @@ def read_table(
     table: str | Path | Place, *, header: bool = False, dialect: Dialect = PLAIN
 ) -> pd.DataFrame:
     """Read a table from a file or a database; columns of numbers with leading zeros stay text."""
-    place = Place.of(table)
+    place = Place.from_path(table)
     if place.path is not None:
         check_exists(place.path)
     kind = _kind_of(place)
@@ -323,7 +323,7 @@ def _read(place: Place, kind: str, *, header: bool, dialect: Dialect) -> pd.Data
         return _read_arrow(path)
     if kind in _LINES:
         return _read_lines(path)
-    check_unpacked(path, _MAX_PACKED)
+    check_unpacked_size(path, _MAX_PACKED)
     return _in_its_dialect(path, dialect, header=header)
 
 
@@ -370,8 +370,8 @@ def _read_arrow(path: Path) -> pd.DataFrame:
 
 def _read_lines(path: Path) -> pd.DataFrame:
     """Read JSON lines: an object of names and plain values each."""
-    with opened(path) as file:
-        cells = gathered(_objects(file, is_packed=path.suffix.lower() in PACKINGS))
+    with open_file(path) as file:
+        cells = gather_cells(_objects(file, is_packed=path.suffix.lower() in PACKINGS))
     nested = [
         name for name, column in cells.items() if any(isinstance(c, dict | list) for c in column)
     ]
@@ -402,7 +402,7 @@ def _objects(file: BinaryIO, *, is_packed: bool) -> Iterator[Any]:
 
 
 def _in_its_dialect(path: Path, dialect: Dialect, *, header: bool) -> pd.DataFrame:
-    read = dialect.of(path)
+    read = dialect.detect(path)
     try:
         table = _read_csv(path, read.settings(), header=header)
     except UnicodeDecodeError:
@@ -410,7 +410,7 @@ def _in_its_dialect(path: Path, dialect: Dialect, *, header: bool) -> pd.DataFra
             raise
         read = read.in_fallback()
         table = _read_csv(path, read.settings(), header=header)
-    if guessed := dialect.guessed(read, path):
+    if guessed := dialect.describe_guesses(read, path):
         note(f"{path} was read with {guessed}, as it seems to be written.")
     return table
 

@@ -12,7 +12,7 @@ import pandas as pd
 from skeval.tables.cells import (
     MAX_LEVELS,
     are_compact_dates,
-    described,
+    describe_unread_cells,
     inferred_type,
     is_plain,
     nearly_all,
@@ -39,7 +39,7 @@ class ColumnReason(NamedTuple):
     proposed: Kind | None = None
 
     @property
-    def stated(self) -> Kind | dict[str, str]:
+    def column_entry(self) -> Kind | dict[str, str]:
         """What a file says of the column: its kind, with the one that is proposed next to it."""
         if self.proposed is None:
             return self.kind
@@ -166,7 +166,7 @@ def _with_unread(why: str, unread: pd.Series, name: str) -> str:
         return why
     cells = "1 cell" if len(unread) == 1 else f"{len(unread):,} cells"
     read = why.replace("that all read", "that read")
-    return f"{read}; {cells} counted as missing: {described(unread, name)}"
+    return f"{read}; {cells} counted as missing: {describe_unread_cells(unread, name)}"
 
 
 def _of_categories(distinct: Iterable[str], n_rows: int, *, in_texts: bool) -> tuple[str, str]:

@@ -154,10 +154,12 @@ class RelationalData(Mapping[str, pd.DataFrame]):
             name: table.iloc[positions[name]].reset_index(drop=True) if name in positions else table
             for name, table in self._tables.items()
         }
-        return self._of(rows, self.schema)
+        return self._from_frames(rows, self.schema)
 
     @classmethod
-    def _of(cls, tables: dict[str, pd.DataFrame], schema: RelationalSchema) -> RelationalData:
+    def _from_frames(
+        cls, tables: dict[str, pd.DataFrame], schema: RelationalSchema
+    ) -> RelationalData:
         """Return data of frames that were read already; they may be empty."""
         data = object.__new__(cls)
         data._tables, data.schema = tables, schema
@@ -181,7 +183,7 @@ class RelationalData(Mapping[str, pd.DataFrame]):
         ['null key', 'orphan']
         """
         faults = [
-            (table, _written(columns), fault, n_rows, n_rows / max(len(self.get(table, ())), 1))
+            (table, _join_names(columns), fault, n_rows, n_rows / max(len(self.get(table, ())), 1))
             for table, columns, fault, n_rows in self._faults()
             if n_rows or fault.startswith("missing")
         ]
@@ -376,7 +378,7 @@ def _schema_in(folder: Path) -> RelationalSchema | None:
     return next(iter(schemas.values()), None)
 
 
-def _written(columns: Sequence[str]) -> str:
+def _join_names(columns: Sequence[str]) -> str:
     return ", ".join(columns)
 
 

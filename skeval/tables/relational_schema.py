@@ -125,7 +125,7 @@ class RelationalSchema:
         )
 
     @classmethod
-    def _of(cls, read: Callable[[Any], Parts], source: Any) -> RelationalSchema:
+    def _from_metadata(cls, read: Callable[[Any], Parts], source: Any) -> RelationalSchema:
         try:
             parts = read(source)
             keys = [ForeignKey(*key) for key in parts["foreign_keys"]]
@@ -165,7 +165,7 @@ class RelationalSchema:
         >>> print(RelationalSchema.from_sdv({"tables": {"users": users}}))
         primary keys users.id; foreign keys none
         """
-        return cls._of(parts_of_sdv, metadata)
+        return cls._from_metadata(parts_of_sdv, metadata)
 
     @classmethod
     def from_sqlalchemy(cls, source: Any) -> RelationalSchema:
@@ -181,7 +181,7 @@ class RelationalSchema:
         TableError
             If the database cannot be read.
         """
-        return cls._of(parts_of_sqlalchemy, source)
+        return cls._from_metadata(parts_of_sqlalchemy, source)
 
     @classmethod
     def from_datapackage(cls, package: Mapping[str, Any] | str | Path) -> RelationalSchema:
@@ -201,7 +201,7 @@ class RelationalSchema:
         InvalidParameterError
             If the content is none of a data package.
         """
-        return cls._of(parts_of_datapackage, package)
+        return cls._from_metadata(parts_of_datapackage, package)
 
     @classmethod
     def from_aindo(cls, schema: Any) -> RelationalSchema:
@@ -217,17 +217,17 @@ class RelationalSchema:
         InvalidParameterError
             If the object has another shape.
         """
-        return cls._of(parts_of_aindo, schema)
+        return cls._from_metadata(parts_of_aindo, schema)
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> RelationalSchema:
         """Read what :meth:`to_dict` returned, or metadata of SDV or a data package."""
-        return cls._of(parts_of, content)
+        return cls._from_metadata(parts_of, content)
 
     @classmethod
     def from_json(cls, path: str | Path) -> RelationalSchema:
         """Read a JSON file of any of the forms of :meth:`from_dict`."""
-        return cls._of(parts_of, read_json(path))
+        return cls._from_metadata(parts_of, read_json(path))
 
     @classmethod
     def detect(cls, tables: Mapping[str, pd.DataFrame]) -> RelationalSchema:
@@ -262,7 +262,7 @@ class RelationalSchema:
         >>> print(RelationalSchema.detect({"users": users, "orders": orders}))
         primary keys users.id, orders.order_id; foreign keys orders.user_id -> users.id
         """
-        return cls._of(detected_parts, tables)
+        return cls._from_metadata(detected_parts, tables)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the schema as plain lists and texts, which a JSON file can hold."""

@@ -16,9 +16,9 @@ import pandas as pd
 from pandas.api.types import is_scalar
 
 from skeval.exceptions import InvalidParameterError, TableError
-from skeval.tables.keys import included
+from skeval.tables.keys import fraction_in_keys
 from skeval.tables.schema import Kind, TableSchema
-from skeval.utils.dependencies import needed
+from skeval.utils.dependencies import import_optional
 from skeval.utils.foreign_files import foreign_json
 
 Parts = dict[str, Any]  # arguments of a RelationalSchema; of a ForeignKey, tuples
@@ -116,7 +116,7 @@ def parts_of_sdv(metadata: Any) -> Parts:
             schema = TableSchema.from_sdv(_mapping(own, of, f"as table {name}"))
         except InvalidParameterError as error:
             raise InvalidParameterError(f"{of}: {name}: {error}") from error
-        refers = {c for child, columns, *_ in keys if child == name for c in _listed(columns)}
+        refers = {c for child, columns, *_ in keys if child == name for c in _as_list(columns)}
         kinds = {c: k for c, k in schema.kinds.items() if k != "id" or c not in refers}
         schemas[str(name)] = TableSchema(
             {
@@ -153,7 +153,7 @@ def parts_of_datapackage(package: Any) -> Parts:
         name = str(_mapping(resource, of, "as resource").get("name", ""))
         schema = resource.get("schema", {})
         if isinstance(schema, str) and folder is not None:
-            schema = read_json(_beside(folder, schema))
+            schema = read_json(_path_in_package(folder, schema))
         schema = _mapping(schema, of, f"as schema of {name}")
         fields = [_mapping(one, of, f"as field of {name}") for one in schema.get("fields", ())]
         references = []
@@ -163,8 +163,8 @@ def parts_of_datapackage(package: Any) -> Parts:
             references.append(
                 (name, key["fields"], target.get("resource") or name, target["fields"])
             )
-        named = {c for _, columns, *_ in references for c in _listed(columns)}
-        named |= set(_listed(schema.get("primaryKey") or ()))
+        named = {c for _, columns, *_ in references for c in _as_list(columns)}
+        named |= set(_as_list(schema.get("primaryKey") or ()))
         parts["tables"][name] = TableSchema(
             {f["name"]: k for f in fields if f["name"] not in named and (k := _kind_of(f))},
             datetime_formats={
@@ -177,7 +177,7 @@ def parts_of_datapackage(package: Any) -> Parts:
     return parts
 
 
-def _beside(folder: Path, named: str) -> Path:
+def _path_in_package(folder: Path, named: str) -> Path:
     """Return the path of a file that a data package names; packages name none outside of theirs."""
     path = Path(named)
     if path.is_absolute() or ".." in path.parts:
@@ -195,7 +195,9 @@ def _kind_of(field: Mapping[str, Any]) -> Kind | None:
 
 def parts_of_sqlalchemy(source: Any) -> Parts:
     """Read the tables of a database: an engine, which is asked, or a MetaData."""
-    sa = needed("RelationalSchema.from_sqlalchemy", "sqlalchemy", 'pip install "skeval[sql]"')
+    sa = import_optional(
+        "RelationalSchema.from_sqlalchemy", "sqlalchemy", 'pip install "skeval[sql]"'
+    )
     metadata = source
     if not isinstance(source, sa.MetaData):
         metadata = sa.MetaData()
@@ -279,7 +281,7 @@ def _mapping(value: Any, of: str, what: str = "") -> Mapping[str, Any]:
     return value
 
 
-def _listed(columns: Any) -> list[str]:
+def _as_list(columns: Any) -> list[str]:
     return [columns] if isinstance(columns, str) else list(columns)
 
 
@@ -312,7 +314,7 @@ def _primary_key(name: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
         lambda c: _snake(c) in {"id", "key", "uuid", "guid", own} or _stem(c) == own,
         lambda c: _stem(c) != _snake(c),
         lambda c: any(
-            other != name and c in others and included(others[c], rows[c]) >= _INCLUDED
+            other != name and c in others and fraction_in_keys(others[c], rows[c]) >= _INCLUDED
             for other, others in tables.items()
         ),
         lambda c: TableSchema.infer(rows[[c]]).kinds[c] == "id",
@@ -337,7 +339,11 @@ def _parent(
         if rank is None or (parent == child and own) or (own and rank > 1):
             continue  # equal names of two keys say nothing: both may be called code
         ranks[parent] = rank
-    ranks = {p: r for p, r in ranks.items() if included(values, tables[p][primary[p]]) >= _INCLUDED}
+    ranks = {
+        p: r
+        for p, r in ranks.items()
+        if fraction_in_keys(values, tables[p][primary[p]]) >= _INCLUDED
+    }
     best = [parent for parent, rank in ranks.items() if rank == min(ranks.values())]
     return best[0] if len(best) == 1 else None
 

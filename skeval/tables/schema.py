@@ -32,7 +32,7 @@ from skeval.tables.cells import (
     read_dates,
     read_numbers,
 )
-from skeval.tables.spelling import respelled
+from skeval.tables.spelling import match_spelling
 from skeval.utils.foreign_files import foreign_json
 
 Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
@@ -217,7 +217,7 @@ class TableSchema:
         if isinstance(kinds, TableSchema):
             schema: TableSchema = kinds
         elif isinstance(kinds, Mapping | None):
-            schema = cls({name: _stated(kind) for name, kind in (kinds or {}).items()})
+            schema = cls({name: _kind_of_entry(kind) for name, kind in (kinds or {}).items()})
         elif isinstance(kinds, str) and kinds == "accept":
             schema = cls({}, accept=True)
         elif is_metadata(kinds):
@@ -404,7 +404,7 @@ def n_codes(values: pd.Series, most: int) -> int:
     return n if 2 <= n <= most and bool((read % 1 == 0).all()) else 0
 
 
-def _stated(kind: Any) -> Any:
+def _kind_of_entry(kind: Any) -> Any:
     """Return the kind that is taken of what a file says of a column, its proposed one aside."""
     return kind["kind"] if is_column_entry(kind) else kind
 
@@ -448,7 +448,7 @@ def read_column(
             return values.mask(values.dt.year.abs() > _LAST_YEAR).astype(_MICROSECONDS)
     if kind == "boolean" and held == "b":
         codes = values.to_numpy().astype(np.intp)
-        return _recoded(codes, _BOOLEAN_LEVELS, _BOOLEAN_LEVELS, real)
+        return _recode(codes, _BOOLEAN_LEVELS, _BOOLEAN_LEVELS, real)
     if kind == "continuous":
         return read_numbers(plain_values(values))
     if kind == "datetime":
@@ -487,10 +487,10 @@ def _read_labels(values: pd.Series, real: Sequence[str] | None, *, boolean: bool
     labels = [value if type(value) is str else _label(value) for value in distinct]
     if boolean:
         truths = [_TRUTH.get(label.strip().lower()) for label in labels]
-        return _recoded(codes, truths, _BOOLEAN_LEVELS, real)
+        return _recode(codes, truths, _BOOLEAN_LEVELS, real)
     if real is not None and set(labels).issubset(real):  # as of nearly every column
-        return _recoded(codes, labels, real)
-    return _recoded(codes, labels, sorted_labels(set(labels)), real)
+        return _recode(codes, labels, real)
+    return _recode(codes, labels, sorted_labels(set(labels)), real)
 
 
 def _label(value: object) -> str:
@@ -522,15 +522,15 @@ def with_real_levels(values: pd.Series, real: Sequence[str]) -> pd.Series:
         whole = _WHOLE_NUMBER.fullmatch(label)
         if label not in known and whole and whole[1] in known:
             labels[i] = whole[1]
-    other = respelled(labels, known)
+    other = match_spelling(labels, known)
     labels = [other.get(label, label) for label in labels]
     unseen = sorted_labels(set(labels) - known)
-    read = _recoded(values.cat.codes.to_numpy(), labels, [*real, *unseen])
+    read = _recode(values.cat.codes.to_numpy(), labels, [*real, *unseen])
     read.attrs[RESPELLED] = bool(other)
     return read
 
 
-def _recoded(
+def _recode(
     codes: np.ndarray,
     labels: Iterable[str | None],
     levels: Sequence[str],

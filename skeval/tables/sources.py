@@ -88,7 +88,7 @@ class TableSource:
 
         held: list[Any] = []
         n_held = 0
-        for part in _chosen(self.parts(columns), rows):
+        for part in _rows_of_parts(self.parts(columns), rows):
             held.append(part)
             n_held += len(part)
             while size is not None and n_held >= size:
@@ -103,14 +103,16 @@ class TableSource:
         whole = list(self.frames(columns, rows, size=None))
         return whole[0] if whole else next(self._empty(columns))
 
-    def taken(self, columns: Sequence[str], rows: np.ndarray) -> Any:
+    def take_rows(self, columns: Sequence[str], rows: np.ndarray) -> Any:
         """Return some columns of the rows at ascending positions, one at least, as Arrow's table.
 
         Other than of a frame, the types of its columns do not hang on which rows these are.
         """
         import pyarrow as pa
 
-        return pa.concat_tables(_chosen(self.parts(columns), rows), promote_options="permissive")
+        return pa.concat_tables(
+            _rows_of_parts(self.parts(columns), rows), promote_options="permissive"
+        )
 
     def _empty(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         for part in self.parts(columns):
@@ -118,7 +120,7 @@ class TableSource:
         yield pd.DataFrame({name: [] for name in columns})
 
 
-def _chosen(parts: Iterator[Any], rows: np.ndarray | None) -> Iterator[Any]:
+def _rows_of_parts(parts: Iterator[Any], rows: np.ndarray | None) -> Iterator[Any]:
     """Yield what of each part lies at the positions; reading ends after the last of them."""
     start = 0
     for part in parts:

@@ -21,7 +21,7 @@ from skeval.tables.embedding import Embedder, TextEmbedder
 from skeval.tables.frames import Levels, as_frame, canonical, learned_frame
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, category_codes, numbers
 from skeval.tables.schema import TableSchema
-from skeval.tables.transformers import with_fitted
+from skeval.tables.transformers import with_fitted_transformers
 from skeval.utils.parameters import check_parameters, legal_sets
 
 MAX_FEATURES = 4096  # that categories have in all, missing and unseen ones aside
@@ -112,7 +112,7 @@ class TablePreprocessor(ColumnTransformer):
         self.embedder = embedder
 
     def __sklearn_clone__(self) -> Self:
-        return with_fitted(super().__sklearn_clone__(), self)
+        return with_fitted_transformers(super().__sklearn_clone__(), self)
 
     # ColumnTransformer would list the parameters of its transformers, which follow from ours
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -164,7 +164,7 @@ def level_cells(frame: pd.DataFrame, levels: Levels) -> dict[str, np.ndarray]:
     return {
         name: np.arange(len(levels[name]))
         if len(levels[name]) <= most
-        else _pooled(frame[name], levels[name], most)
+        else _pool_levels(frame[name], levels[name], most)
         for name in frame
     }
 
@@ -177,7 +177,7 @@ def most_features(n_levels: Sequence[int]) -> int:
     return most
 
 
-def _pooled(column: pd.Series, labels: Sequence[str], most: int) -> np.ndarray:
+def _pool_levels(column: pd.Series, labels: Sequence[str], most: int) -> np.ndarray:
     """Return the feature of each level where the frequent ones alone have their own."""
     codes, n_shared = column.cat.codes.to_numpy(), most // _SHARED
     counts = np.bincount(codes[codes >= 0], minlength=len(labels))[: len(labels)]

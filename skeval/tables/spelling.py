@@ -20,7 +20,7 @@ def normal_form(label: str) -> str:
     return _LEADING_ZEROS.sub("", words)
 
 
-def respelled(labels: Iterable[str], real: Iterable[str]) -> dict[str, str]:
+def match_spelling(labels: Iterable[str], real: Iterable[str]) -> dict[str, str]:
     """Return the real level of each label that is not a level, but has the normal form of one.
 
     A normal form that several real levels have decides nothing: there, the spelling has a meaning.
@@ -35,18 +35,18 @@ def respelled(labels: Iterable[str], real: Iterable[str]) -> dict[str, str]:
     return {label: known[form] for label, form in unknown.items() if form in known}
 
 
-def listed(columns: Sequence[str]) -> str:
+def list_columns(columns: Sequence[str]) -> str:
     """Return the first columns by name, and the number of the others."""
     more = len(columns) - MAX_NAMED
     others = f" and {more} more column{'s' * (more > 1)}" if more > 0 else ""
     return f"{', '.join(columns[:MAX_NAMED])}{others}"
 
 
-def spelled(role: str, columns: Sequence[str]) -> tuple[DifferentFormWarning, ...]:
+def spelling_warnings(role: str, columns: Sequence[str]) -> tuple[DifferentFormWarning, ...]:
     """Return the warning about columns whose categories a table spells differently from train."""
     said = (
-        f"{role} spells categories of {listed(columns)} differently from train. Categories that "
-        "differ only in case, blanks or leading zeros are treated as equal. Write them in "
+        f"{role} spells categories of {list_columns(columns)} differently from train. Categories "
+        "that differ only in case, blanks or leading zeros are treated as equal. Write them in "
         "the same way in all tables."
     )
     return (DifferentFormWarning(said),) if columns else ()

@@ -45,7 +45,7 @@ class StatedTable:
     not_held: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, content: Any) -> StatedTable:
+    def from_schema(cls, content: Any) -> StatedTable:
         """Read what a schema states."""
         if isinstance(content, StatedTable):
             return content

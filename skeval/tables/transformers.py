@@ -33,12 +33,12 @@ def is_fitted(transformer: Any) -> bool:
     return any(name.endswith("_") and not name.startswith("__") for name in names)
 
 
-def learned(transformer: Any, rows: Any) -> Any:
+def fitted_transformer(transformer: Any, rows: Any) -> Any:
     """Return a transformer that is fitted as it is; of another a clone that has seen the rows."""
     return transformer if is_fitted(transformer) else clone(transformer).fit(rows)
 
 
-def with_fitted(copy: Cloned, original: BaseEstimator) -> Cloned:
+def with_fitted_transformers(copy: Cloned, original: BaseEstimator) -> Cloned:
     """Return a clone that has the fitted transformers of the original, which clones would lose.
 
     They are handed on, not copied: nothing fits them again.

@@ -15,7 +15,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS
 from skeval.exceptions import InvalidParameterError, TableError
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import Contrast
 from skeval.stats.multiple_testing import holm
 from skeval.stats.permutation_tests import least_p_value
@@ -262,7 +262,7 @@ class TextCanaryExposure(Metric):
     def _compute(self, context: Context) -> Result:
         columns = text_columns(context.schema, self.columns)
         if lacking := lacking_texts(corpus(context, columns), "synthetic"):
-            return undefined(lacking)
+            return undefined_result(lacking)
         return Result(float(exposures(*self._traces(context)).mean()))
 
     def _traces(self, context: Context) -> tuple[np.ndarray, np.ndarray]:

@@ -73,10 +73,10 @@ def coincidence(
     rows = np.concatenate([start + one.rows for start, one in zip(starts, found, strict=False)])
     keys = np.concatenate([one.hashes[:, 0] for one in found])
     words = np.concatenate([one.words for one in found])
-    texts = _Texts.of(context, reading.columns)
+    texts = _Texts.from_context(context, reading.columns)
     own = texts.places(words[_first(keys, hashes)])
     pairs = _pairs(hashes, (rows[rows < n_real], keys[rows < n_real]), found[2])
-    held, named = texts.counts(), _named(rows, texts.places(words), texts.held.shape)
+    held, named = texts.counts(), _count_entity_rows(rows, texts.places(words), texts.held.shape)
     n_own = _n_rows(rows, keys, hashes)[:, None]
     there = own >= 0
     in_texts, in_names = (
@@ -108,11 +108,11 @@ class _Texts:
     held: csr_array
 
     @classmethod
-    def of(cls, context: Context, columns: Sequence[str]) -> _Texts:
+    def from_context(cls, context: Context, columns: Sequence[str]) -> _Texts:
         rows, words = _words(context, columns, (*_REAL, "synthetic"))
         keys, cells = np.unique(words, return_inverse=True)
         n_rows = sum(context.n_rows(role) for role in (*_REAL, "synthetic"))
-        return cls(keys, _held(rows, cells, (n_rows, max(1, keys.size))))
+        return cls(keys, _indicator_matrix(rows, cells, (n_rows, max(1, keys.size))))
 
     def places(self, words: np.ndarray) -> np.ndarray:
         """Return the columns of words, -1 for none."""
@@ -153,7 +153,7 @@ class _Texts:
         return start + np.argsort(sums, kind="stable")[:_PLACED]
 
 
-def _held(rows: np.ndarray, cells: np.ndarray, shape: tuple[int, int]) -> csr_array:
+def _indicator_matrix(rows: np.ndarray, cells: np.ndarray, shape: tuple[int, int]) -> csr_array:
     """Return 1 for each cell of these rows; places below 0 are none."""
     cells = cells[cells >= 0]
     held = csr_array((np.ones(cells.size), (rows, cells)), shape=shape)
@@ -179,7 +179,7 @@ def _n_rows(rows: np.ndarray, keys: np.ndarray, hashes: np.ndarray) -> np.ndarra
     return np.bincount(mentioned[:, 0], minlength=hashes.size).astype(np.float64)
 
 
-def _named(rows: np.ndarray, places: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+def _count_entity_rows(rows: np.ndarray, places: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     """Return how many rows have each word in an entity."""
     there = places >= 0
     pairs = np.column_stack([np.repeat(rows, there.sum(axis=1)), places[there]])
@@ -228,7 +228,7 @@ def _with_others(
     """Return for each entity whether two of its texts have another one in common."""
     distinct, code = np.unique(keys, return_inverse=True)
     n_rows = int(max(rows.max(initial=0), n_real + pairs[2].max(initial=0))) + 1
-    held = _held(rows, code, (n_rows, max(1, distinct.size)))
+    held = _indicator_matrix(rows, code, (n_rows, max(1, distinct.size)))
     key, left, right = pairs
     shared = np.zeros(n_keys, dtype=np.bool_)
     for start in range(0, key.size, _AT_ONCE):

@@ -131,7 +131,7 @@ def _units(context: Context, group: str | None) -> tuple[np.ndarray, int, int, i
     if group is None:
         return np.arange(n_train + n_holdout), n_train, n_holdout, 0
     roles = [role for role in ("train", "holdout") if role in context]
-    named = [context.given(role)[[group]] for role in roles]
+    named = [context.original_frame(role)[[group]] for role in roles]
     # as keys are compared: 7, 7.0 and "7" are one author
     codes = np.concatenate(key_codes(named[0], named[-1])[: len(roles)])
     codes[codes < 0] = codes.max(initial=-1) + 1 + np.arange((codes < 0).sum())
@@ -198,7 +198,7 @@ def _text_numbers(
     return numbers
 
 
-def exchanged(
+def text_exchange_p_value(
     texts: Corpus, chosen: np.ndarray, scores: np.ndarray, *, n_permutations: int, seed: int
 ) -> float:
     """Return how often texts of train score as far above those of the holdout by chance."""

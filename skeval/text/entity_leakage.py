@@ -13,14 +13,21 @@ from skeval.core.declared import declared
 from skeval.core.families import ClaimTested
 from skeval.core.needs import Unmet
 from skeval.core.tags import SCREEN_TAGS
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats.permutation_tests import least_p_value
 from skeval.steps.contrasts import with_claim
 from skeval.steps.entities import Reading, mentions, texts_in_numbers
 from skeval.text.corpus import CorpusMetric
 from skeval.text.patterns import PatternRecognizer
-from skeval.text.rare_entities import REAL, Evidence, RareKeys, described, evidence_of, joined
+from skeval.text.rare_entities import (
+    REAL,
+    Evidence,
+    RareKeys,
+    evidence_of,
+    join_windows,
+    repeat_details,
+)
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Count, Interval, Legal, has_methods
 
@@ -197,9 +204,11 @@ class EntityLeakage(CorpusMetric, ClaimTested):
     def _compute(self, context: Context) -> Result:
         evidence = self._evidence(context)
         if not evidence.n_real:
-            return undefined(f"the real texts have no {self._nouns[0]} that the recognizer sees.")
+            return undefined_result(
+                f"the real texts have no {self._nouns[0]} that the recognizer sees."
+            )
         if not evidence.n_train or not evidence.n_holdout:
-            return undefined(f"every {self.group} of a table stands in the other one too.")
+            return undefined_result(f"every {self.group} of a table stands in the other one too.")
         return Result(evidence.windows[0].share, warnings=evidence.warnings(self.group))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
@@ -208,7 +217,7 @@ class EntityLeakage(CorpusMetric, ClaimTested):
         evidence, settings = self._evidence(context), (self.n_permutations, self.random_state)
         sets = {self._nouns[1]: evidence.windows[0]}
         if self.n_windows:
-            sets[f"phrases around {self._nouns[2]}"] = joined(evidence.windows[1:])
+            sets[f"phrases around {self._nouns[2]}"] = join_windows(evidence.windows[1:])
         tests = {name: evidence.test(keys, *settings) for name, keys in sets.items()}
         parts = dict(zip(tests, self._level if len(tests) > 1 else (1.0,), strict=True))
         best = min(tests, key=lambda name: tests[name].p_value / parts[name])
@@ -221,7 +230,7 @@ class EntityLeakage(CorpusMetric, ClaimTested):
             interval=entities.interval,
             contrast=Contrast(
                 f"share of train, by weight, among {best} that synthetic texts repeat of "
-                f"{self._alone('real')} alone",
+                f"{self._describe_limit('real')} alone",
                 round(tests[best].observed, 12),
                 round(tests[best].mean, 12),
                 n_tests=len(tests),
@@ -234,15 +243,15 @@ class EntityLeakage(CorpusMetric, ClaimTested):
                 **texts_in_numbers(context, self._reading(context), *self._printed),
                 "standard_error": standard_error(entities.share, entities.n_synthetic),
                 "recall": dict(zip(REAL, entities.recall, strict=True)),
-                "tests": {name: described(sets[name], test) for name, test in tests.items()},
+                "tests": {name: repeat_details(sets[name], test) for name, test in tests.items()},
                 "types": types,
-                "windows": {str(n): described(w) for n, w in enumerate(evidence.windows) if n},
-                **self._privacy(evidence.matched),
+                "windows": {str(n): repeat_details(w) for n, w in enumerate(evidence.windows) if n},
+                **self._privacy(evidence.match_counts),
             },
         )
         return replace(result, fact=self._fact(result, entities), advice=self._advice(types))
 
-    def _alone(self, role: str) -> str:
+    def _describe_limit(self, role: str) -> str:
         what = self.group or f"{role} text"
         return f"one {what}" if self.max_documents == 1 else f"at most {self.max_documents} {what}s"
 
@@ -254,8 +263,8 @@ class EntityLeakage(CorpusMetric, ClaimTested):
         stand, are = ("stands", "is") if k == 1 else ("stand", "are")
         return (
             f"{k:,} of the {entities.n_synthetic:,} {self._nouns[1]} in synthetic texts {stand} in "
-            f"{self._alone('train')} alone; {f'{other:,}' if other else 'none'} {are} of "
-            f"{self._alone('holdout')} alone."
+            f"{self._describe_limit('train')} alone; {f'{other:,}' if other else 'none'} {are} of "
+            f"{self._describe_limit('holdout')} alone."
         )
 
     def _advice(self, types: Mapping[str, Any]) -> str:
@@ -269,7 +278,7 @@ class EntityLeakage(CorpusMetric, ClaimTested):
     def _summary(self, result: Result) -> str:
         lead = (
             f"{percent(result.value)} of the {self._nouns[1]} in synthetic texts stand in "
-            f"{self._alone('train')} and in no holdout text"
+            f"{self._describe_limit('train')} and in no holdout text"
         )
         said = f"{lead}; by chance {percent(result.baseline)}"
         said += "." if result.contrast is None else f"; {result.contrast}."

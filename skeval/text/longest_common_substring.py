@@ -13,9 +13,9 @@ from skeval.results.result import Result
 from skeval.stats.matches import MatchLists
 from skeval.steps.contrasts import set_against
 from skeval.text.corpus import GroupColumn, Key
-from skeval.text.spans import longest_shared, run_lists
+from skeval.text.spans import longest_shared_runs, run_lists
 from skeval.text.text_screen import TextScreen
-from skeval.utils.formatting import counted, number
+from skeval.utils.formatting import format_count, number
 from skeval.utils.parameters import AnyColumns, Count
 
 _QUANTILES = {"median": 0.5, "q90": 0.9, "q99": 0.99}
@@ -94,17 +94,17 @@ class LongestCommonSubstring(TextScreen):
     _: KW_ONLY
     max_words: Count = 25
 
-    def _measured(self, context: Context, key: Key, role: str) -> float:
-        return float(np.minimum(longest_shared(context, role, *key), self.max_words).mean())
+    def _compare_with_role(self, context: Context, key: Key, role: str) -> float:
+        return float(np.minimum(longest_shared_runs(context, role, *key), self.max_words).mean())
 
     def _lists(self, context: Context, key: Key) -> MatchLists:
         return run_lists(context, *key, self.max_words)
 
     def _details(self, context: Context, key: Key, result: Result) -> Result:
-        lengths, greatest = longest_shared(context, "train", *key), 0
+        lengths, greatest = longest_shared_runs(context, "train", *key), 0
         details = {**result.details, "to_train": length_summary(lengths)}
         if "to_holdout" in details:
-            of_holdout = longest_shared(context, "holdout", *key)
+            of_holdout = longest_shared_runs(context, "holdout", *key)
             details["holdout_lengths"], greatest = length_summary(of_holdout), int(of_holdout.max())
         long = int((lengths >= self.max_words).sum())
         # without a holdout nobody knows how long passages are by themselves
@@ -146,6 +146,6 @@ def passages_in_words(k: int, n: int, max_words: int) -> str:
         return ""
     verb = "repeats" if k == 1 else "repeat"
     return (
-        f"{k:,} of {counted(n, 'distinct synthetic text')} {verb} {max_words} words or more of a "
-        "train text, none of the holdout."
+        f"{k:,} of {format_count(n, 'distinct synthetic text')} {verb} {max_words} words or more "
+        "of a train text, none of the holdout."
     )

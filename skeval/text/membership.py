@@ -17,14 +17,21 @@ from skeval.privacy.attacks.membership.rates import (
     curve_points,
     rates,
 )
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import Contrast
 from skeval.stats.permutation_tests import least_p_value
 from skeval.stats.roc import auc, clustered_delong
 from skeval.steps.members import MemberScores
 from skeval.steps.samples import sample_positions
 from skeval.tables.embedding import Vectorizer
-from skeval.text.corpus import Corpus, CorpusMetric, corpus, exchanged, lacking_texts, sizes
+from skeval.text.corpus import (
+    Corpus,
+    CorpusMetric,
+    corpus,
+    lacking_texts,
+    sizes,
+    text_exchange_p_value,
+)
 from skeval.text.vectors import copied_or_nearest, text_vectors
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Fraction, Interval, OpenFraction
@@ -124,28 +131,28 @@ class TextMembershipInference(CorpusMetric):
     max_texts: Annotated[int, Interval(20)] | None = 10_000
     n_permutations: Annotated[int, Interval(19)] = 1999
 
-    def _scored(self, context: Context) -> tuple[np.ndarray, np.ndarray]:
+    def _score_texts(self, context: Context) -> tuple[np.ndarray, np.ndarray]:
         sampling = (self.max_texts, self.random_state)
         return nearest_synthetic(context, *self._key(context), self.vectorizer, *sampling)
 
     def _compute(self, context: Context) -> Result:
         texts = corpus(context, *self._key(context))
         if lacking := lacking_texts(texts, "train", "holdout", "synthetic"):
-            return undefined(lacking)
-        chosen, scores = self._scored(context)
+            return undefined_result(lacking)
+        chosen, scores = self._score_texts(context)
         scored = member_scores(chosen, scores, texts.held)
         return Result(auc(scored.members, scored.others))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
             return result
-        texts, (chosen, scores) = corpus(context, *self._key(context)), self._scored(context)
+        texts, (chosen, scores) = corpus(context, *self._key(context)), self._score_texts(context)
         scored = member_scores(chosen, scores, texts.held)
         trials: dict[str, Any] = {"n_permutations": self.n_permutations, "seed": self.random_state}
         area = area_with_test(scored.members, scored.others)
         if self.group is not None or area["n_members"] + area["n_others"] > chosen.size:
             ranks = (rankdata(scores) - 0.5) / scores.size
-            area["p_value"] = exchanged(texts, chosen, ranks, **trials)
+            area["p_value"] = text_exchange_p_value(texts, chosen, ranks, **trials)
         if self.group is not None:
             whose = first_holders(texts)
             rows = scored.member_rows, scored.other_rows

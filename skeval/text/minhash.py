@@ -44,7 +44,7 @@ class Banding:
         return float(1.0 - (1.0 - similarity**self.n_rows) ** self.n_bands)
 
     @classmethod
-    def of(cls, similarity: float) -> Banding:
+    def from_similarity(cls, similarity: float) -> Banding:
         """Return the strictest banding that finds 99% of the sets of a similarity, if one does."""
         for n_rows in range(_MAX_ROWS, 0, -1):
             missed = 1.0 - similarity**n_rows
@@ -71,10 +71,10 @@ class MinHashJoin:
     def __init__(
         self, sets: csr_array, left: np.ndarray, right: np.ndarray, similarity: float, seed: int
     ) -> None:
-        lowest, banding = minima(sets, seed), Banding.of(similarity)
+        lowest, banding = minima(sets, seed), Banding.from_similarity(similarity)
         while True:
             keys = band_keys(lowest, banding)
-            self._bands = [_Band.of(of_sets[left], of_sets[right]) for of_sets in keys]
+            self._bands = [_Band.from_keys(of_sets[left], of_sets[right]) for of_sets in keys]
             n_found = int(sum(band.counts.sum() for band in self._bands))
             if n_found <= MAX_CANDIDATES or banding.stricter.n_rows > _MAX_ROWS:
                 break
@@ -127,7 +127,7 @@ class _Band:
     counts: np.ndarray
 
     @classmethod
-    def of(cls, left: np.ndarray, right: np.ndarray) -> _Band:
+    def from_keys(cls, left: np.ndarray, right: np.ndarray) -> _Band:
         order = np.argsort(right, kind="stable")
         starts, ends = (np.searchsorted(right[order], left, side) for side in ("left", "right"))
         return cls(order, starts, ends - starts)
@@ -160,7 +160,7 @@ def band_keys(lowest: np.ndarray, banding: Banding) -> list[np.ndarray]:
     return [(2 * factors + 1) @ band.astype(np.uint64) for band in bands]
 
 
-def joined(
+def join_texts(
     sets: TokenSets,
     left: np.ndarray,
     right: np.ndarray,
@@ -186,7 +186,7 @@ def joined(
         runs = letter_runs(np.array([_EDGE + text + _EDGE for text in texts], dtype=object), 2)
         letters = MinHashJoin(runs, mine, theirs, runs_in_common(threshold), seed)
         how["letters"] = letters.about
-        edited = partial(_edited, letters)
+        edited = partial(_pairs_by_edits, letters)
     by_letter = similar_by_letters(sets, 0, left, right, threshold, done, edited)
     return how, chain(by_word, by_letter)
 
@@ -212,7 +212,7 @@ def runs_in_common(threshold: float) -> float:
     return max(0.0, (2.0 * threshold - 1.0) / (3.0 - 2.0 * threshold))
 
 
-def _edited(
+def _pairs_by_edits(
     hashed: MinHashJoin,
     texts: np.ndarray,
     _grams: csr_array,

@@ -19,7 +19,7 @@ from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, longest_list
 from skeval.steps.contrasts import set_against
 from skeval.text.corpus import GroupColumn, Key, Words, corpus, words
-from skeval.text.minhash import joined
+from skeval.text.minhash import join_texts
 from skeval.text.text_screen import TextScreen, copies_in_words, of_one_unit
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import AnyColumns, Interval, OpenFraction
@@ -129,7 +129,7 @@ class NearDuplicateText(TextScreen):
         least, seed = float(self.threshold), self.random_state
         return near_pairs(context, *key, least, self.edit_length, self.join, seed)
 
-    def _measured(self, context: Context, key: Key, role: str) -> float:
+    def _compare_with_role(self, context: Context, key: Key, role: str) -> float:
         near = self._near(context, key)
         k = near.to_train if role == "train" else near.to_holdout
         return k / corpus(context, *key).n_texts("synthetic")
@@ -210,7 +210,7 @@ def near_pairs(
     pairs = NearPairs(queries.size, texts.held["train"][real], in_holdout[real], longest)
     sets = word_sets(texts.texts, words(context, columns, group), edit_length)
     left, right = sets.which[queries], sets.which[real]
-    how, blocks = joined(sets, left, right, threshold, pairs.done, join, seed)
+    how, blocks = join_texts(sets, left, right, threshold, pairs.done, join, seed)
     for i, j in blocks:
         pairs.add(i, j)
     lists = pairs.lists(np.ones(queries.size, dtype=np.int64), queries.size)

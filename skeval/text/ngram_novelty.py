@@ -79,7 +79,7 @@ class NGramNovelty(TextScreen):
         lacking, none = super()._lacking(context, key), "no synthetic text has a word."
         return lacking or ("" if known_grams(context, self.n, *key, "train")[1].any() else none)
 
-    def _measured(self, context: Context, key: Key, role: str) -> float:
+    def _compare_with_role(self, context: Context, key: Key, role: str) -> float:
         known, totals = known_grams(context, self.n, *key, role)
         return float(1.0 - known.sum() / totals.sum())
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from skeval.core.declared import declared
 from skeval.text.entity_leakage import EntityLeakage
 from skeval.text.patterns import PatternRecognizer
-from skeval.text.recognizers import Names, SpacyBackend, piped
+from skeval.text.recognizers import Names, SpacyBackend, pipe_texts
 from skeval.utils.parameters import Count, has_methods
 
 _TAGS = ("tagger", "morphologizer", "pos")
@@ -75,7 +75,7 @@ class NominalRecognizer(SpacyBackend):
         return not set(_TAGS).isdisjoint(pipeline.pipe_names)
 
     def _read(self, model: Any, texts: list[str]) -> Iterator[list[tuple[int, int, str]]]:
-        for doc in piped(self, model, texts, without=("ner", "entity_ruler", "senter")):
+        for doc in pipe_texts(self, model, texts, without=("ner", "entity_ruler", "senter")):
             kinds = ((token, self._kind(token)) for token in doc)
             yield [(t.idx, t.idx + len(t.text), kind) for t, kind in kinds if kind]
 

@@ -13,11 +13,11 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import TEXT_TAGS
 from skeval.fidelity.prd import CurveMetric, curve_result
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.halves import halves_interval
 from skeval.steps.clusters import clustered_labels, clustered_rows, shares_of_labels
 from skeval.steps.samples import holdout_in_place, named_seed, sample_positions, synthetic_sample
-from skeval.steps.text_features import beside
+from skeval.steps.text_features import hstack_features
 from skeval.steps.texts import text_columns, text_numbers, text_source
 from skeval.tables.embedding import Vectorizer
 from skeval.utils.parameters import AnyColumns, Count, Interval, Seed
@@ -130,7 +130,7 @@ class TextPRD(CurveMetric):
     def _compute(self, context: Context) -> Result:
         sizes = clustered_rows(context, True, self.max_rows)
         if min(sizes.values()) < self.n_clusters:
-            return undefined(
+            return undefined_result(
                 f"{self.n_clusters} clusters need as many texts of each table at least; "
                 f"there are {min(sizes.values())}."
             )
@@ -206,11 +206,11 @@ def text_vectors(
     pooled = np.concatenate(drawn)
     sources = [text_source(context, name, vectorizer) for name in columns]
     parts = [one.encoder(own).transform(own) for one, own in zip(sources, pooled.T, strict=True)]
-    vectors = _projected(beside(parts), n_components, seed)
+    vectors = _project_features(hstack_features(parts), n_components, seed)
     return vectors[: len(drawn[0])], vectors[len(drawn[0]) :]
 
 
-def _projected(features: Any, n_components: int, seed: int) -> np.ndarray:
+def _project_features(features: Any, n_components: int, seed: int) -> np.ndarray:
     """Return dense vectors of at most `n_components` dimensions."""
     if min(features.shape) <= n_components:
         dense = features.toarray() if issparse(features) else features

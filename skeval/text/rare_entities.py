@@ -114,7 +114,7 @@ class Evidence:
         return int(self.in_holdout.sum())
 
     @property
-    def matched(self) -> Matched:
+    def match_counts(self) -> Matched:
         """Documents, or groups, with a rare entity that the synthetic texts repeat."""
         sides = self.in_train, self.in_holdout
         units = np.unique(self.windows[0].units)
@@ -264,7 +264,7 @@ def most_frequent(key: np.ndarray, types: np.ndarray, n_keys: int) -> np.ndarray
     return named
 
 
-def joined(windows: Sequence[RareKeys]) -> RareKeys:
+def join_windows(windows: Sequence[RareKeys]) -> RareKeys:
     """Return the phrases of several windows as one set."""
     lengths = np.concatenate([np.diff(keys.starts) for keys in windows])
     train, holdout = (sum(keys.n_rare[i] for keys in windows) for i in (0, 1))
@@ -278,7 +278,7 @@ def joined(windows: Sequence[RareKeys]) -> RareKeys:
     )
 
 
-def described(keys: RareKeys, test: Relabelled | None = None) -> dict[str, float]:
+def repeat_details(keys: RareKeys, test: Relabelled | None = None) -> dict[str, float]:
     """Return counts of what is repeated, and the test of them."""
     said: dict[str, float] = {
         "synthetic": keys.n_synthetic,

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from skeval.core.declared import declared
 from skeval.exceptions import MissingDependencyError
 from skeval.steps.entities import Entity
-from skeval.utils.dependencies import needed
+from skeval.utils.dependencies import import_optional
 from skeval.utils.parameters import Count, Fraction, JobCount, Legal, check_parameters, legal_sets
 
 
@@ -141,9 +141,11 @@ class _Backend(BaseEstimator):
         """Return the entities of each text, in their order."""
         name = type(self).__name__
         check_parameters(name, self.get_params(deep=False), legal_sets(type(self)))
-        model = self._loaded()
+        model = self._load_model()
         pieces = [
-            (i, start, part) for i, t in enumerate(texts) for start, part in cut(t, self._piece)
+            (i, start, part)
+            for i, t in enumerate(texts)
+            for start, part in split_text(t, self._piece)
         ]
         entities: list[list[Entity]] = [[] for _ in texts]
         read = self._read(model, [part for _, _, part in pieces])
@@ -156,19 +158,19 @@ class _Backend(BaseEstimator):
     def missing(self) -> str:
         """Return which package or model is not there and how to get it; empty if all are."""
         try:
-            self._loaded()
+            self._load_model()
         except ImportError as error:
             return str(error)
         return ""
 
-    def _loaded(self) -> Any:
+    def _load_model(self) -> Any:
         raise NotImplementedError
 
     def _read(self, model: Any, texts: list[str]) -> Iterator[list[tuple[int, int, str]]]:
         raise NotImplementedError
 
 
-def cut(text: str, longest: int) -> Iterator[tuple[int, str]]:
+def split_text(text: str, longest: int) -> Iterator[tuple[int, str]]:
     """Yield the pieces of a text that is longer than a model reads, and where they start."""
     text = _SURROGATES.sub("\ufffd", text)  # which no model can encode
     start = 0
@@ -211,7 +213,7 @@ class SpacyBackend(_Backend):
         """Backend, model and version of both."""
         return spacy_about(type(self).__name__, self.model, self.device)
 
-    def _loaded(self) -> Any:
+    def _load_model(self) -> Any:
         pipeline = load_spacy(type(self).__name__, self.model, self.device)
         if not self._is_able(pipeline):
             raise MissingDependencyError(
@@ -252,11 +254,11 @@ class SpacyRecognizer(SpacyBackend):
         return any("doc.ents" in pipeline.get_pipe_meta(n).assigns for n in pipeline.pipe_names)
 
     def _read(self, model: Any, texts: list[str]) -> Iterator[list[tuple[int, int, str]]]:
-        for doc in piped(self, model, texts, without=_NOT_FOR_ENTITIES):
+        for doc in pipe_texts(self, model, texts, without=_NOT_FOR_ENTITIES):
             yield [(entity.start_char, entity.end_char, entity.label_) for entity in doc.ents]
 
 
-def piped(recognizer: Any, pipeline: Any, texts: list[str], *, without: Sequence[str]) -> Any:
+def pipe_texts(recognizer: Any, pipeline: Any, texts: list[str], *, without: Sequence[str]) -> Any:
     """Return the documents that a pipeline makes of texts, in their order."""
     idle = [name for name in without if name in pipeline.pipe_names]
     on_card = "cupy" in type(import_module("thinc.api").get_current_ops()).__name__.lower()
@@ -282,7 +284,7 @@ def spacy_about(owner: str, model: str, device: str) -> dict[str, str]:
 
 def load_spacy(owner: str, model: str, device: str) -> Any:
     """Return a spaCy pipeline; loaded once."""
-    spacy = needed(owner, "spacy", "pip install 'skeval[text]'")
+    spacy = import_optional(owner, "spacy", "pip install 'skeval[text]'")
     if not spacy.util.is_package(model) and not Path(model).is_dir():
         raise MissingDependencyError(
             f"{owner}: the spaCy pipeline {model} is not installed. Run: "
@@ -330,8 +332,8 @@ class FlairRecognizer(_Backend):
     _: KW_ONLY
     batch_size: Count = 32
 
-    def _loaded(self) -> Any:
-        needed(type(self).__name__, "flair", "pip install flair")
+    def _load_model(self) -> Any:
+        import_optional(type(self).__name__, "flair", "pip install flair")
         return _flair(self.model)
 
     def _read(self, model: Any, texts: list[str]) -> Iterator[list[tuple[int, int, str]]]:
@@ -346,7 +348,9 @@ class FlairRecognizer(_Backend):
 
 @cache
 def _flair(model: str) -> Any:
-    return _fetched("FlairRecognizer", model, import_module("flair.models").SequenceTagger.load)
+    return _load_from_hub(
+        "FlairRecognizer", model, import_module("flair.models").SequenceTagger.load
+    )
 
 
 @declared
@@ -384,8 +388,8 @@ class GlinerRecognizer(_Backend):
     threshold: Fraction = 0.5
     batch_size: Count = 8
 
-    def _loaded(self) -> Any:
-        needed(type(self).__name__, "gliner", "pip install gliner")
+    def _load_model(self) -> Any:
+        import_optional(type(self).__name__, "gliner", "pip install gliner")
         return _gliner(self.model)
 
     def _read(self, model: Any, texts: list[str]) -> Iterator[list[tuple[int, int, str]]]:
@@ -402,7 +406,7 @@ _GLINER_LABELS = ("person", "organization", "location", "email", "phone number",
 def _gliner(model: str) -> Any:
     load = import_module("gliner").GLiNER.from_pretrained
     device = "cuda" if import_module("torch").cuda.is_available() else "cpu"
-    return _fetched("GlinerRecognizer", model, partial(load, map_location=device))
+    return _load_from_hub("GlinerRecognizer", model, partial(load, map_location=device))
 
 
 @declared
@@ -450,9 +454,9 @@ class PresidioRecognizer(_Backend):
         said = f"{package_version('presidio-analyzer')}, spacy {read['version']}"
         return {"backend": "presidio", "model": read["model"], "version": said}
 
-    def _loaded(self) -> Any:
+    def _load_model(self) -> Any:
         name = type(self).__name__
-        needed(name, "presidio_analyzer", "pip install presidio-analyzer")
+        import_optional(name, "presidio_analyzer", "pip install presidio-analyzer")
         load_spacy(name, self.model, "cpu")  # Presidio would download it
         return _presidio(self.model, self.language)
 
@@ -525,7 +529,7 @@ class CallableRecognizer(BaseEstimator):
         return [[Entity(*entity) for entity in part] for part in self.function(list(texts))]
 
 
-def _fetched(owner: str, model: str, load: Callable[[str], Any]) -> Any:
+def _load_from_hub(owner: str, model: str, load: Callable[[str], Any]) -> Any:
     """Load a model of the hub, or say in one sentence that it cannot be had."""
     try:
         return load(model)

@@ -17,10 +17,10 @@ from skeval.fidelity.ks_complement import KSComplement
 from skeval.fidelity.similarity import marginal
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import total_variation
-from skeval.steps.columns import ROLES, emptied, mean_of_defined
+from skeval.steps.columns import ROLES, empty_column_warnings, mean_ignoring_nan
 from skeval.steps.texts import text_columns, units_of
 from skeval.tables.schema import TableSchema
-from skeval.utils.formatting import beside, percent
+from skeval.utils.formatting import format_baseline, percent
 from skeval.utils.parameters import AnyColumns, Count
 
 _MIN_BAR_ROWS = 10  # real rows a bar
@@ -94,7 +94,7 @@ class TextLengthSimilarity(KSComplement):
     def _summary(self, result: Result) -> str:
         return (
             f"The lengths of texts, in {self.unit}, agree to {percent(result.value)} on average"
-            f"{beside(result.baseline, 'with fresh real rows in their place')}."
+            f"{format_baseline(result.baseline, 'with fresh real rows in their place')}."
         )
 
 
@@ -108,7 +108,7 @@ def lengths_of(context: Context, columns: tuple[str, ...], unit: str) -> Context
             tables[role] = type(context.train)(rows)
     schema = TableSchema(dict.fromkeys(columns, "continuous"))
     real = Context(schema, {role: rows for role, rows in tables.items() if role != "synthetic"})
-    return real.standing_in(tables["synthetic"])
+    return real.with_rows_as_synthetic(tables["synthetic"])
 
 
 @declared
@@ -199,8 +199,8 @@ class VocabularySimilarity(RunSimilarity):
         return replace(result, details={**result.details, **details})
 
     def _summary(self, result: Result) -> str:
-        new = percent(mean_of_defined(result.details["out_of_vocabulary"]))
-        fresh = beside(result.baseline, "with fresh real rows in their place")
+        new = percent(mean_ignoring_nan(result.details["out_of_vocabulary"]))
+        fresh = format_baseline(result.baseline, "with fresh real rows in their place")
         return (
             f"The words of synthetic texts agree with train's to {percent(result.value)}{fresh}; "
             f"{new} of those used do not stand in train."
@@ -263,7 +263,7 @@ class NGramSimilarity(RunSimilarity):
     def _summary(self, result: Result) -> str:
         return (
             f"Runs of {self.n} {self.unit} are as frequent as in train to {percent(result.value)}"
-            f"{beside(result.baseline, 'with fresh real rows in their place')}."
+            f"{format_baseline(result.baseline, 'with fresh real rows in their place')}."
         )
 
 
@@ -313,5 +313,5 @@ def mean_agreement(context: Context, runs: Mapping[str, Counted], measure: str) 
     return mean_of_columns(
         {name: one.agreement(measure) for name, one in runs.items()},
         n_total=len(context.schema.kinds),
-        warnings=emptied(sizes),
+        warnings=empty_column_warnings(sizes),
     )

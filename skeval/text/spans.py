@@ -73,7 +73,7 @@ def suffix_order(ids: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 
 @shared
-def longest_shared(
+def longest_shared_runs(
     context: Context, role: str, columns: tuple[str, ...], group: str | None = None
 ) -> np.ndarray:
     """Return the longest run that each distinct synthetic text shares with a text of a role."""

@@ -15,13 +15,20 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import SCREEN_TAGS
 from skeval.exceptions import MissingDependencyError
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import Contrast
 from skeval.stats.permutation_tests import least_p_value
 from skeval.stats.row_scores import row_mean
 from skeval.steps.contrasts import set_against
 from skeval.tables.embedding import EMBEDDER, is_embedder
-from skeval.text.corpus import CorpusMetric, corpus, exchanged, lacking_texts, sizes, words
+from skeval.text.corpus import (
+    CorpusMetric,
+    corpus,
+    lacking_texts,
+    sizes,
+    text_exchange_p_value,
+    words,
+)
 from skeval.text.vectors import (
     largest_in_blocks,
     mean_cosine_distance,
@@ -165,7 +172,9 @@ class StylisticOutliers(CorpusMetric):
         if isinstance(self.features, str) and self.features == "word2vec":
             word2vec_class()
 
-    def _repeated(self, context: Context, features: Any) -> tuple[np.ndarray, np.ndarray, Any]:
+    def _repeated_outliers(
+        self, context: Context, features: Any
+    ) -> tuple[np.ndarray, np.ndarray, Any]:
         seed = self.random_state if isinstance(features, str) and features == "word2vec" else 0
         columns, group = self._key(context)
         return repeated_outliers(
@@ -175,11 +184,11 @@ class StylisticOutliers(CorpusMetric):
     def _compute(self, context: Context) -> Result:
         texts = corpus(context, *self._key(context))
         if lacking := lacking_texts(texts, "train", "holdout", "synthetic"):
-            return undefined(lacking)
-        outliers, repeated, _ = self._repeated(context, self.features)
+            return undefined_result(lacking)
+        outliers, repeated, _ = self._repeated_outliers(context, self.features)
         of_train = repeated[texts.held["train"][outliers]]
         if not of_train.size:
-            return undefined("no outlier is a text of train; raise share.")
+            return undefined_result("no outlier is a text of train; raise share.")
         return Result(float(of_train.mean()))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
@@ -188,11 +197,11 @@ class StylisticOutliers(CorpusMetric):
         texts = corpus(context, *self._key(context))
         details = {
             **sizes(texts),
-            **self._contrasted(context),
+            **self._contrast_details(context),
             "syneval": self._as_syneval(context),
         }
         if isinstance(self.features, str) and self.features == "style":
-            by_words = self._contrasted(context, "tfidf")
+            by_words = self._contrast_details(context, "tfidf")
             details["by_words"] = {n: by_words[n] for n in ("to_train", "to_holdout", "p_value")}
         to_holdout = details["to_holdout"]
         shown = Contrast(
@@ -243,9 +252,9 @@ class StylisticOutliers(CorpusMetric):
         }
         return {**counted, "comparison": compared}
 
-    def _contrasted(self, context: Context, features: Any = None) -> dict[str, Any]:
+    def _contrast_details(self, context: Context, features: Any = None) -> dict[str, Any]:
         texts = corpus(context, *self._key(context))
-        outliers, repeated, distances = self._repeated(context, features or self.features)
+        outliers, repeated, distances = self._repeated_outliers(context, features or self.features)
         of_train, of_holdout = (repeated[texts.held[r][outliers]] for r in ("train", "holdout"))
         trials = {"n_permutations": self.n_permutations, "seed": self.random_state}
         return {
@@ -253,7 +262,7 @@ class StylisticOutliers(CorpusMetric):
             "interval": row_mean((of_train, np.ones(of_train.size, dtype=np.int64))).interval,
             "to_train": float(of_train.mean()) if of_train.size else float("nan"),
             "to_holdout": float(of_holdout.mean()) if of_holdout.size else float("nan"),
-            "p_value": exchanged(texts, outliers, repeated, **trials),
+            "p_value": text_exchange_p_value(texts, outliers, repeated, **trials),
             "distances": distances,
         }
 
@@ -368,10 +377,10 @@ def style_vectors(context: Context, columns: tuple[str, ...], group: str | None)
         np.column_stack(lengths),
         np.sqrt(counts[:, frequent].toarray() / n_words[:, None]),
     )
-    return np.column_stack([standardized(block, real) for block in blocks])
+    return np.column_stack([standardize_features(block, real) for block in blocks])
 
 
-def standardized(features: np.ndarray, real: np.ndarray) -> np.ndarray:
+def standardize_features(features: np.ndarray, real: np.ndarray) -> np.ndarray:
     """Return features of mean 0 over the real texts whose variances add up to 1."""
     centre, scale = features[real].mean(axis=0), features[real].std(axis=0)
     varies = scale > 1e-9

@@ -16,7 +16,7 @@ from skeval.stats.copied_rows import Copies, copies_of
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists
 from skeval.steps.contrasts import set_against, with_claim
-from skeval.steps.texts import folded
+from skeval.steps.texts import fold_text
 from skeval.text.corpus import GroupColumn, Key, corpus
 from skeval.text.text_screen import TextScreen, copies_in_words, of_one_unit, units_alone
 from skeval.utils.formatting import percent
@@ -94,7 +94,7 @@ class TextExactMatch(TextScreen, ClaimTested):
     _: KW_ONLY
     form: Literal["folded", "exact"] = "folded"
 
-    def _measured(self, context: Context, key: Key, role: str) -> float:
+    def _compare_with_role(self, context: Context, key: Key, role: str) -> float:
         k, n = shared_forms(context, *key, self.form, role)
         return k / n
 
@@ -127,7 +127,7 @@ def forms(context: Context, columns: tuple[str, ...], group: str | None, form: s
     texts = corpus(context, columns, group).texts
     if form == "exact":
         return np.arange(texts.size)
-    every = np.array([folded(text) for text in texts], dtype=object)
+    every = np.array([fold_text(text) for text in texts], dtype=object)
     return pd.factorize(every, sort=True)[0]
 
 

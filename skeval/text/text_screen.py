@@ -11,12 +11,12 @@ import numpy as np
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import SCREEN_TAGS
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.epsilon_bounds import Matched
 from skeval.stats.matches import MatchLists, held_contrast
 from skeval.steps.contrasts import contrast_of
 from skeval.text.corpus import Corpus, CorpusMetric, Key, corpus, lacking_texts, sizes
-from skeval.utils.formatting import counted
+from skeval.utils.formatting import format_count
 
 ADVICE = (
     "Drop the texts that repeat one of train, take out of train what stands there more than once, "
@@ -37,7 +37,7 @@ class TextScreen(CorpusMetric):
     _what: ClassVar[str]
 
     @abstractmethod
-    def _measured(self, context: Context, key: Key, role: str) -> float:
+    def _compare_with_role(self, context: Context, key: Key, role: str) -> float:
         """Return what the synthetic texts have in common with those of a role."""
 
     @abstractmethod
@@ -51,8 +51,8 @@ class TextScreen(CorpusMetric):
     def _compute(self, context: Context) -> Result:
         key = self._key(context)
         if lacking := self._lacking(context, key):
-            return undefined(lacking)
-        return Result(self._measured(context, key, "train"))
+            return undefined_result(lacking)
+        return Result(self._compare_with_role(context, key, "train"))
 
     def _lacking(self, context: Context, key: Key) -> str:
         """Return why nothing can be measured; empty if it can."""
@@ -69,10 +69,10 @@ class TextScreen(CorpusMetric):
         return replace(self._details(context, key, result), advice=ADVICE)
 
     def _against_holdout(self, context: Context, key: Key, result: Result) -> Result:
-        to_holdout, texts = self._measured(context, key, "holdout"), corpus(context, *key)
+        to_holdout, texts = self._compare_with_role(context, key, "holdout"), corpus(context, *key)
         details = {**result.details, "to_holdout": to_holdout}
         if min(texts.n_train, texts.n_holdout) == 0:
-            lacking = undefined(ONE_SIDED).warnings
+            lacking = undefined_result(ONE_SIDED).warnings
             return replace(result, details=details, warnings=(*result.warnings, *lacking))
         trials = {"n_permutations": self.n_permutations, "seed": self.random_state}
         lists = self._lists(context, key)
@@ -104,11 +104,11 @@ class TextScreen(CorpusMetric):
 
 def of_one_unit(lists: MatchLists, texts: Corpus) -> int:
     """Return how many of the matches are to one text that one document or author has."""
-    heads, alone = _alone(lists, texts)
+    heads, alone = _find_unique_texts(lists, texts)
     return int(lists.weights[alone & texts.held["train"][heads]].sum())
 
 
-def _alone(lists: MatchLists, texts: Corpus) -> tuple[np.ndarray, np.ndarray]:
+def _find_unique_texts(lists: MatchLists, texts: Corpus) -> tuple[np.ndarray, np.ndarray]:
     """Return the first text of each list, and which lists are of one text that one unit has."""
     heads = lists.values[lists.starts[:-1]]
     return heads, (np.diff(lists.starts) == 1) & (np.diff(texts.holders.indptr)[heads] == 1)
@@ -116,7 +116,7 @@ def _alone(lists: MatchLists, texts: Corpus) -> tuple[np.ndarray, np.ndarray]:
 
 def units_alone(lists: MatchLists, texts: Corpus) -> Matched:
     """Return how many documents or authors have a text of the release that no other one has."""
-    heads, alone = _alone(lists, texts)
+    heads, alone = _find_unique_texts(lists, texts)
     units = np.unique(texts.holders[heads[alone]].indices)
     k = int((units < texts.n_train).sum())
     return Matched(k, texts.n_train, units.size - k, texts.n_holdout)
@@ -131,4 +131,4 @@ def copies_in_words(k: int, n: int, alone: int, verb: str) -> str:
     )
     if k == 1:
         unique = ", unique there" if alone else ""
-    return f"{k:,} of {counted(n, 'distinct synthetic text')} {verb} a train text{unique}."
+    return f"{k:,} of {format_count(n, 'distinct synthetic text')} {verb} a train text{unique}."

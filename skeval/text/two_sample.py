@@ -10,7 +10,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import TEXT_TAGS
 from skeval.fidelity.two_sample import TwoSampleTest
 from skeval.steps.classifiers import LINEAR, TREE, Chosen, Classifier
-from skeval.steps.estimators import named
+from skeval.steps.estimators import name_estimators
 from skeval.steps.texts import text_columns
 from skeval.tables.embedding import Vectorizer
 from skeval.utils.parameters import AnyColumns
@@ -90,5 +90,5 @@ class TextTwoSampleTest(TwoSampleTest):
         return Chosen((), text_columns(context.schema, self.columns), self.vectorizer)
 
     def _models(self) -> dict[str, Any]:
-        given = {} if self.estimator is None else named([self.estimator])
+        given = {} if self.estimator is None else name_estimators([self.estimator])
         return {**given, LINEAR: LINEAR, TREE: TREE}

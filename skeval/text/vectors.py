@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, diags_array, issparse
 
 from skeval.core.context import Context, shared
 from skeval.tables.embedding import vectors_of
-from skeval.tables.transformers import learned
+from skeval.tables.transformers import fitted_transformer
 from skeval.text.corpus import corpus, words
 
 _BLOCK = 2**24  # products held at once
@@ -29,7 +29,7 @@ def text_vectors(
     everything = texts.texts.tolist()
     if hasattr(vectorizer, "encode"):
         return unit_rows(vectors_of(vectorizer, everything))
-    fitted = learned(vectorizer, sorted(everything[i] for i in real))
+    fitted = fitted_transformer(vectorizer, sorted(everything[i] for i in real))
     features = fitted.transform(everything)
     if issparse(features):
         return unit_rows(csr_array(features, dtype=np.float64))

@@ -7,7 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from skeval.stats.matches import MatchLists, label_words, mean_difference, signs
-from skeval.stats.permutation_tests import Relabelled, block_sizes, least_of_listed, sequential_test
+from skeval.stats.permutation_tests import (
+    Relabelled,
+    block_sizes,
+    least_p_value_of_lists,
+    sequential_test,
+)
 
 _AT_ONCE = 16 * 64  # relabellings between two looks at the outcome
 
@@ -35,7 +40,7 @@ def weightings_contrast(
     each = [np.bincount(values, np.repeat(row / lengths, lengths)) for row in weights]
     unit = np.sqrt((np.array(each) ** 2).sum(axis=1))
 
-    def standardized(in_train: np.ndarray, n: int) -> np.ndarray:
+    def standardized_sums(in_train: np.ndarray, n: int) -> np.ndarray:
         total = np.zeros((unit.size, 64))
         for block, sign in signs(lists, values, in_train, ~in_train):
             total += weights[:, block] @ sign
@@ -43,13 +48,13 @@ def weightings_contrast(
 
     every = np.iinfo(np.uint64).max
     labels = np.where(train[listed] > 0, every, 0).astype(np.uint64)
-    observed = standardized(labels, 1)[:, 0]
+    observed = standardized_sums(labels, 1)[:, 0]
     rng = np.random.default_rng(seed)
 
     def draws(n: int) -> np.ndarray:
         in_train = rng.hypergeometric(n_train, n_real - n_train, listed.size, n)
         words = label_words(listed.size, in_train, rng)
-        return np.concatenate([standardized(*one).max(axis=0) for one in words])
+        return np.concatenate([standardized_sums(*one).max(axis=0) for one in words])
 
     test = sequential_test(float(observed.max()), map(draws, block_sizes(n_permutations, _AT_ONCE)))
     best = int(observed.argmax())
@@ -58,5 +63,5 @@ def weightings_contrast(
         observed=float(mean[best] + observed[best] * unit[best]),
         mean=float(mean[best]),
         spread=float(unit[best]),
-        least=least_of_listed(listed.size, n_train, n_real, n_permutations),
+        least=least_p_value_of_lists(listed.size, n_train, n_real, n_permutations),
     )

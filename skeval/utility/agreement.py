@@ -13,10 +13,10 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import DegenerateInputWarning
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.steps import models
 from skeval.steps.problem import problem_of
-from skeval.steps.scoring import score_named
+from skeval.steps.scoring import get_score
 from skeval.utility.model_metric import ScoredModels
 from skeval.utility.ranks import (
     STATISTICS,
@@ -69,13 +69,13 @@ class _ModelComparison(ScoredModels):
         lacking = np.isnan(real[:, 0]) | np.isnan(synthetic[:, 0])
         if lacking.any():
             names = ", ".join(compress(self._models(), lacking))
-            return undefined(
+            return undefined_result(
                 f"{self._scoring(context)} is not defined for {names}, as where all tested rows "
                 "have one label."
             )
-        return self._compared(context, real, synthetic)
+        return self._compare_scores(context, real, synthetic)
 
-    def _compared(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
+    def _compare_scores(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
         """Compare scores of all models, of shape (n_models, 1)."""
         raise NotImplementedError
 
@@ -193,10 +193,12 @@ class ModelRankAgreement(_ModelComparison):
     _: KW_ONLY
     statistic: Literal["sra", "kendall", "spearman"] = "sra"
 
-    def _compared(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
+    def _compare_scores(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
         value = agreement(real, synthetic, self.statistic)[0]
         if np.isnan(value):
-            return undefined("all models score the same on one side, so that they have no order.")
+            return undefined_result(
+                "all models score the same on one side, so that they have no order."
+            )
         bounds = (0.0 if self.statistic == "sra" else -1.0, 1.0)
         return Result(value, tags=replace(self.tags, bounds=bounds))
 
@@ -289,17 +291,17 @@ class SelectionRegret(_ModelComparison):
     relative: bool = False
     mode: Literal["tstr", "tsts"] = "tsts"
 
-    def _compared(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
+    def _compare_scores(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
         value = regret_of_choice(real, synthetic, self._upwards(context), self.relative)
         if np.isnan(value):
-            return undefined(
+            return undefined_result(
                 "a regret relative to the best real score needs that to be positive.",
                 **self._details(context),
             )
         return Result(value)
 
     def _upwards(self, context: Context) -> bool:
-        return score_named(self._scoring(context)).greater_is_better
+        return get_score(self._scoring(context)).greater_is_better
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         real, synthetic = self._scores(context, self.n_bootstrap)
@@ -332,7 +334,7 @@ class SelectionRegret(_ModelComparison):
 @shared
 def train_in_place(context: Context) -> Context:
     """Return a context with train in the synthetic place; its models are fitted once for all."""
-    return context.standing_in(context.train)
+    return context.with_rows_as_synthetic(context.train)
 
 
 def rank_evidence(
@@ -348,7 +350,7 @@ def rank_evidence(
         interval = agreement_interval(value, decided, decided_too, statistic)
     if of_train is not None:
         baseline = agreement(first, of_train, statistic)[0]
-    undecided = decided is not None and not decided.which.any()
+    undecided = decided is not None and not decided.pair_mask.any()
     return {
         "interval": interval,
         "baseline": baseline,
@@ -358,7 +360,7 @@ def rank_evidence(
             "statistic": statistic,
             **statistics,
             "self_agreement": _self_agreement(real, statistic),
-            **_among_decided(first, second, decided),
+            **_decided_details(first, second, decided),
         },
     }
 
@@ -370,14 +372,14 @@ def _self_agreement(scores: np.ndarray, statistic: str) -> float | None:
     return float(known.mean()) if known.size else None
 
 
-def _among_decided(
+def _decided_details(
     real: np.ndarray, synthetic: np.ndarray, decided: Decided | None
 ) -> dict[str, Any]:
     """Return the number of pairs that real rows put in an order, and SRA over these."""
     pairs = np.column_stack(np.triu_indices(len(real), 1))
     if decided is None:
         return {"n_pairs": len(pairs), "n_decided": None, "among_decided": None}
-    same = [float(agreement(real[pair], synthetic[pair])[0]) for pair in pairs[decided.which]]
+    same = [float(agreement(real[pair], synthetic[pair])[0]) for pair in pairs[decided.pair_mask]]
     return {
         "n_pairs": len(pairs),
         "n_decided": len(same),

@@ -14,12 +14,17 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import InvalidParameterError
-from skeval.results.result import Result, undefined
-from skeval.stats.bootstrap import difference_interval, inflated_interval, replicated
-from skeval.steps.models import HOLDOUT, Training, predicted
+from skeval.results.result import Result, undefined_result
+from skeval.stats.bootstrap import bootstrap_values, difference_interval, inflated_interval
+from skeval.steps.models import HOLDOUT, Training, predict_part
 from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.steps.scoring import Predictions
-from skeval.utility.model_metric import TRAININGS, SeveralModels, stated, stated_replicates
+from skeval.utility.model_metric import (
+    TRAININGS,
+    SeveralModels,
+    stated_replicates,
+    value_with_interval,
+)
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import N_SEEDS, Count
 
@@ -121,8 +126,8 @@ class CalibrationPreservation(SeveralModels):
     def _measure(self, context: Context) -> Result:
         tstr, trtr = self._errors(context).values()
         if np.isnan(tstr - trtr).any():
-            return undefined("a model gives no probabilities.")
-        kept = [preserved(*both)[0] for both in zip(tstr, trtr, strict=True)]
+            return undefined_result("a model gives no probabilities.")
+        kept = [preservation(*both)[0] for both in zip(tstr, trtr, strict=True)]
         return Result(float(np.mean(kept)))
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
@@ -138,7 +143,7 @@ class CalibrationPreservation(SeveralModels):
             **curves_of(context, *asked),
             **self._counts(context, TRAININGS),
         }
-        interval = interval_of_preserved(*errors.values())
+        interval = preservation_interval(*errors.values())
         return {"interval": interval, "baseline": 1.0, "details": details}
 
     def _errors(self, context: Context, n_bootstrap: int = 0) -> dict[str, np.ndarray]:
@@ -169,7 +174,7 @@ def confidences(
     # label to which it gives the highest. What it gives to labels that no real row has counts
     # as one label, which is always wrong.
     truth = rows_of_role(context, "holdout", question).target
-    predictions = predicted(context, training, HOLDOUT, model, question, seed)
+    predictions = predict_part(context, training, HOLDOUT, model, question, seed)
     return confidences_in(predictions, truth, problem_of(context, question).positive)
 
 
@@ -219,12 +224,14 @@ def errors_of(
     With `n_repeats` above 1 they are means over models of as many seeds.
     """
 
-    def of(seed_of_model: int) -> np.ndarray:
+    def errors_of_model(seed_of_model: int) -> np.ndarray:
         sure, hits = confidences(context, training, model, question, seed_of_model)
         error = partial(calibration_error, sure, hits, n_bins=n_bins)
-        return replicated(error, sure.size, n_replicates, seed)
+        return bootstrap_values(error, sure.size, n_replicates, seed)
 
-    return np.asarray(np.mean([of((seed + i) % N_SEEDS) for i in range(n_repeats)], axis=0))
+    return np.asarray(
+        np.mean([errors_of_model((seed + i) % N_SEEDS) for i in range(n_repeats)], axis=0)
+    )
 
 
 def stated_errors(
@@ -236,22 +243,22 @@ def stated_errors(
     scores["difference"] = scores["tstr"] - scores["trtr"]
     return {
         "ece": {
-            "tstr": stated(tstr[0], inflated_interval(tstr)),
-            "trtr": stated(trtr[0], inflated_interval(trtr)),
-            "difference": stated(tstr[0] - trtr[0], difference_interval(tstr, trtr)),
+            "tstr": value_with_interval(tstr[0], inflated_interval(tstr)),
+            "trtr": value_with_interval(trtr[0], inflated_interval(trtr)),
+            "difference": value_with_interval(tstr[0] - trtr[0], difference_interval(tstr, trtr)),
         },
         "brier": {kind: stated_replicates(replicates) for kind, replicates in scores.items()},
     }
 
 
-def interval_of_preserved(tstr: np.ndarray, trtr: np.ndarray) -> tuple[float, float] | None:
+def preservation_interval(tstr: np.ndarray, trtr: np.ndarray) -> tuple[float, float] | None:
     """Return the mean over models of the ends of intervals; None where a model has none."""
-    ends = [preserved(*both)[1] for both in zip(tstr, trtr, strict=True)]
+    ends = [preservation(*both)[1] for both in zip(tstr, trtr, strict=True)]
     known = [both for both in ends if both is not None]
     return tuple(np.mean(known, axis=0)) if len(known) == len(ends) else None
 
 
-def preserved(first: np.ndarray, second: np.ndarray) -> tuple[float, tuple[float, float] | None]:
+def preservation(first: np.ndarray, second: np.ndarray) -> tuple[float, tuple[float, float] | None]:
     """Return 1 minus the distance of two errors, and its interval, if replicates give one."""
     value = 1.0 - abs(float(first[0] - second[0]))
     interval = difference_interval(first, second)

@@ -20,10 +20,10 @@ from skeval.exceptions import (
     MetricWarning,
     MissingInputError,
 )
-from skeval.results.result import Result, mean_of_columns, undefined
+from skeval.results.result import Result, mean_of_columns, undefined_result
 from skeval.stats.interval_overlap import interval_overlap
 from skeval.stats.intervals import to_its_error
-from skeval.steps.columns import mean_of_defined
+from skeval.steps.columns import mean_ignoring_nan
 from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.utility.designs import MIN_LEVEL_ROWS, Design, check_formula, columns_in, design_of
 from skeval.utility.formulas import FormulaText
@@ -174,13 +174,14 @@ class CoefficientOverlap(TargetMetric):
         asked = (self._question(context), self.formula)
         design = design_of(context, *asked)
         if design.reason:
-            return undefined(design.reason)
+            return undefined_result(design.reason)
         train, synthetic = (
-            regressed(context, role, *asked, self.confidence) for role in ("train", "synthetic")
+            regression_of_role(context, role, *asked, self.confidence)
+            for role in ("train", "synthetic")
         )
         few = rests_on_few(context, *asked)
         if not (train.is_determined & ~few).any():
-            return undefined(_without_score(train))
+            return undefined_result(_without_score(train))
         overlaps = overlaps_of(train, synthetic, few, self.clip)
         z = float(norm.ppf((1.0 + self.confidence) / 2.0))
         n_rows = {"train": train.n_rows, "synthetic": synthetic.n_rows}
@@ -207,7 +208,7 @@ class CoefficientOverlap(TargetMetric):
 
 
 @shared
-def regressed(
+def regression_of_role(
     context: Context, role: str, question: Question, formula: str | None, confidence: float
 ) -> Regression:
     """Return the regression of a role's complete rows; that of train is kept for all releases."""
@@ -256,7 +257,7 @@ def compared_coefficients(
         "coefficients": coefficients,
         "sign_agreement": float(np.mean([one["same_sign"] for one in of_all])),
         "significance_agreement": float(np.mean([one["same_significance"] for one in of_all])),
-        "standardized_difference": mean_of_defined(gaps),
+        "standardized_difference": mean_ignoring_nan(gaps),
         "share_apart": float(np.mean([one["overlap"] <= 0.0 for one in of_all])),
     }
 
@@ -268,8 +269,8 @@ def _pair(train: Regression, synthetic: Regression, i: int) -> dict[str, Any]:
     signs = [np.sign(one.estimates[i]) for one in (train, synthetic)]
     excludes_zero = [one.low[i] > 0.0 or one.high[i] < 0.0 for one in (train, synthetic)]
     return {
-        "train": to_its_error(train.stated(i)),
-        "synthetic": synthetic.stated(i),
+        "train": to_its_error(train.coefficient_details(i)),
+        "synthetic": synthetic.coefficient_details(i),
         "standardized_difference": float(gap) if known else float("nan"),
         "same_sign": known and bool(signs[0] == signs[1]),
         "same_significance": known and bool(excludes_zero[0] == excludes_zero[1]),

@@ -32,7 +32,9 @@ class Levels:
     pooled: int
 
     @classmethod
-    def of(cls, codes: np.ndarray, labels: tuple[str, ...], most: int = _MAX_LEVELS) -> Levels:
+    def from_codes(
+        cls, codes: np.ndarray, labels: tuple[str, ...], most: int = _MAX_LEVELS
+    ) -> Levels:
         """Learn the cells of train's codes: the most frequent first, then by name."""
         counts = np.bincount(codes.astype(np.int64), minlength=len(labels))
         by_count = sorted(np.flatnonzero(counts), key=lambda code: (-counts[code], labels[code]))
@@ -81,7 +83,7 @@ class Design:
         """The level of each category that the coefficients of the others refer to."""
         return {self.problem.features[j]: levels.names[0] for j, levels in self.levels.items()}
 
-    def coded(self, rows: Rows) -> np.ndarray:
+    def code_rows(self, rows: Rows) -> np.ndarray:
         """Return numbers, dates in days and cells of the features used; nan where there is none."""
         columns = np.empty((len(rows), len(self.used)))
         for place, j in enumerate(self.used):
@@ -99,7 +101,7 @@ class Design:
             target = (rows.target == self.problem.positive) * 1.0
         else:
             target = rows.target / (_A_DAY if self.problem.target in self.dates else 1.0)
-        coded = self.coded(rows)
+        coded = self.code_rows(rows)
         known = ~np.isnan(coded).any(axis=1)
         return coded[known], target[known]
 
@@ -111,7 +113,7 @@ class Design:
         if target.size == 0:
             return np.empty((0, len(self.columns))), target
         frame = self.frame(coded, target)
-        evaluated = _evaluated(self.spec, "", frame)
+        evaluated = _formula_matrices(self.spec, "", frame)
         design = getattr(evaluated, "rhs", evaluated).to_numpy(dtype=np.float64)
         left = getattr(evaluated, "lhs", frame.iloc[:, [0]])  # what the left side makes of it
         target = left.to_numpy(dtype=np.float64)[:, 0]
@@ -180,10 +182,10 @@ def _with_levels(design: Design, train: Rows) -> tuple[Design, dict[str, str]]:
     most = max(2, min(_MAX_LEVELS, _MAX_COLUMNS // max(1, len(codes))))
     while True:
         rows = train.features[complete]
-        levels = {j: Levels.of(rows[:, j], train.levels[j], most) for j in codes}
+        levels = {j: Levels.from_codes(rows[:, j], train.levels[j], most) for j in codes}
         design = replace(design, levels=levels)
         unfit = {features[j]: why for j in used if (why := _unfit(rows[:, j], levels.get(j)))}
-        still = complete & ~np.isnan(design.coded(train)).any(axis=1)
+        still = complete & ~np.isnan(design.code_rows(train)).any(axis=1)
         if unfit or (still == complete).all():
             return design, unfit
         complete = still
@@ -237,7 +239,7 @@ def _read(formula: str) -> Any:
 def _with_formula(design: Design, formula: str, train: Rows) -> Design:
     """Return the design with the columns of a formula: levels, centres and knots are of train."""
     frame = design.frame(*design.complete(train))
-    evaluated = _evaluated(_read(formula), formula, frame)
+    evaluated = _formula_matrices(_read(formula), formula, frame)
     spec = evaluated.model_spec
     _check_levels(getattr(spec, "rhs", spec), frame)
     columns = getattr(evaluated, "rhs", evaluated).columns
@@ -257,7 +259,7 @@ def _check_levels(spec: Any, train: pd.DataFrame) -> None:
             )
 
 
-def _evaluated(formula: Any, text: str, frame: pd.DataFrame) -> Any:
+def _formula_matrices(formula: Any, text: str, frame: pd.DataFrame) -> Any:
     """Return the matrices of a formula; it sees the columns and formulaic's functions alone."""
     from formulaic.errors import FormulaicError
 

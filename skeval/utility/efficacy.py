@@ -11,8 +11,8 @@ import numpy as np
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
-from skeval.results.result import Result, undefined
-from skeval.stats.bootstrap import percentile_interval, replicated
+from skeval.results.result import Result, undefined_result
+from skeval.stats.bootstrap import bootstrap_values, percentile_interval
 from skeval.steps import models
 from skeval.steps.problem import problem_of, rows_of_role
 from skeval.steps.scoring import Predictions
@@ -69,9 +69,11 @@ class _Efficacy(ModelMetric):
             for role in ("train", "holdout")
         )
         if not holdout.any():
-            return undefined(f"no row of the holdout has the positive label of {question.target}.")
+            return undefined_result(
+                f"no row of the holdout has the positive label of {question.target}."
+            )
         level = getattr(self, f"fixed_{self._fixed}")
-        trainings = {"train": models.TRAIN, "augmented": models.augmented(self.ratio)}
+        trainings = {"train": models.TRAIN, "augmented": models.augmented_training(self.ratio)}
         by_model, shares = {}, {}
         for name, training in trainings.items():
             known, tested = (
@@ -80,7 +82,7 @@ class _Efficacy(ModelMetric):
             )
             threshold = threshold_at(train, known, float(level), self._fixed)
             counted = partial(called_shares, holdout, tested >= threshold)
-            both = replicated(counted, holdout.size, self.n_bootstrap, self.random_state)
+            both = bootstrap_values(counted, holdout.size, self.n_bootstrap, self.random_state)
             shares[name] = dict(zip(("precision", "recall"), both.T, strict=True))
             values = {kind: float(part[0]) for kind, part in shares[name].items()}
             by_model[name] = {"threshold": threshold, **values}
@@ -98,9 +100,9 @@ class _Efficacy(ModelMetric):
         """Return predictions for train, where the threshold is chosen, and for the holdout."""
         estimator = models.DEFAULT if self.estimator is None else self.estimator
         asked, seed = (estimator, self._question(context)), self.random_state
-        tested = models.predicted(context, training, models.HOLDOUT, *asked, seed)
+        tested = models.predict_part(context, training, models.HOLDOUT, *asked, seed)
         if self.threshold == "train":
-            return models.predicted(context, training, models.TRAIN.rows, *asked, seed), tested
+            return models.predict_part(context, training, models.TRAIN.rows, *asked, seed), tested
         return models.out_of_fold(context, training, *asked, self.n_folds, seed), tested
 
     def _summary(self, result: Result) -> str:

@@ -11,7 +11,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.bootstrap import difference_interval
 from skeval.steps.models import SYNTHETIC, Estimators, Training
 from skeval.steps.problem import Question, problem_of
@@ -26,12 +26,17 @@ from skeval.utility.groups import (
     group_rates,
     groups_of,
     preservation,
+    range_of_rates,
     rate_ratio,
-    spread,
     tested_counts,
     too_small,
 )
-from skeval.utility.model_metric import TRAININGS, SeveralModels, shown_difference, stated
+from skeval.utility.model_metric import (
+    TRAININGS,
+    SeveralModels,
+    shown_difference,
+    value_with_interval,
+)
 from skeval.utils.formatting import as_float, number
 from skeval.utils.parameters import N_SEEDS, BinCount, ColumnName, Count
 
@@ -96,12 +101,12 @@ class _GroupMetric(SeveralModels):
     def _measure(self, context: Context) -> Result:
         rates = self._rates(context, SYNTHETIC)
         compared = [rates[name][0, 0] for name in CRITERIA[self._equality()[0]]]
-        if np.isnan([spread(one) for one in compared]).any():
+        if np.isnan([range_of_rates(one) for one in compared]).any():
             reason = (
                 f"fewer than two groups of {self.sensitive} have at least {self.min_cell} holdout "
                 "rows of each kind whose rate is to be equal."
             )
-            return undefined(reason, **self._groups(context))
+            return undefined_result(reason, **self._groups(context))
         warnings = []
         names = np.array(groups_of(context, self._grouping(context)).names)
         if (lost := np.isnan(compared).any(axis=0)).any():
@@ -167,10 +172,12 @@ class _GroupMetric(SeveralModels):
                 for kind, rates in self._values(context).items()
             },
             "base_rates": positive,
-            "base_rate_gap": {role: float(spread(shares)) for role, shares in positive.items()},
+            "base_rate_gap": {
+                role: float(range_of_rates(shares)) for role, shares in positive.items()
+            },
         }
 
-    def _described(self, context: Context) -> dict[str, Any]:
+    def _gap_details(self, context: Context) -> dict[str, Any]:
         """Return the gaps of each model, means over seeds, the groups, and numbers of rows."""
         gaps = {
             kind: gap(rates, *self._equality()).reshape(-1, self.n_repeats)
@@ -269,7 +276,7 @@ default="demographic_parity"
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         rates = {k: self._rates(context, t, self.n_bootstrap) for k, t in TRAININGS.items()}
         fields = gap_evidence(rates["tstr"], rates["trtr"], *self._equality())
-        return {**fields, "details": {**fields["details"], **self._described(context)}}
+        return {**fields, "details": {**fields["details"], **self._gap_details(context)}}
 
     def _summary(self, result: Result) -> str:
         real = number(as_float(result.details["gap_trtr"]["value"]))
@@ -351,7 +358,7 @@ class EqualizedOddsImprovement(_GroupMetric):
         details = {
             "equalized_odds": {"tstr": 1.0 - tstr[0], "trtr": 1.0 - trtr[0]},
             "gain": gain,
-            **self._described(context),
+            **self._gap_details(context),
         }
         interval = (ends[0], ends[1]) if ends else None
         return {"interval": interval, "baseline": 0.5, "details": details}
@@ -378,8 +385,8 @@ def gap_evidence(tstr: Rates, trtr: Rates, criterion: str, aggregate: str) -> di
     }
     details = {
         "criterion": criterion,
-        "gap_tstr": stated(first[0], interval),
-        "gap_trtr": stated(second[0], of_real),
+        "gap_tstr": value_with_interval(first[0], interval),
+        "gap_trtr": value_with_interval(second[0], of_real),
         "difference": _difference(first, second),
         "preservation": preservation(values["tstr"], values["trtr"], criterion).mean(),
         "ratio": {k: rate_ratio(part, criterion).mean() for k, part in values.items()},
@@ -394,4 +401,4 @@ def _difference(first: np.ndarray, second: np.ndarray) -> dict[str, float | None
     """Return the difference of two gaps with its interval, which stays within [-1, 1]."""
     interval = difference_interval(first, second)
     inside = None if interval is None else (max(interval[0], -1.0), min(interval[1], 1.0))
-    return stated(first[0] - second[0], inside)
+    return value_with_interval(first[0] - second[0], inside)

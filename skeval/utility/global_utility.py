@@ -144,7 +144,7 @@ class GlobalUtility(Metric):
 
     def _compute(self, context: Context) -> Result:
         pairs, left_out = {}, []
-        every, drawn = self._questions(context), self._drawn(context)
+        every, drawn = self._questions(context), self._draw_questions(context)
         for question in drawn:
             if n_labels(context, question) > self.max_labels:
                 left_out.append(question.target)
@@ -158,7 +158,7 @@ class GlobalUtility(Metric):
             said.append(SampledWarning(text))
             sampled["sampled"] = {"targets": (len(drawn), len(every))}
         return mean_of_columns(
-            {name: float(kept(pair)[0]) for name, pair in pairs.items()},
+            {name: float(preserved_fraction(pair)[0]) for name, pair in pairs.items()},
             n_total=len(every),
             warnings=tuple(said),
             left_out=left_out,
@@ -176,9 +176,9 @@ class GlobalUtility(Metric):
         if np.isnan(result.value):
             return super()._in_relation(context, result)
         intervals = {}
-        for question in self._drawn(context):
+        for question in self._draw_questions(context):
             if not np.isnan(result.details["columns"].get(question.target, np.nan)):
-                ratios = kept(self._pair(context, question, self.n_bootstrap))
+                ratios = preserved_fraction(self._pair(context, question, self.n_bootstrap))
                 intervals[question.target] = percentile_interval(ratios)
         ends = [interval for interval in intervals.values() if interval is not None]
         low, high = np.mean(ends, axis=0) if len(ends) == len(intervals) else (np.nan, np.nan)
@@ -215,7 +215,7 @@ class GlobalUtility(Metric):
         measured = schema.columns(*NUMERIC, *NOMINAL)
         return [Question(name) for name in sorted(names) if name in measured and name not in keys]
 
-    def _drawn(self, context: Context) -> list[Question]:
+    def _draw_questions(self, context: Context) -> list[Question]:
         """Return the questions that are asked: all, or `max_targets` of a wide table."""
         questions = self._questions(context)
         if self.targets is not None:
@@ -262,7 +262,7 @@ def margin_of_sample(values: np.ndarray, n_drawn: int, n_all: int) -> float:
     return float(student.ppf(0.975, values.size - 1) * error)
 
 
-def kept(pair: Mapping[str, Any]) -> np.ndarray:
+def preserved_fraction(pair: Mapping[str, Any]) -> np.ndarray:
     """Return the fraction of a score that synthetic rows keep: 1 is all, for losses the inverse."""
     part, whole = pair["tstr"], pair["trtr"]
     if pair["scoring"] == _NUMBERS:

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from skeval.core.context import Context, shared
-from skeval.stats.bootstrap import replicated
-from skeval.steps.models import HOLDOUT, Training, fitted, predicted
+from skeval.stats.bootstrap import bootstrap_values
+from skeval.steps.models import HOLDOUT, Training, fit_model, predict_part
 from skeval.steps.problem import Question, Rows, problem_of, rows_of_role
 from skeval.tables.preprocessing import NOMINAL, numbers
 
@@ -156,13 +156,13 @@ def tested_counts(
     groups, problem = groups_of(context, grouping), problem_of(context, grouping.question)
     asked = (estimator, grouping.question, seed_of_model)
     if grouping.sensitive in problem.features:
-        predictions = predicted(context, training, HOLDOUT, *asked)
+        predictions = predict_part(context, training, HOLDOUT, *asked)
     else:  # the same rows, but in an order that the sensitive column takes part in
-        predictions = fitted(context, training, *asked).predict(rows)
+        predictions = fit_model(context, training, *asked).predict(rows)
     called, truth = predictions.values == problem.positive, rows.target == problem.positive
     codes = groups.codes(values)
     counts = partial(group_counts, codes, truth, called, n_groups=len(groups))
-    return replicated(counts, len(rows), n_replicates, seed)
+    return bootstrap_values(counts, len(rows), n_replicates, seed)
 
 
 def group_counts(
@@ -188,7 +188,7 @@ def group_rates(counts: np.ndarray, min_cell: int = 1) -> dict[str, np.ndarray]:
     return rates
 
 
-def spread(rates: np.ndarray) -> np.ndarray:
+def range_of_rates(rates: np.ndarray) -> np.ndarray:
     """Return largest minus smallest rate of the groups that have one; nan if fewer than two do."""
     low, high = _ends(rates)
     return high - low
@@ -204,7 +204,7 @@ def _ends(rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def gap(rates: Rates, criterion: str, aggregate: str = "max") -> np.ndarray:
     """Return how far the groups are from equal rates."""
-    spreads = np.stack([spread(rates[name]) for name in CRITERIA[criterion]])
+    spreads = np.stack([range_of_rates(rates[name]) for name in CRITERIA[criterion]])
     return np.asarray(spreads.max(axis=0) if aggregate == "max" else spreads.mean(axis=0))
 
 

@@ -15,7 +15,7 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.bootstrap import percentile_interval, row_weights
 from skeval.steps import models
 from skeval.steps.problem import Question, Rows, problem_of, rows_of_role
@@ -150,7 +150,7 @@ class FeatureImportanceAgreement(ScoredMetric):
         if self.importance == "native" and len(rows_of_role(context, "train", question)):
             # whether an estimator has importances is known of the fitted one only
             native_importances(
-                models.fitted(context, models.TRAIN, self._model(), question, self.random_state)
+                models.fit_model(context, models.TRAIN, self._model(), question, self.random_state)
             )
 
     def _model(self) -> Any:
@@ -160,14 +160,18 @@ class FeatureImportanceAgreement(ScoredMetric):
         question = self._question(context)
         names = problem_of(context, question).features
         if len(names) < 2:
-            return undefined(f"{names[0]} is the only feature: there is no order to agree on.")
+            return undefined_result(
+                f"{names[0]} is the only feature: there is no order to agree on."
+            )
         train, synthetic = self._importances(context)
         if np.isnan(train[0]).any():
-            return undefined(f"{self._scoring(context)} is not defined on the holdout rows.")
+            return undefined_result(f"{self._scoring(context)} is not defined on the holdout rows.")
         synthetic, k = as_shares(synthetic), min(self.k, len(names) - 1)
         agreed = agreement(as_shares(train), synthetic, self.statistic, k)
         if np.isnan(agreed[0]):
-            return undefined("the model of train goes by all columns alike: nothing to agree on.")
+            return undefined_result(
+                "the model of train goes by all columns alike: nothing to agree on."
+            )
         return Result(
             agreed[0],
             interval=percentile_interval(agreed),
@@ -183,7 +187,7 @@ class FeatureImportanceAgreement(ScoredMetric):
         baselines = agreements_by_chance(context, self._model(), question, measure, k)
         details = {
             "statistics": {n: float(agreement(train, synthetic, n, k)[0]) for n in AGREEMENTS},
-            **moved(names, train[0], synthetic[0]),
+            **importance_details(names, train[0], synthetic[0]),
             "baselines": baselines,
             "k": k,
             "scoring": measure.scoring,
@@ -238,7 +242,7 @@ def importances_of(
     measure: Measure,
 ) -> np.ndarray:
     """Return importances of the features to a model, then those of each bootstrap sample."""
-    model = models.fitted(context, training, estimator, question, measure.seed)
+    model = models.fit_model(context, training, estimator, question, measure.seed)
     return _of_model(context, model, question, measure)
 
 
@@ -255,7 +259,9 @@ def resampled_importances(
     return _of_model(context, model, question, measure)
 
 
-def moved(names: Sequence[str], train: np.ndarray, synthetic: np.ndarray) -> dict[str, Any]:
+def importance_details(
+    names: Sequence[str], train: np.ndarray, synthetic: np.ndarray
+) -> dict[str, Any]:
     """Return both shares of importance of each feature, and those that differ most."""
     change = synthetic - train
     most = np.argsort(-np.abs(change), kind="stable")[:_N_MOVED]
@@ -314,24 +320,26 @@ def _of_model(
     rows = sampled_holdout(context, question, measure)
     score, features, n_rows = SCORES[measure.scoring], model.features(rows), len(rows)
     whole = model.predict_from(features, n_rows)
-    used, repeated = _used(model, features), [whole] * measure.n_permutations
+    used, repeated = _used_features(model, features), [whole] * measure.n_permutations
     shuffled = [
-        _shuffled(model, features, j, n_rows, measure) if j in used else repeated
+        _permuted_predictions(model, features, j, n_rows, measure) if j in used else repeated
         for j in range(len(rows.levels))
     ]
 
     def falls(weights: np.ndarray) -> np.ndarray:
-        def scored(predictions: Predictions) -> np.ndarray:
+        def signed_score(predictions: Predictions) -> np.ndarray:
             return score.sign * score.of(rows.target, predictions, weights, model.problem.positive)
 
-        means = [np.mean([scored(one) for one in of_feature], axis=0) for of_feature in shuffled]
-        return np.column_stack([scored(whole) - mean for mean in means])
+        means = [
+            np.mean([signed_score(one) for one in of_feature], axis=0) for of_feature in shuffled
+        ]
+        return np.column_stack([signed_score(whole) - mean for mean in means])
 
     every = (np.ones((1, n_rows)), *row_weights(n_rows, measure.n_bootstrap, measure.seed))
     return np.concatenate([falls(weights) for weights in every])
 
 
-def _shuffled(
+def _permuted_predictions(
     model: models.Model, features: Any, j: int, n_rows: int, measure: Measure
 ) -> list[Predictions]:
     """Return what a model predicts of rows with a feature shuffled, once a permutation."""
@@ -354,7 +362,7 @@ def _shuffled(
     ]
 
 
-def _used(model: models.Model, features: Any) -> Container[int]:
+def _used_features(model: models.Model, features: Any) -> Container[int]:
     """Return the features that change what a model predicts, as far as it can tell."""
     every = range(len(model.problem.features))
     if not isinstance(features, np.ndarray) or not hasattr(model.estimator, "get_booster"):

@@ -16,7 +16,7 @@ from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, Met
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.interval_overlap import expected_overlap, interval_overlap
 from skeval.stats.intervals import to_its_error
-from skeval.steps.columns import Pairs, finite_pairs, infinite_columns, mean_of_defined
+from skeval.steps.columns import Pairs, finite_pairs, infinite_columns, mean_ignoring_nan
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, OpenFraction
 
@@ -118,7 +118,7 @@ class MeanCIOverlap(Metric):
 def _ceiling(pairs: Pairs, names: list[str], z: float, spread: str, clip: bool) -> float:
     sizes = {name: [values.size for values in pairs[name]] for name in names}
     fresh = {name: fresh_overlap(n, m, z, spread, clip) for name, (n, m) in sizes.items()}
-    return mean_of_defined(fresh)
+    return mean_ignoring_nan(fresh)
 
 
 def _means(x: np.ndarray, y: np.ndarray, z: float) -> dict[str, dict[str, float]]:

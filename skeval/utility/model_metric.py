@@ -12,9 +12,9 @@ from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.needs import Unmet
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.bootstrap import percentile_interval
-from skeval.steps.estimators import named
+from skeval.steps.estimators import name_estimators
 from skeval.steps.models import (
     DEFAULT,
     HOLDOUT,
@@ -80,7 +80,7 @@ class TargetMetric(Metric):
 
     def _compute(self, context: Context) -> Result:
         reason = self._unanswerable(context)
-        return undefined(reason) if reason else self._measure(context)
+        return undefined_result(reason) if reason else self._measure(context)
 
     def _unanswerable(self, context: Context) -> str:
         """Return why the metric cannot be computed of these tables; empty if it can."""
@@ -184,7 +184,7 @@ class SeveralModels(ModelMetric):
     def _models(self) -> dict[str, Any]:
         """Return the models by name."""
         chosen = self._default if self.estimators is None else self.estimators
-        return named(list(chosen) if isinstance(chosen, list | tuple) else [chosen])
+        return name_estimators(list(chosen) if isinstance(chosen, list | tuple) else [chosen])
 
     def _by_model(self, columns: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
         """Return values of each model by its name; the first, where a model has replicates."""
@@ -208,7 +208,9 @@ class ScoredModels(SeveralModels, ScoredMetric):
     """Base of metrics that score several models."""
 
 
-def stated(value: float, interval: tuple[float, float] | None) -> dict[str, float | None]:
+def value_with_interval(
+    value: float, interval: tuple[float, float] | None
+) -> dict[str, float | None]:
     """Return a value with its interval, as details hold it."""
     low, high = interval or (None, None)
     return {"value": float(value), "low": low, "high": high}
@@ -216,7 +218,7 @@ def stated(value: float, interval: tuple[float, float] | None) -> dict[str, floa
 
 def stated_replicates(replicates: np.ndarray) -> dict[str, float | None]:
     """Return a value with the percentile interval of its replicates."""
-    return stated(replicates[0], percentile_interval(replicates))
+    return value_with_interval(replicates[0], percentile_interval(replicates))
 
 
 def score_name(result: Result) -> str:

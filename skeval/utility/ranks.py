@@ -59,7 +59,7 @@ class Decided:
     greatest: np.ndarray
 
     @property
-    def which(self) -> np.ndarray:
+    def pair_mask(self) -> np.ndarray:
         """The pairs of which one model is better, beyond chance."""
         return np.asarray(self.least * self.greatest > 0)
 

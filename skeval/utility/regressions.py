@@ -37,7 +37,7 @@ class Regression:
         """Which coefficients have an interval."""
         return np.asarray(np.isfinite(self.high - self.low) & (self.high > self.low))
 
-    def stated(self, i: int) -> dict[str, float]:
+    def coefficient_details(self, i: int) -> dict[str, float]:
         """Return a coefficient with its error and interval, as details hold it."""
         ends = {"low": float(self.low[i]), "high": float(self.high[i])}
         return {"estimate": float(self.estimates[i]), "error": float(self.errors[i]), **ends}
@@ -149,11 +149,11 @@ def _climb(
         step = roots @ (roots.T @ (vectors.T @ (target - p)))
         if np.abs(vectors @ step).max(initial=0.0) <= _STEP:
             return places, p, roots
-        places = places + _shortened(vectors, signs, places, step)
+        places = places + _halve_step(vectors, signs, places, step)
     return places, p, None
 
 
-def _shortened(
+def _halve_step(
     vectors: np.ndarray, signs: np.ndarray, places: np.ndarray, step: np.ndarray
 ) -> np.ndarray:
     """Halve a step until it does not lead down."""

@@ -11,13 +11,13 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import GivenAwayWarning, MetricWarning
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.bootstrap import percentile_interval
 from skeval.stats.roc import roc_curve
 from skeval.stats.table_differences import Sampled
 from skeval.steps import models
 from skeval.steps.problem import Question, problem_of, rows_of_role
-from skeval.steps.scoring import reported, score_named
+from skeval.steps.scoring import get_score, reported_scores
 from skeval.utility.giveaway import SURE, giveaway
 from skeval.utility.model_metric import (
     TRAININGS,
@@ -80,10 +80,10 @@ class _Transfer(ScoredModels):
         scoring = self._scoring(context)
         score = self._replicates(context, training, tested, scoring).mean(axis=0)[0]
         if np.isnan(score):
-            return undefined(
+            return undefined_result(
                 f"{scoring} is not defined on the tested rows, as where all have one label."
             )
-        of = score_named(scoring)
+        of = get_score(scoring)
         tags = replace(self.tags, greater_is_better=of.greater_is_better, bounds=of.bounds)
         return Result(score, tags=tags)
 
@@ -109,7 +109,7 @@ class _Transfer(ScoredModels):
                     key: float(self._replicates(context, *trial, other).mean(axis=0)[0])
                     for key, trial in trials.items()
                 }
-                for other in reported(problem)
+                for other in reported_scores(problem)
             },
             **self._counts(context, {"train": models.TRAIN, name: training}, tested),
         }
@@ -370,7 +370,7 @@ class AugmentationGain(_Transfer):
     ratio: Positive = 1.0
 
     def _transfer(self) -> tuple[str, models.Training, models.Part]:
-        return "augmented", models.augmented(self.ratio), models.HOLDOUT
+        return "augmented", models.augmented_training(self.ratio), models.HOLDOUT
 
     def _measure(self, context: Context) -> Result:
         result = super()._measure(context)
@@ -379,13 +379,13 @@ class AugmentationGain(_Transfer):
         scoring = self._scoring(context)
         alone = self._replicates(context, models.TRAIN, models.HOLDOUT, scoring).mean(axis=0)[0]
         if np.isnan(alone):
-            return undefined(f"{scoring} is not defined for the model of train alone.")
-        return Result(score_named(scoring).sign * (result.value - alone))
+            return undefined_result(f"{scoring} is not defined for the model of train alone.")
+        return Result(get_score(scoring).sign * (result.value - alone))
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         details = super()._relation(context, result)["details"]
         low, high = (details["difference"][end] for end in ("low", "high"))
-        sign = score_named(details["scoring"]).sign
+        sign = get_score(details["scoring"]).sign
         interval = None if low is None else tuple(sorted((sign * low, sign * high)))
         details["scaled"] = result.value / 2.0 + 0.5
         return {"interval": interval, "baseline": 0.0, "details": details}
@@ -405,7 +405,7 @@ def ratio(on_synthetic: float, on_real: float, scoring: str) -> float:
 
     For losses the inverse ratio; nan where a score can be negative and one is not positive.
     """
-    if score_named(scoring).greater_is_better:
+    if get_score(scoring).greater_is_better:
         part, whole = on_synthetic, on_real
     else:
         part, whole = on_real, on_synthetic
@@ -428,7 +428,9 @@ def roc_on_holdout(
         return {}
     grid, curves = np.linspace(0.0, 1.0, _N_DRAWN), {}
     for kind, training in TRAININGS.items():
-        scores = models.predicted(context, training, models.HOLDOUT, model, question, seed).scores
+        scores = models.predict_part(
+            context, training, models.HOLDOUT, model, question, seed
+        ).scores
         if scores is None:
             return {}
         curve = roc_curve(*(scores[of, problem.positive] for of in (is_positive, ~is_positive)))

@@ -8,7 +8,7 @@ from typing import Any
 from skeval.exceptions import MissingDependencyError
 
 
-def needed(owner: str, package: str, command: str) -> Any:
+def import_optional(owner: str, package: str, command: str) -> Any:
     """Import a package of an extra; `owner` needs it, and `command` installs it."""
     try:
         return import_module(package)
@@ -21,13 +21,13 @@ def needed(owner: str, package: str, command: str) -> Any:
 
 def needed_pyarrow(owner: str) -> Any:
     """Import pyarrow, or say how to install it."""
-    return needed(owner, "pyarrow", "pip install pyarrow")
+    return import_optional(owner, "pyarrow", "pip install pyarrow")
 
 
 def needed_xgboost() -> Any:
     """Import xgboost, or say what to do without it."""
     try:
-        return needed("the default model", "xgboost", "pip install xgboost")
+        return import_optional("the default model", "xgboost", "pip install xgboost")
     except AttributeError as error:  # it puts docstrings together, which -OO drops
         raise MissingDependencyError(
             "the default model is that of xgboost, which cannot be imported without docstrings. "

@@ -96,7 +96,7 @@ def current_engine(n_jobs: int | None = None) -> Engine:
     return LocalEngine(n_jobs) if chosen is None or isinstance(chosen, LocalEngine) else chosen
 
 
-def carried(function: Callable[..., T]) -> Callable[..., T]:
+def with_current_engine(function: Callable[..., T]) -> Callable[..., T]:
     """Return the function for use in other threads, which do not see the engine of this one."""
     chosen = _CHOSEN.get()
 

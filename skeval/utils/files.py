@@ -36,11 +36,11 @@ def check_output(path: str | Path, endings: Collection[str], *, owner: str) -> P
         raise InvalidParameterError(f"{owner}: {said}")
     if not path.parent.is_dir():
         raise InvalidParameterError(f"{owner}: there is no folder {path.parent}; make it first.")
-    with _named(path):
+    with _add_path_to_errors(path):
         target = _target(path)
     if target.is_file() or not target.exists():
-        with _named(path):
-            _opened(target).unlink()
+        with _add_path_to_errors(path):
+            _create_part_file(target).unlink()
     return path
 
 
@@ -54,14 +54,14 @@ def replacing(path: str | Path) -> Iterator[Path]:
     # a link stays one: the file that it points to is replaced.
     path = Path(path)
     target = _target(path)
-    with _named(path):
+    with _add_path_to_errors(path):
         if target.exists() and not target.is_file():  # a pipe or a device is written to as it is
             yield target
             return
-        temporary = _opened(target)
+        temporary = _create_part_file(target)
         _OPEN[temporary] = os.getpid()
         try:
-            with _removed_if_terminated():
+            with _remove_on_sigterm():
                 yield temporary
             temporary.replace(target)
         finally:
@@ -76,7 +76,7 @@ def _target(path: Path) -> Path:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
 
 
-def _opened(target: Path) -> Path:
+def _create_part_file(target: Path) -> Path:
     """Return a new, empty file next to `target`, of the same mode; clean what others left there."""
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "The file is read-only")
@@ -128,7 +128,7 @@ def _is_running(process: int) -> bool:
 
 
 @contextmanager
-def _removed_if_terminated() -> Iterator[None]:
+def _remove_on_sigterm() -> Iterator[None]:
     """Let a SIGTERM that would end the process remove its parts first, unless others handle it."""
     in_charge = (
         threading.current_thread() is threading.main_thread()
@@ -153,7 +153,7 @@ def _remove_and_end(number: int, frame: Any) -> None:
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
+def _add_path_to_errors(path: Path) -> Iterator[None]:
     """Let errors of the system name the file of the user."""
     try:
         yield

@@ -125,19 +125,19 @@ def names_in_words(names: Sequence[str], most: int = 3) -> str:
     return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} others"
 
 
-def whole(n: float) -> str:
+def format_mean_count(n: float) -> str:
     """Return a count of persons or rows in words that stay true where it is a mean of counts."""
     if n == round(n):
         return f"{n:,.0f}"
     return f"about {n:,.0f}" if n > 1.0 else "fewer than 1"
 
 
-def counted(n: int, what: str) -> str:
+def format_count(n: int, what: str) -> str:
     """Return a number of things in words."""
     return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
-def beside(baseline: float | None, what: str) -> str:
+def format_baseline(baseline: float | None, what: str) -> str:
     """Return the end of a sentence on a share: what share fresh rows have; nothing without one."""
     return "" if baseline is None else f"; {percent(baseline)} {what}"
 

@@ -58,28 +58,28 @@ def formula_as_text(formula: str) -> str:
     while before != text:  # from the inside out
         before = text
         text = _UPRIGHT.sub(r"\1", text)
-        text = _SCRIPT.sub(lambda m: m[1] + _whole(m[2]), text)
-        text = _FRACTION.sub(_divided, text)
-    text = re.sub(r"\\([A-Za-z]+) ?(?=([A-Za-z])?)", _named, text)
+        text = _SCRIPT.sub(lambda m: m[1] + _parenthesize(m[2]), text)
+        text = _FRACTION.sub(_format_fraction, text)
+    text = re.sub(r"\\([A-Za-z]+) ?(?=([A-Za-z])?)", _replace_name, text)
     for brace, kept in _BRACES.items():
         text = text.replace(kept, brace[1])
     text = re.sub(r"(?<! ) {2,3}(?! )", " ", text)  # four and more part two formulas
     return re.sub(r"(?<=\S) +(?=[,)⟩])|(?<=[(⟨]) +", "", text).strip()
 
 
-def _divided(match: re.Match[str]) -> str:
+def _format_fraction(match: re.Match[str]) -> str:
     before, above, below, after = match.groups()
-    text = f"{_whole(above)} / {_whole(below)}"
+    text = f"{_parenthesize(above)} / {_parenthesize(below)}"
     alone = not before and (after is None or re.match(_ENDS, match.string[match.end() :]))
     return text if alone else f"{before or ''}({text})"
 
 
-def _named(match: re.Match[str]) -> str:
+def _replace_name(match: re.Match[str]) -> str:
     name, spaced = match[1], match[0].endswith(" ")
     return _NAMES.get(name, name) + (" " if spaced and _NAMES.get(name, name) else "")
 
 
-def _whole(part: str) -> str:
+def _parenthesize(part: str) -> str:
     """Return a part in parentheses, if it is more than one thing."""
     part = part.strip()
     closed = re.fullmatch(r"\|[^|]*\||[\w^.']+|[\w^.']+\([^()]*\)", part)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from skeval.exceptions import LimitError
-from skeval.utils.engines import carried
+from skeval.utils.engines import with_current_engine
 
 T = TypeVar("T")
 _TICK = 0.02  # seconds between looks at clock and memory
@@ -38,7 +38,7 @@ def within_limits(work: Callable[[], T], seconds: float | None, n_bytes: int | N
     outcome: list[T] = []
     failure: list[BaseException] = []
 
-    work = carried(work)
+    work = with_current_engine(work)
 
     def run() -> None:
         try:
@@ -53,7 +53,7 @@ def within_limits(work: Callable[[], T], seconds: float | None, n_bytes: int | N
     exceeded = None
     while thread.is_alive() and not exceeded:
         thread.join(_TICK)
-        exceeded = _exceeded(time.monotonic() - start, _memory() - before, seconds, n_bytes)
+        exceeded = _exceeded_limit(time.monotonic() - start, _memory() - before, seconds, n_bytes)
     if exceeded and thread.is_alive():
         _stop(thread)
         thread.join(_GRACE)
@@ -66,7 +66,9 @@ def within_limits(work: Callable[[], T], seconds: float | None, n_bytes: int | N
     raise LimitError(exceeded)
 
 
-def _exceeded(elapsed: float, grown: int, seconds: float | None, n_bytes: int | None) -> str | None:
+def _exceeded_limit(
+    elapsed: float, grown: int, seconds: float | None, n_bytes: int | None
+) -> str | None:
     if seconds is not None and elapsed > seconds:
         return _TOO_LONG.format(f"timeout={seconds:g}")
     if n_bytes is not None and grown > n_bytes:

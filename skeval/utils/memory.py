@@ -25,7 +25,7 @@ def free_memory(root: Path = Path("/")) -> int | None:
 
 
 @contextmanager
-def bounded() -> Iterator[None]:
+def limit_memory() -> Iterator[None]:
     """Let an allocation beyond what is free fail at once, where the system can: `MemoryError`.
 
     Otherwise the system ends any process that it finds large, without a word.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 Shape = tuple[int, ...]
 
 
-def mapped(shape: Shape, dtype: Any) -> np.ndarray:
+def memory_mapped_array(shape: Shape, dtype: Any) -> np.ndarray:
     """Return an array, column by column, in a temporary file: it may be larger than memory."""
     # The file ends with the array; the system keeps in memory what of it is in use.
     import numpy as np

@@ -22,7 +22,7 @@ _MIN_ROOM = 50
 _MAX_STEPS, _OF_A_PLACE = 4e7, 25  # about a tenth of a second
 
 
-def bounded(pattern: str, column: str) -> str:
+def bounded_pattern(pattern: str, column: str) -> str:
     """Return a pattern that matches the same cells, and that ends soon on all others."""
     ways, alternatives, n_repeats, at = 1, [1], 0, 0
     while isinstance(pattern, str) and at < len(pattern) <= _MAX_LENGTH:

@@ -17,7 +17,7 @@ _SHORTEST = 1.0  # seconds that are worth a word
 
 
 @contextmanager
-def shown(wanted: Shown) -> Iterator[Callable[[str], Progress | None]]:
+def show_progress(wanted: Shown) -> Iterator[Callable[[str], Progress | None]]:
     """Give what makes a callback of a verb, such as "measured": it shows how far the work is."""
     from rich.console import Console
 
@@ -86,11 +86,11 @@ class _Lines:
             verb, total, ends = self._state
             seconds = time.perf_counter() - self._start
             if total or seconds >= _SHORTEST:  # a piece of work that has just begun says nothing
-                self._write(said(verb, total, seconds, list(ends)))
+                self._write(progress_line(verb, total, seconds, list(ends)))
             wait = min(2 * wait, _MAX_WAIT)
 
 
-def said(verb: str, total: int, seconds: float, ends: Sequence[float] = ()) -> str:
+def progress_line(verb: str, total: int, seconds: float, ends: Sequence[float] = ()) -> str:
     """Return a line on how far work is."""
     if not total:
         return f"skeval: at work for {seconds:.0f} s"

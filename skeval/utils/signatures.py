@@ -18,7 +18,7 @@ def with_known_names(init: Callable[P, R]) -> Callable[P, R]:
     """Have a constructor that is given an unknown parameter name the parameters that it has."""
 
     @functools.wraps(init)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return init(*args, **kwargs)
         except TypeError:
@@ -31,17 +31,17 @@ def with_known_names(init: Callable[P, R]) -> Callable[P, R]:
                 ) from None
             raise
 
-    return checked
+    return wrapper
 
 
 def bound_by(cure: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Have a call that does not fit the signature end in a sentence of ours, with the cure."""
 
-    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+    def decorator(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
 
         @functools.wraps(function)
-        def called(*args: P.args, **kwargs: P.kwargs) -> R:
+        def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
             try:
                 signature.bind(*args, **kwargs)
             except TypeError as error:
@@ -50,6 +50,6 @@ def bound_by(cure: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 raise InvalidParameterError(f"{function.__name__}: {error}.{near} {cure}") from None
             return function(*args, **kwargs)
 
-        return called
+        return wrapper
 
-    return decorated
+    return decorator

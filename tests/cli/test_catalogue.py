@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from skeval.cli.catalogue import explained
+from skeval.cli.catalogue import explanation_lines
 from skeval.cli.suites import suite_of_names
 from skeval.core.catalogue import metric_classes
 from skeval.datasets import make_mixed
@@ -49,7 +49,7 @@ def test_every_name_is_explained():
     names = {*metric_classes(), *preset_metrics()}
     assert len(names) > 100
     for name in names:
-        lines = list(explained(name))
+        lines = list(explanation_lines(name))
         assert lines[0].split(" ")[0].rstrip(":") == name
         assert len(lines[2]) > 20
 
@@ -63,7 +63,7 @@ def test_every_name_is_explained():
     ],
 )
 def test_names_of_several_tables(name, first):
-    assert next(explained(name)) == first
+    assert next(explanation_lines(name)) == first
 
 
 def test_an_unknown_name(run):
@@ -137,7 +137,7 @@ def test_errors_name_what_is_lacking():
     with pytest.raises(MissingInputError) as raised:
         DCRShare().fit(make_mixed(30, random_state=0))
     assert raised.value.need == "holdout"
-    again = pickle.loads(pickle.dumps(raised.value.within("users")))
+    again = pickle.loads(pickle.dumps(raised.value.with_prefix("users")))
     assert again.need == "holdout"
     assert str(again) == f"users: {raised.value}"
 
@@ -181,7 +181,7 @@ def test_metrics_are_chosen_by_any_name():
 
 
 def test_explain_says_what_others_call_it():
-    lines = list(explained("TSPR"))
+    lines = list(explanation_lines("TSPR"))
     assert lines[0] == "PrivacyScore (privacy)"
     assert "In scores   privacy_score." in lines
     assert "Aindo       compute_privacy_stats, PrivacyStats, TSPR, TTPR, risk_confidence." in lines
@@ -202,7 +202,7 @@ def test_explain_says_what_others_call_it():
     ],
 )
 def test_explain_options_details_plots_and_classes(name, first, then):
-    lines = list(explained(name))
+    lines = list(explanation_lines(name))
     assert lines[0].startswith(first)
     assert lines[2 if then else 0].startswith(then)
     assert "Parameters" in "\n".join(lines)

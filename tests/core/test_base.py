@@ -46,8 +46,8 @@ def test_one_path_leads_from_tables_to_a_value():
         def _compute(self, context):
             return float(context.synthetic["x"].mean() - context.train["x"].mean())
 
-        def _finished(self, computed):
-            result = super()._finished(computed)
+        def _to_result(self, computed):
+            result = super()._to_result(computed)
             return Result(2.0 * result.value, metric=result.metric, tags=result.tags)
 
     train, synthetic = pd.DataFrame({"x": [0.0, 1.0]}), pd.DataFrame({"x": [2.0, 3.0]})

@@ -254,15 +254,15 @@ def test_given_rows_are_as_they_were_given():
     train = pd.DataFrame({"x": [1, 2, 3], "c": ["a", "b", None]})
     synthetic = pd.DataFrame({"c": ["a", "z"], "x": ["1", "no number"], "more": [0, 0]})
     context = Context.of(train).with_synthetic(synthetic)
-    assert context.given("train").dtypes["x"] == "int64"
-    assert list(context.given("synthetic")["x"]) == ["1", "no number"]
-    assert list(context.given("synthetic").columns) == ["c", "x", "more"]
+    assert context.original_frame("train").dtypes["x"] == "int64"
+    assert list(context.original_frame("synthetic")["x"]) == ["1", "no number"]
+    assert list(context.original_frame("synthetic").columns) == ["c", "x", "more"]
 
 
 def test_given_rows_are_noted_as_their_role():
     @shared
     def n_given(context):
-        return len(context.given("synthetic"))
+        return len(context.original_frame("synthetic"))
 
     context = Context.of(pd.DataFrame({"x": [1.0]}))
     assert n_given(context.with_synthetic(pd.DataFrame({"x": [1.0, 2.0]}))) == 2
@@ -299,7 +299,7 @@ def test_kinds_of_contexts_override_steps_in_views_threads_and_pickles():
     assert found == [-expected] * 8
     there.remember_rows = True
     assert n_cells(pickle.loads(pickle.dumps(there)), "train") == -TRAIN.size
-    assert n_cells(there.standing_in(SYNTHETIC), "synthetic") == -SYNTHETIC.size
+    assert n_cells(there.with_rows_as_synthetic(SYNTHETIC), "synthetic") == -SYNTHETIC.size
     assert n_cells(here, "train") == TRAIN.size  # as ever
 
 
@@ -323,7 +323,7 @@ def test_given_rows_are_not_pickled():
     context = Context.of(pd.DataFrame({"x": [8675309.25, 1.0]}))
     assert b"8675309" not in pickle.dumps(context)
     with pytest.raises(NotRememberedError):
-        pickle.loads(pickle.dumps(context)).given("train")
+        pickle.loads(pickle.dumps(context)).original_frame("train")
 
 
 def test_lenient_reading_counts_what_is_absent_as_empty():
@@ -339,8 +339,8 @@ def test_the_holdout_in_place_keeps_what_was_given():
     train = pd.DataFrame({"x": [1, 2, 3, 4]})
     context = Context.of(train, train + 1).with_synthetic(train)
     placed = holdout_in_place(context, 2)
-    assert placed.given("synthetic").dtypes["x"] == "int64"
-    assert list(placed.given("synthetic")["x"]) == list(placed.synthetic["x"])
+    assert placed.original_frame("synthetic").dtypes["x"] == "int64"
+    assert list(placed.original_frame("synthetic")["x"]) == list(placed.synthetic["x"])
 
 
 def test_rows_go_with_the_last_that_refers_to_them():
@@ -365,7 +365,7 @@ def test_the_order_of_rows_is_that_of_content():
     second = Context.of(again, rows[:50][::-1], schema=kinds, ordered=True).with_synthetic(again)
     for role in ("train", "holdout", "synthetic"):
         pd.testing.assert_frame_equal(first[role], second[role])
-        pd.testing.assert_frame_equal(first.given(role), second.given(role))
+        pd.testing.assert_frame_equal(first.original_frame(role), second.original_frame(role))
     pd.testing.assert_frame_equal(Context.of(rows).train[["age"]], rows[["age"]].astype(float))
 
 
@@ -373,7 +373,7 @@ def test_places_are_those_of_the_table_as_given():
     rows = make_mixed(40, random_state=0)
     context = Context.of(rows, ordered=True)
     pd.testing.assert_frame_equal(
-        context.given("train"), rows.iloc[context.places("train")].reset_index(drop=True)
+        context.original_frame("train"), rows.iloc[context.places("train")].reset_index(drop=True)
     )
     assert pickle.loads(pickle.dumps(context))._places == {}
     assert Context.of(rows).places("train").tolist() == list(range(40))

@@ -59,7 +59,7 @@ def test_public_tables_need_not_be_given_again(halves):
     context = RelationalContext.of(train, without(holdout, "shops"))
     context = context.with_synthetic(without(make_relational(40, 1), "shops"))
     for role in ("train", "holdout", "synthetic"):
-        pd.testing.assert_frame_equal(context.given(role)["shops"], train["shops"])
+        pd.testing.assert_frame_equal(context.original_frame(role)["shops"], train["shops"])
     assert set(context["holdout"]) == set(train)
     assert "holdout" not in context.table("shops")
 
@@ -71,9 +71,9 @@ def test_a_missing_table_is_missing(halves):
         context.with_synthetic(made)
     lenient = context.with_synthetic(made, lenient=True)
     assert "items" not in lenient["synthetic"]
-    assert "items" not in lenient.given("synthetic")
+    assert "items" not in lenient.original_frame("synthetic")
     assert any("lacks tables of train: items" in str(notice) for notice in lenient.notices)
-    assert "synthetic" not in lenient.in_place("synthetic").table("items")
+    assert "synthetic" not in lenient.replace_role("synthetic").table("items")
 
 
 def test_faults_name_the_table_and_the_role(halves):
@@ -102,7 +102,7 @@ def test_tables_that_the_schema_does_not_name_are_left_out():
     data = make_relational(20)
     schema = RelationalSchema(["people"], {"people": "person"})
     context = RelationalContext.of(dict(data), schema=schema)
-    assert list(context["train"]) == list(context.given("train")) == ["people"]
+    assert list(context["train"]) == list(context.original_frame("train")) == ["people"]
     assert "does not name; ignored: visits, items, messages, shops" in str(context.notices[0])
 
 

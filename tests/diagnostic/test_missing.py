@@ -7,7 +7,7 @@ import pytest
 from skeval import check_metric
 from skeval.datasets import make_mixed
 from skeval.diagnostic import MissingPatternSimilarity, MissingValueSimilarity
-from skeval.diagnostic.missing import difference_interval, packed, pooled_patterns
+from skeval.diagnostic.missing import difference_interval, pack_missing, pooled_patterns
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, InvalidValueWarning
 from skeval.fidelity import TVComplement
 from skeval.stats.intervals import newcombe
@@ -191,7 +191,9 @@ def test_patterns_of_both_tables_are_told_apart_and_counted(n_columns):
     rng = np.random.default_rng(n_columns)
     cells = rng.random((300, n_columns)) < 0.03
     codes = pd.DataFrame(cells).groupby(list(range(n_columns)), sort=False).ngroup()
-    of_tables = [distinct_codes(packed(iter(x.T), len(x))) for x in (cells[:200], cells[200:])]
+    of_tables = [
+        distinct_codes(pack_missing(iter(x.T), len(x))) for x in (cells[:200], cells[200:])
+    ]
     words, p, q = pooled_patterns(*of_tables)
     assert len(words) == -(-n_columns // 62)
     for counts, part in ((p, codes[:200]), (q, codes[200:])):
@@ -201,7 +203,7 @@ def test_patterns_of_both_tables_are_told_apart_and_counted(n_columns):
 def test_patterns_that_differ_in_far_columns_only():
     cells = np.zeros((4, 130), dtype=bool)
     cells[0, 0] = cells[1, 62] = cells[2, 129] = True
-    assert np.array(packed(iter(cells.T), 4)).T.tolist() == [
+    assert np.array(pack_missing(iter(cells.T), 4)).T.tolist() == [
         [1, 0, 0],
         [0, 1, 0],
         [0, 0, 32],
@@ -210,7 +212,7 @@ def test_patterns_that_differ_in_far_columns_only():
 
 
 def test_no_column_is_one_pattern():
-    (word,) = packed(iter([]), 3)
+    (word,) = pack_missing(iter([]), 3)
     assert word.tolist() == [0, 0, 0]
 
 

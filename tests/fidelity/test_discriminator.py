@@ -46,12 +46,16 @@ def test_the_published_scores_of_a_linear_model_and_a_tree(cancer):
         out_of_fold(which, train, synthetic, [False] * 30)
         for which in ("logistic", "xgboost", "light xgboost")
     )
-    assert Confusion.of(linear.real, linear.synthetic).accuracy == pytest.approx(0.545, abs=0.005)
+    assert Confusion.from_scores(linear.real, linear.synthetic).accuracy == pytest.approx(
+        0.545, abs=0.005
+    )
     assert auc(linear.synthetic, linear.real) == pytest.approx(0.523, abs=0.001)
     assert jensen_shannon_terms(linear.real, linear.synthetic)[0] == pytest.approx(
         -0.0388, abs=5e-5
     )
-    assert Confusion.of(tree.real, tree.synthetic).accuracy == pytest.approx(0.952, abs=0.01)
+    assert Confusion.from_scores(tree.real, tree.synthetic).accuracy == pytest.approx(
+        0.952, abs=0.01
+    )
     assert auc(tree.synthetic, tree.real) == pytest.approx(0.992, abs=0.005)
     assert auc(light.synthetic, light.real) == pytest.approx(0.99, abs=0.02)
     assert not np.array_equal(light.real, tree.real)

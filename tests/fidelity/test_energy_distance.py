@@ -44,11 +44,11 @@ def test_one_dimension_is_the_square_of_scipys(seed):
 
 
 def test_permuted_values_are_those_of_the_permuted_samples():
-    from skeval.stats.pair_sums import actual_and_permuted
+    from skeval.stats.pair_sums import permuted_labels
 
     x, y = two_gaussians()
     x = x[:50]
-    rows, labels = np.concatenate([x, y]), actual_and_permuted(50, 200, 3, seed=5)
+    rows, labels = np.concatenate([x, y]), permuted_labels(50, 200, 3, seed=5)
     found = energy_distance(x, y, n_permutations=3, seed=5)[0]
     for i in range(4):
         again = energy_distance(rows[labels[:, i]], rows[~labels[:, i]])

@@ -39,7 +39,11 @@ def drawn(seed, n_rows=200, shift=0):
 
 
 def value_of(metric, context):
-    return clone(metric).fit(context.given("train")).score(context.given("synthetic"))
+    return (
+        clone(metric)
+        .fit(context.original_frame("train"))
+        .score(context.original_frame("synthetic"))
+    )
 
 
 @pytest.mark.slow

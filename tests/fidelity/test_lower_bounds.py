@@ -47,7 +47,7 @@ def test_the_best_of_several_models_at_a_stricter_level():
     assert found.details["confidence_each"] == pytest.approx(0.975)
     for name, model in zip(found.details["models"], metric.estimator, strict=True):
         scores = split(context, model, None, 0.5, 10_000, 0).scores
-        called = Confusion.of(scores.real, scores.synthetic)
+        called = Confusion.from_scores(scores.real, scores.synthetic)
         about = found.details["models"][name]
         assert about["bound"] == pooled_bound(called.n_errors, 200, 0.975)
         assert about["estimate"] == pytest.approx(1 - 2 * called.n_errors / 200)

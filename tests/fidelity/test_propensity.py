@@ -319,7 +319,7 @@ def test_the_null_of_three_cells_by_hand():
     snoke, independent = analytic_null(50, 50, 3, 50), analytic_null(50, 50, 3)
     assert (snoke.mean, snoke.spread) == pytest.approx((0.0025, 0.0025))
     assert snoke.ratio(value) == pytest.approx(16 / 3)
-    assert snoke.standardized(value) == pytest.approx(13 / 3)
+    assert snoke.standardize(value) == pytest.approx(13 / 3)
     assert independent.mean == pytest.approx(0.005)
     assert independent.ratio(value) == pytest.approx(8 / 3)
     assert independent.p_value(value) == pytest.approx(np.exp(-8 / 3))
@@ -368,7 +368,7 @@ def test_a_design_that_does_not_vary_has_no_null():
     assert found.probabilities == pytest.approx(np.full(6, 2 / 3))
     null = analytic_null(2, 4, 1)
     assert np.isnan(null.ratio(0.0))
-    assert np.isnan(null.standardized(0.0))
+    assert np.isnan(null.standardize(0.0))
     assert null.p_value(0.0) is None
 
 

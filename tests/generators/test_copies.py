@@ -8,7 +8,7 @@ import pytest
 
 from skeval.datasets import make_mixed
 from skeval.generators import GeneratorAdapter, RandomForestImputation
-from skeval.generators.adapter import reseeded, unknown_parameters
+from skeval.generators.adapter import seeded_copy, unknown_parameters
 
 TRAIN = make_mixed(40, random_state=0)
 
@@ -56,7 +56,7 @@ KINDS = {
 def test_every_kind_of_generator_gets_the_seed_of_the_fit(name):
     before = joblib.hash(KINDS[name])
     samples = {
-        float(reseeded(KINDS[name], seed).fit(TRAIN).sample(2, random_state=seed)["x"].iloc[0])
+        float(seeded_copy(KINDS[name], seed).fit(TRAIN).sample(2, random_state=seed)["x"].iloc[0])
         for seed in (11, 12)
     }
     assert samples == {11.0, 12.0}
@@ -74,7 +74,7 @@ def test_every_kind_of_generator_gets_the_seed_of_the_fit(name):
 )
 def test_parameters_are_set_by_the_names_of_the_generator(generator):
     assert unknown_parameters(generator, ["p", "epochs"]) == ["epochs"]
-    adapter = reseeded(generator, 5, {"p": 0.25})
+    adapter = seeded_copy(generator, 5, {"p": 0.25})
     assert adapter.get_params()["generator__p"] == 0.25
     assert adapter.fit(TRAIN).generator_.get_params()["random_state"] == 5
 

@@ -22,7 +22,7 @@ from skeval.neighbors.tree import grow_leaves
 def test_without_a_folder_for_machine_code_it_is_compiled_in_memory(monkeypatch):
     """As on a read-only installation, for a user without a home."""
     monkeypatch.setattr(CacheImpl, "_locator_classes", [])
-    for compiler in (machine_code.jit, machine_code.uncounted):
+    for compiler in (machine_code.jit, machine_code.jit_without_refcounts):
         with pytest.warns(MetricWarning, match="Set NUMBA_CACHE_DIR"):
             total = compiler(lambda values: values.sum())
         assert total(np.arange(4.0)) == 6.0

@@ -381,7 +381,7 @@ def test_bounds_are_dropped_where_they_do_not_pay():
     rng = np.random.default_rng(0)
     near = MixedNearestNeighbors(leaf_size=32).fit(rng.random((2000, 40)))
     Y = rng.random((600, 40))
-    numbers, codes, order = near._index._sorted(near._columns.encode(column_lines(Y)))
+    numbers, codes, order = near._index._sort_queries(near._columns.encode(column_lines(Y)))
     own, limits = np.full(len(Y), -1), np.full(len(Y), 1e300)
     assert not near._index._leaves_for(order, numbers, codes, own, limits, 1)[1]
     unbounded = near.kneighbors(Y, 2)
@@ -420,7 +420,7 @@ def test_many_threads_may_ask_at_once(fitted, queries, answer):
 
 def test_chunks_can_travel_to_another_process(fitted, queries):
     index = fitted._index
-    numbers, codes, order = index._sorted(fitted._columns.encode(column_lines(queries)))
+    numbers, codes, order = index._sort_queries(fitted._columns.encode(column_lines(queries)))
     own = np.full(len(queries), -1)
     limits = np.full(len(queries), 1e300)
     call = (nearest_rows, (index.forest, numbers, codes, own, limits, 2, True, 4, order[:64]))

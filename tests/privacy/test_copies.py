@@ -131,7 +131,7 @@ def test_what_is_one_test_is_said_in_one_way(k, n_holdout):
         metric.fit_context(context).evaluate_context(context.with_synthetic(synthetic)).contrast
         for metric in metrics
     ]
-    assert len({contrast.said for contrast in shown}) == 1
+    assert len({contrast.comparison_key for contrast in shown}) == 1
     assert shown[0].observed == k / 200
     doubled = pd.concat([synthetic] * 2 if k else [synthetic, tables[0][:1].iloc[[0, 0]]])
     again = metrics[1].evaluate_context(context.with_synthetic(doubled)).contrast
@@ -491,7 +491,7 @@ def test_codes_of_many_levels_are_no_copies(n_levels, n_readable):
     for sizes in ((400, 400, 400), (400, 100, 400), (200, 600, 400)):
         tables = (codes(rng, n, n_levels, n_readable) for n in sizes)
         result = evaluate(ExactMatchShare(n_permutations=19), *tables)
-        assert not any(one.found for one in result.copies)
+        assert not any(one.leak_sentence for one in result.copies)
 
 
 def with_identifiers(seed, n=500):
@@ -508,14 +508,14 @@ def with_identifiers(seed, n=500):
 def test_one_value_of_a_single_training_row_in_one_of_a_hundred_rows(name):
     train, holdout, release = (with_identifiers(seed) for seed in range(3))
     fresh = evaluate(ExactMatchShare(n_permutations=19), train, holdout, release)
-    assert not any(one.found for one in fresh.copies)
+    assert not any(one.leak_sentence for one in fresh.copies)
     n_real = pd.concat([train, holdout])[name].value_counts()
     value = next(value for value in train[name] if n_real[value] == 1)
     release.loc[10:14, name] = value
     result = evaluate(ExactMatchShare(n_permutations=19), train, holdout, release)
-    (found,) = [one for one in result.copies if one.found]
+    (found,) = [one for one in result.copies if one.leak_sentence]
     assert (found.train.n, found.what.split()[-1]) == (5, name)
-    assert str(value) not in found.found
+    assert str(value) not in found.leak_sentence
     assert Copies.from_dict(found.to_dict()) == found
     release[name] = release[name].sample(frac=1, random_state=0).to_numpy()
     again = evaluate(ExactMatchShare(n_permutations=19), train, holdout, release)

@@ -61,7 +61,7 @@ def test_few_training_rows_with_small_changes_are_found(seed):
     rng = np.random.default_rng(seed)
     released = top_earners(train, fresh), noisy(train, fresh, rng)
     for synthetic in (*released, repeated(train, fresh, 50, rng)):
-        assert near_copies(Context.of(train, holdout).with_synthetic(synthetic)).found
+        assert near_copies(Context.of(train, holdout).with_synthetic(synthetic)).leak_sentence
         assert outcome(train, holdout, synthetic) in {"copies found", "leak found"}
     alone = near_copies(Context.of(train).with_synthetic(released[0]))
     assert alone.train.n >= 10  # there are fewer pairs of real rows, so that more may be expected
@@ -86,7 +86,7 @@ def test_release_of_one_row_with_small_changes_has_one_different_row():
     counted = near_copies(Context.of(train, holdout).with_synthetic(released))
     assert counted.n_distinct == 1
     assert counted.n_expected > 50
-    assert not counted.found  # they are near copies of a holdout row
+    assert not counted.leak_sentence  # they are near copies of a holdout row
     assert outcome(train, holdout, released) == "cannot be told"
 
 
@@ -121,7 +121,7 @@ def is_found_by_chance(seed: int) -> bool:
     if seed % 2:
         synthetic = GaussianCopula().fit(third).sample(200, random_state=seed)
     context = Context.of(train, None if seed % 3 == 0 else holdout)
-    return bool(near_copies(context.with_synthetic(synthetic)).found)
+    return bool(near_copies(context.with_synthetic(synthetic)).leak_sentence)
 
 
 @pytest.mark.calibration

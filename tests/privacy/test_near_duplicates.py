@@ -15,7 +15,7 @@ from skeval.privacy import near_texts as texts_module
 from skeval.privacy import similar_texts
 from skeval.privacy.near_duplicates import NearDuplicateShare, near_in_words
 from skeval.results.verdict import Contrast
-from skeval.steps.encoded_rows import encoded, ranges
+from skeval.steps.encoded_rows import encoded_matrix, ranges
 from skeval.steps.neighbors import nearest
 from tests.calibrations import LEVEL, Claim, rate_of
 
@@ -113,11 +113,11 @@ def test_brute_force(space, tau):
     ]
     assert [result.value, result.details["to_holdout"], result.baseline] == shares
     # the same from all distances, relabelled without lists
-    real = np.concatenate([encoded(context, role, space) for role in ("train", "holdout")])
+    real = np.concatenate([encoded_matrix(context, role, space) for role in ("train", "holdout")])
     if space == "gower":
-        near = gower(encoded(context, "synthetic"), real, ranges(context)) <= tau + 1e-12
+        near = gower(encoded_matrix(context, "synthetic"), real, ranges(context)) <= tau + 1e-12
     else:
-        gaps = encoded(context, "synthetic", space)[:, None] - real
+        gaps = encoded_matrix(context, "synthetic", space)[:, None] - real
         near = np.sqrt((gaps**2).sum(axis=2)) <= tau
     draws = relabelled(near, 200)
     p = np.mean(draws >= result.details["difference"] - 1e-12)
@@ -174,7 +174,7 @@ def test_noisy_copies_are_found_and_exact_matches_are_not():
 def test_the_sentence_names_each_of_its_numbers():
     """The holdout comes into it twice: as rows that are near, and as rows that are near to it."""
     result = NearDuplicateShare().fit(TRAIN, HOLDOUT).evaluate(TRAIN.iloc[:100])
-    expected = result.contrast.written[1]
+    expected = result.contrast.numbers_in_words[1]
     assert result.summary.startswith("100% of synthetic rows are within ")
     assert f" of a train row; for holdout rows {expected}. " in result.summary
     fresh = f"{100 * result.baseline:.1f}% of holdout rows are as near to a train row."

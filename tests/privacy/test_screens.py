@@ -177,7 +177,7 @@ def test_what_is_one_test_counts_once(results, leaky, first, second):
     for evaluated in (leaky, results["fresh"], results["copy"]):
         pair = SuiteResult({n: evaluated[n] for n in (first, second)}, sizes=evaluated.sizes)
         assert pair.verdict().n_tests == 1
-        assert evaluated[first].contrast.said == evaluated[second].contrast.said
+        assert evaluated[first].contrast.comparison_key == evaluated[second].contrast.comparison_key
 
 
 def test_what_is_one_test_counts_once_in_tables_of_unequal_size():
@@ -204,7 +204,7 @@ def test_copies_are_a_fact_and_are_to_be_dropped(leaky):
 @pytest.mark.parametrize("name", SCREENS)
 def test_a_screen_says_what_it_tested(leaky, name):
     shown = leaky[name].contrast
-    assert f"{shown.reference} {shown.written[1]}." in leaky[name].summary
+    assert f"{shown.reference} {shown.numbers_in_words[1]}." in leaky[name].summary
 
 
 @pytest.mark.parametrize(

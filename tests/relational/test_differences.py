@@ -156,15 +156,15 @@ def test_several_tables_of_a_detection_have_an_interval():
 def test_subjects_are_halved_with_all_their_rows():
     context = drawn(0, 41)
     halves = subjects_in_place(context, "synthetic", 20, 0, 2)
-    keys = [set(half.given("synthetic")["patients"]["id"]) for half in halves]
+    keys = [set(half.original_frame("synthetic")["patients"]["id"]) for half in halves]
     assert [len(own) for own in keys] == [20, 20]
     assert not keys[0] & keys[1]
-    visits = context.given("synthetic")["visits"]
+    visits = context.original_frame("synthetic")["visits"]
     for half, own in zip(halves, keys, strict=True):
-        assert set(half.given("synthetic")["visits"]["patient"]) == own
-        assert len(half.given("synthetic")["visits"]) == visits["patient"].isin(own).sum()
+        assert set(half.original_frame("synthetic")["visits"]["patient"]) == own
+        assert len(half.original_frame("synthetic")["visits"]) == visits["patient"].isin(own).sum()
     again = subjects_in_place(context, "synthetic", 20, 1, 2)[0]
-    assert set(again.given("synthetic")["patients"]["id"]) != keys[0]
+    assert set(again.original_frame("synthetic")["patients"]["id"]) != keys[0]
 
 
 def test_a_row_of_nobody_is_one_of_its_own():

@@ -132,7 +132,7 @@ def test_of_two_subjects_the_less_significant_counts():
             foreign_keys=schema.foreign_keys,
             roles={one: "subject", other: "reference"},
         )
-        tables_ = [dict(context.given(role)) for role in ("train", "holdout", "synthetic")]
+        tables_ = [dict(context.original_frame(role)) for role in ("train", "holdout", "synthetic")]
         of_each.append(
             evaluated(OfTable(HittingRate(), "rows"), context_of(*tables_, only)).p_value
         )

@@ -64,7 +64,8 @@ def test_subjects_are_compared_by_brute_force():
     context = context_of(*(tables(seed) for seed in rng.integers(0, 99, 3)), schema)
     for own_row in (True, False):
         train, holdout, synthetic = (
-            histories(context.given(role), own_row) for role in ("train", "holdout", "synthetic")
+            histories(context.original_frame(role), own_row)
+            for role in ("train", "holdout", "synthetic")
         )
         result = evaluated(SubjectCopies(own_row=own_row), context)
         assert result.value == np.mean([one in train for one in synthetic])
@@ -106,7 +107,7 @@ def test_letter_case_and_spaces_hide_no_copy():
     loud = {"people": spelled, "visits": visits.assign(note=visits["note"].str.upper())}
     result = SubjectCopies().fit({"people": people, "visits": visits}, schema=schema).evaluate(loud)
     assert result.value == 1.0
-    assert result.copies[0].found.startswith("Copies found: 40 people with all their rows")
+    assert result.copies[0].leak_sentence.startswith("Copies found: 40 people with all their rows")
 
 
 def test_a_key_to_a_row_that_is_no_reference_counts_as_that_row():

@@ -7,7 +7,7 @@ import pytest
 
 from skeval.exceptions import MissingInputError
 from skeval.relational import SubjectMembership
-from skeval.relational.subject_membership import TOGETHER, grouped
+from skeval.relational.subject_membership import TOGETHER, aggregate_by_owner
 from tests.calibrations import Claim, rate_of
 from tests.relational.worlds import CLINIC, clinic, context_of, evaluated, jittered_histories
 
@@ -47,8 +47,8 @@ def test_a_holdout_is_needed():
 
 def test_scores_are_grouped_by_owner():
     scores, owners = np.array([1.0, 3.0, 5.0, 7.0]), np.array([0, 0, 2, -1])
-    np.testing.assert_array_equal(grouped(scores, owners, 3, "mean"), [2.0, np.nan, 5.0])
-    np.testing.assert_array_equal(grouped(scores, owners, 3, "max"), [3.0, np.nan, 5.0])
+    np.testing.assert_array_equal(aggregate_by_owner(scores, owners, 3, "mean"), [2.0, np.nan, 5.0])
+    np.testing.assert_array_equal(aggregate_by_owner(scores, owners, 3, "max"), [3.0, np.nan, 5.0])
 
 
 @pytest.mark.calibration

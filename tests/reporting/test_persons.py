@@ -15,7 +15,7 @@ from skeval.privacy import AnonymeterRisk, MembershipInference
 from skeval.reporting import DecisionPage
 from skeval.reporting.persons import PRIOR, not_tried, persons
 from skeval.results.provenance import ColumnRecord, Provenance
-from skeval.utils.formatting import percent, whole
+from skeval.utils.formatting import format_mean_count, percent
 
 ATTACK = MetricTags(
     "privacy", greater_is_better=False, bounds=(0, 1), evidence="attack", needs={"holdout"}
@@ -69,8 +69,8 @@ def test_numbers_are_those_of_the_tests():
     (found, n), (strangers, n_strangers) = (
         (linked[role]["n_success"], linked[role]["n"]) for role in ("attack", "control")
     )
-    of_strangers = f"{whole(strangers)} of {whole(n_strangers)} strangers"
-    done = f"{whole(found)} of {whole(n)} attacked persons were linked"
+    of_strangers = f"{format_mean_count(strangers)} of {format_mean_count(n_strangers)} strangers"
+    done = f"{format_mean_count(found)} of {format_mean_count(n)} attacked persons were linked"
     assert text.lower().startswith(f"{done}, {of_strangers}")
     left = 1.0 - strangers / n_strangers  # of the persons whom luck does not find
     low, high = (percent(left * end) for end in linked["interval"])

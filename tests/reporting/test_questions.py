@@ -15,7 +15,7 @@ from skeval.fidelity import KSComplement
 from skeval.privacy import AnonymeterRisk, ExactMatchShare
 from skeval.reporting.persons import not_tried
 from skeval.results import Release
-from skeval.utils.formatting import number, whole
+from skeval.utils.formatting import format_mean_count, number
 
 RELEASE = Release(
     title="Households for the Ministry",
@@ -113,7 +113,8 @@ def test_each_number_of_the_figure_is_that_of_the_result(case: Case) -> None:
 def test_how_many_persons(case: Case) -> None:
     linked = case.results["anonymeter"].details["attacks"]["linkability"]
     found, strangers = (
-        [whole(linked[role][name]) for name in ("n_success", "n")] for role in ("attack", "control")
+        [format_mean_count(linked[role][name]) for name in ("n_success", "n")]
+        for role in ("attack", "control")
     )
     for count in (found, strangers):
         count[0] = count[0].removeprefix("fewer ").removeprefix("about ")

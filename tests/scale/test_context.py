@@ -65,7 +65,7 @@ STATES = {  # besides those of fidelity: what workers count
     ),
 }
 TASKS = {
-    *("hash_of_cells", "_counted", "_inferred", "_looked_at", "reasons_of", "_taken"),
+    *("hash_of_cells", "_count_part", "_infer_schema", "_looked_at", "reasons_of", "_take_rows"),
     *("_sums", "_squares", "_products", "in_order", "_checked_column"),
 }
 QUICK = {"DCROverfittingProtection", "NNDR"}
@@ -449,7 +449,7 @@ def test_counts_go_out_to_a_cluster_and_come_back_the_same(tmp_path, monkeypatch
             os.kill(next(iter(workers.workers.values())).pid, signal.SIGKILL)
             result = fitted.evaluate(paths[2])
     assert len(sent) > 3 * 7  # each pass over a table in seven parts
-    counting = [given[2] for _, called, *given in sent if called.__name__ == "_counted"]
+    counting = [given[2] for _, called, *given in sent if called.__name__ == "_count_part"]
     counts = {getattr(of, "func", of).__name__ for of in counting}
     assert {"row_hashes", "_groups_of", "extents_of", "missing_of"} <= counts
     assert {called.__name__ for _, called, *_ in sent} >= TASKS

@@ -7,7 +7,7 @@ import pandas as pd
 
 from skeval.core.context import Context
 from skeval.scale import distinct_row_steps as steps
-from skeval.steps.distinct_rows import grouped
+from skeval.steps.distinct_rows import count_codes
 
 
 def code(frame):
@@ -22,7 +22,7 @@ def test_batches_merge_to_what_the_whole_has(monkeypatch):
     for ends in ([50], [1, 2, 150]):
         batches = np.split(np.arange(200), ends)
         parts = [steps._groups_of(frame.iloc[at], code) for at in batches]
-        columns, counts = steps._merged([steps._merged(parts[:2]), *parts[2:]])
+        columns, counts = steps._merge_groups([steps._merge_groups(parts[:2]), *parts[2:]])
         assert counts.tolist() == whole[1].tolist()
         for one, other in zip(columns, whole[0], strict=True):
             np.testing.assert_array_equal(one, other)
@@ -30,6 +30,6 @@ def test_batches_merge_to_what_the_whole_has(monkeypatch):
     assert whole[1].sum() == 200
     assert whole[1].size == n_distinct
     monkeypatch.setattr(steps, "_MAX_GROUPS", n_distinct - 1)
-    assert steps._merged([whole]) is None
-    assert steps._merged([None, whole]) is None
-    assert grouped(Context.of(frame), "train", ["a", "b"], code) is None  # no worker counts it
+    assert steps._merge_groups([whole]) is None
+    assert steps._merge_groups([None, whole]) is None
+    assert count_codes(Context.of(frame), "train", ["a", "b"], code) is None  # no worker counts it

@@ -35,7 +35,7 @@ from skeval.privacy import (
 from skeval.scale.engines import DaskEngine, n_workers
 from skeval.scale.partitioned import PartitionedNearestNeighbors
 from skeval.scale.parts import Part
-from skeval.utils.engines import LocalEngine, carried, current_engine
+from skeval.utils.engines import LocalEngine, current_engine, with_current_engine
 
 N = 3_000
 ROOT = Path(__file__).parents[2]
@@ -121,7 +121,7 @@ def test_the_active_client_is_used_unless_another_word_is_said(client):
     with skeval.scale.engine("local"):
         assert current_engine() == LocalEngine()
         with ThreadPoolExecutor(1) as pool:
-            assert pool.submit(carried(current_engine)).result() == LocalEngine()
+            assert pool.submit(with_current_engine(current_engine)).result() == LocalEngine()
         with skeval.scale.engine(client) as chosen:
             assert current_engine() is chosen
     # a task that asks for an engine is told to stay where it is
@@ -311,4 +311,10 @@ def test_metrics_and_refits_have_the_same_bits(client, monkeypatch):
     # tables of a test are small: on a cluster they would be searched here
     monkeypatch.setattr("skeval.steps.neighbors.MANY", 1)
     assert str(measured()) == str(expected)
-    assert {"build_part_index", "improve", "share_ties", "_evaluated", "_measured"} <= submitted
+    assert {
+        "build_part_index",
+        "improve",
+        "share_ties",
+        "_evaluate_fold",
+        "_fit_and_measure",
+    } <= submitted

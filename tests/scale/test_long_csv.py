@@ -9,7 +9,7 @@ import pytest
 
 from skeval.exceptions import MetricWarning
 from skeval.scale import long_csv
-from skeval.scale.long_csv import is_long, streamed
+from skeval.scale.long_csv import is_long, stream_csv
 from skeval.tables.reading import Dialect, read_table
 
 N_ROWS = 40
@@ -60,7 +60,7 @@ def text_of(columns, sep=","):
 def both(path, **how):
     """Return a file read at once and from its copy, and what was said each time."""
     tables, said = [], []
-    for read in (read_table, lambda path, **how: streamed(path, "train", **how)):
+    for read in (read_table, lambda path, **how: stream_csv(path, "train", **how)):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             tables.append(read(path, **how))
@@ -124,7 +124,7 @@ def test_a_saved_index_and_an_empty_last_column(tmp_path, head, row):
 def test_what_is_odd_is_left_to_reading_at_once(tmp_path, text):
     path = tmp_path / "train.csv"
     path.write_text(text)
-    assert streamed(path, "train") is None
+    assert stream_csv(path, "train") is None
     assert not list((tmp_path / "temporary").iterdir())
 
 
@@ -153,7 +153,7 @@ def test_nothing_is_left_of_the_copy(tmp_path, monkeypatch, nameless):
         monkeypatch.setattr(long_csv, "_OPEN_FILES", tmp_path / "none")
     path = tmp_path / "train.csv"
     path.write_text(text_of(COLUMNS))
-    source = streamed(path, "train")
+    source = stream_csv(path, "train")
     copies = list((tmp_path / "temporary").iterdir())
     assert len(copies) == (0 if nameless else 1)
     assert all(copy.stat().st_mode & 0o077 == 0 for copy in copies)
@@ -171,5 +171,5 @@ def test_nothing_is_left_where_the_copy_fails(tmp_path, monkeypatch):
 
     monkeypatch.setattr(long_csv, "ArrowSource", fail)
     with pytest.raises(KeyboardInterrupt):
-        streamed(path, "train")
+        stream_csv(path, "train")
     assert not list((tmp_path / "temporary").iterdir())

@@ -17,7 +17,7 @@ from skeval.scale import column_steps, distinct_row_steps, pair_steps, row_steps
 from skeval.scale.context import LargeContext
 from skeval.scale.engines import DaskEngine
 from skeval.steps.columns import codes, extent, histogram, sorted_values
-from skeval.steps.encoded_rows import encoded
+from skeval.steps.encoded_rows import encoded_matrix
 from skeval.steps.neighbors import gower_engine
 from skeval.steps.pairs import Binning, correlations, joint_tables
 from skeval.steps.samples import holdout_in_place
@@ -38,7 +38,7 @@ STEPS = {
     "correlations": lambda context, role: (
         correlations(context, role, ("visits", "age")).coefficients
     ),
-    "encoded": encoded,
+    "encoded": encoded_matrix,
 }
 
 
@@ -76,12 +76,12 @@ def test_searches_are_in_parts_where_rows_are_in_a_file_or_sent_out(
     contexts, tmp_path, monkeypatch
 ):
     here, there = contexts
-    rows = np.memmap(tmp_path / "rows", np.float64, "w+", shape=encoded(here, "train").shape)
+    rows = np.memmap(tmp_path / "rows", np.float64, "w+", shape=encoded_matrix(here, "train").shape)
     assert type(gower_engine(here, None, rows)) is MixedNearestNeighbors
-    assert type(gower_engine(there, None, encoded(there, "train"))) is MixedNearestNeighbors
+    assert type(gower_engine(there, None, encoded_matrix(there, "train"))) is MixedNearestNeighbors
     assert type(gower_engine(there, None, rows)) is PartitionedNearestNeighbors
     monkeypatch.setattr("skeval.steps.neighbors.MANY", 1)
-    few = encoded(there, "train")
+    few = encoded_matrix(there, "train")
     assert type(gower_engine(there, None, few)) is MixedNearestNeighbors
     with running_on(DaskEngine(None)):
         assert type(gower_engine(there, None, few)) is PartitionedNearestNeighbors

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skeval.cli.catalogue import explained
+from skeval.cli.catalogue import explanation_lines
 from skeval.exceptions import InvalidParameterError
 from tests.sources.checks import CHECKS
 
@@ -46,7 +46,7 @@ def read_rows() -> list[Row]:
 def found(name: str) -> str | None:
     """Return what `skeval explain` says first of a name, None if it says that nothing is so called."""
     try:
-        return next(explained(name))
+        return next(explanation_lines(name))
     except InvalidParameterError:
         return None
 

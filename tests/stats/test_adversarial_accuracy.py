@@ -10,7 +10,7 @@ from skeval.stats.adversarial_accuracy import (
     adversarial,
     bit_counts,
     clustered_variance,
-    labels_listed,
+    labels_in_lists,
     paired_interval,
     share_with_pairs,
 )
@@ -97,7 +97,7 @@ def test_labels_of_lists_are_brute_force():
     rows = rng.integers(0, 30, (50, 4))
     lengths = rng.integers(0, 5, 50)
     rows[np.arange(4) >= lengths[:, None]] = -1
-    parts = labels_listed(rows, np.packbits(labels, axis=1))
+    parts = labels_in_lists(rows, np.packbits(labels, axis=1))
     has_any, has_all = (np.unpackbits(part, axis=1).astype(bool) for part in parts)
     listed = [labels[row[:length]] for row, length in zip(rows, lengths, strict=True)]
     np.testing.assert_array_equal(has_any, [held.any(axis=0) for held in listed])

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom
 
-from skeval.stats.copied_rows import CHANCE, Copied, Copies, copied, distinct_expected, repeats_seen
+from skeval.stats.copied_rows import (
+    CHANCE,
+    Copied,
+    Copies,
+    count_copies,
+    expected_distinct_rows,
+    repeats_seen,
+)
 
 
 def counts(*tables):
@@ -20,7 +27,7 @@ def counts(*tables):
 
 def judged(train, holdout, release):
     of_train, of_holdout, of_release = counts(train, holdout, release)
-    return copied(of_release, of_train, of_train + of_holdout)
+    return count_copies(of_release, of_train, of_train + of_holdout)
 
 
 @pytest.mark.parametrize("pool", [(1, 1, 2, 1), (3, 2, 1), (4, 1), (1, 1, 1, 1, 1)])
@@ -34,7 +41,7 @@ def test_expected_repeats_are_those_of_all_divisions(pool, n_reference, n_drawn)
             once = np.bincount(rows[list(reference)], minlength=len(pool)) == 1
             found.append(sum(once[value] for value in set(rows[list(drawn)].tolist())))
     seen = repeats_seen(np.array(pool), n_reference, n_drawn)
-    assert seen.expected == pytest.approx(np.mean(found), abs=1e-12)
+    assert seen.expected_count == pytest.approx(np.mean(found), abs=1e-12)
 
 
 def test_pairs_of_rows_are_events_seen():
@@ -44,7 +51,11 @@ def test_pairs_of_rows_are_events_seen():
     assert seen.seen == pytest.approx(7.0)
     assert seen.exposure == pytest.approx(999 / 500)
     success = seen.exposure / (1 + seen.exposure)
-    assert nbinom.sf(seen.most, 7.5, success) <= CHANCE < nbinom.sf(seen.most - 1, 7.5, success)
+    assert (
+        nbinom.sf(seen.upper_bound, 7.5, success)
+        <= CHANCE
+        < nbinom.sf(seen.upper_bound - 1, 7.5, success)
+    )
 
 
 @pytest.mark.parametrize("n", [100, 400, 500, 2000])
@@ -74,9 +85,9 @@ def test_copies_are_found_in_a_small_release_and_in_one_that_repeats_itself():
 def test_a_release_may_be_judged_by_train_alone():
     table = np.arange(800)[:, None]
     of_train, of_release = counts(table[:400], table[380:780])
-    assert copied(of_release, of_train, of_train).beyond_chance
+    assert count_copies(of_release, of_train, of_train).beyond_chance
     one = np.ones(1, dtype=int)
-    assert copied(one, one, one).n == 1  # of one real row nothing is known
+    assert count_copies(one, one, one).n == 1  # of one real row nothing is known
 
 
 def categories(rng, n, k=6, levels=5):
@@ -129,20 +140,20 @@ def test_the_number_of_distinct_rows_is_bounded_from_below():
     pool = np.array([5, 3, 1, 1])
     rows = np.repeat(np.arange(4), pool)
     drawn = [len(set(choice)) for choice in combinations(rows.tolist(), 4)]
-    assert distinct_expected(pool, 4) <= np.mean(drawn)
-    assert distinct_expected(pool, 100) == 4.0
+    assert expected_distinct_rows(pool, 4) <= np.mean(drawn)
+    assert expected_distinct_rows(pool, 100) == 4.0
 
 
 def test_what_is_said_of_copies():
     none = Copies("rows", Copied(0, 3), Copied(0, 3), 400, 400)
-    assert (none.found, none.some, none.of_holdout) == ("", "", "")
+    assert (none.leak_sentence, none.some, none.of_holdout) == ("", "", "")
     few = Copies("rows", Copied(1, 3), Copied(2, 3), 400, 400)
-    assert few.found == ""
+    assert few.leak_sentence == ""
     assert few.some == (
         "one of the rows that are unique in train stands in the release, by chance up to 3 would"
     )
     many = Copies("users", Copied(9, 0), Copied(4, 3), 400, 400)
-    assert many.found == (
+    assert many.leak_sentence == (
         "Copies found: 9 users that are unique in train stand in the release, by chance none would."
     )
     assert many.some == ""

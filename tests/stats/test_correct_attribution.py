@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from skeval.stats.correct_attribution import (
-    attributed,
+    attribution_scores,
     cap,
     cap_of_synthetic,
-    disclosed,
+    disclosure_scores,
     generalized_cap,
     guess_protection,
     inference_distance,
@@ -67,17 +67,17 @@ def test_two_columns():
 
 @pytest.mark.parametrize(("tau", "expected"), [(1.0, [0.0]), (0.6, [1.0, 0.0, 0.0])])
 def test_tcap(tau, expected):
-    found = attributed(REAL, SYNTHETIC, tau)
+    found = attribution_scores(REAL, SYNTHETIC, tau)
     assert found[~np.isnan(found)].tolist() == expected
     assert np.isnan(found[3])
 
 
 def test_tcap_of_equally_frequent_secrets():
     synthetic = np.array([0, 0, 1, 1, 1]), np.array([0, 1, 0, 0, 1])
-    assert attributed(REAL, synthetic, tau=0.5).tolist()[:3] == [0.5, 0.5, 1.0]
+    assert attribution_scores(REAL, synthetic, tau=0.5).tolist()[:3] == [0.5, 0.5, 1.0]
     # three tenths are three tenths, whatever their sum is
     thirds = np.zeros(3, dtype=int), np.arange(3)
-    assert attributed(REAL, thirds, tau=1 / 3)[:2] == pytest.approx([1 / 3, 1 / 3])
+    assert attribution_scores(REAL, thirds, tau=1 / 3)[:2] == pytest.approx([1 / 3, 1 / 3])
 
 
 def test_tcap_over_synthetic_rows():
@@ -88,8 +88,8 @@ def test_tcap_over_synthetic_rows():
 
 
 def test_disco():
-    assert disclosed(REAL, SYNTHETIC).mean() == 0.0
-    assert disclosed(REAL, (SYNTHETIC[0], np.array([0, 0, 1, 0]))).mean() == 0.25
+    assert disclosure_scores(REAL, SYNTHETIC).mean() == 0.0
+    assert disclosure_scores(REAL, (SYNTHETIC[0], np.array([0, 0, 1, 0]))).mean() == 0.25
 
 
 def test_weap():
@@ -157,9 +157,9 @@ def test_cap_is_exact():
             sure = told.size and counts.max() / told.size >= 0.4
             modal.append((secret in best) / best.size if sure else np.nan)
         assert cap(targets, synthetic) == pytest.approx(expected, nan_ok=True)
-        assert attributed(targets, synthetic, 0.4) == pytest.approx(modal, nan_ok=True)
+        assert attribution_scores(targets, synthetic, 0.4) == pytest.approx(modal, nan_ok=True)
         found = np.nan_to_num(np.array(expected)) == 1
-        assert disclosed(targets, synthetic).tolist() == found.astype(float).tolist()
+        assert disclosure_scores(targets, synthetic).tolist() == found.astype(float).tolist()
 
 
 def test_writing_the_release_out_twice_changes_nothing():

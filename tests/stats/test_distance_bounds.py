@@ -26,11 +26,11 @@ def test_the_published_bounds():
 
 
 def test_a_score_of_one_half_tells_nothing():
-    found = Confusion.of(np.array([0.1, 0.5, 0.9]), np.array([0.5, 0.8]))
+    found = Confusion.from_scores(np.array([0.1, 0.5, 0.9]), np.array([0.5, 0.8]))
     assert (found.n_real_as_synthetic, found.n_synthetic_as_synthetic) == (1, 1)
     assert found.accuracy == pytest.approx((0.5 + 0.75) / 2)
     assert found.n_errors == 2
-    assert Confusion.of(np.full(7, 0.5), np.full(3, 0.5)).accuracy == 0.5
+    assert Confusion.from_scores(np.full(7, 0.5), np.full(3, 0.5)).accuracy == 0.5
 
 
 def test_two_sided_bound_by_hand():
@@ -68,7 +68,7 @@ def test_jensen_shannon_of_two_cells():
 def test_bounds_are_bounds(n, m, seed):
     rng = np.random.default_rng(seed)
     real, synthetic = rng.uniform(size=n).round(1), rng.uniform(size=m).round(1)
-    called = Confusion.of(real, synthetic)
+    called = Confusion.from_scores(real, synthetic)
     estimate = separation(real, synthetic)
     assert 0 <= ks_bound(real, synthetic) <= estimate <= 1
     assert 0 <= two_sided_bound(called) <= max(0.0, 2 * called.accuracy - 1) + 1e-12
@@ -83,7 +83,7 @@ def test_bounds_hold_as_often_as_they_say(mu):
     for seed in range(2000):
         rng = np.random.default_rng(seed)
         real, synthetic = ndtr(rng.normal(0, 1, 200) - mu / 2), ndtr(rng.normal(mu / 2, 1, 200))
-        called = Confusion.of(real, synthetic)
+        called = Confusion.from_scores(real, synthetic)
         bounds["pooled"].append(pooled_bound(called.n_errors, 400))
         bounds["two_sided"].append(two_sided_bound(called))
         bounds["ks"].append(ks_bound(real, synthetic))

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import binom, binomtest, norm
 
 from skeval.stats import bootstrap
-from skeval.stats.bootstrap import percentile_interval, replicated, row_weights
-from skeval.stats.halves import halves_interval, linearized, sampling_interval
+from skeval.stats.bootstrap import bootstrap_values, percentile_interval, row_weights
+from skeval.stats.halves import halves_interval, linearize_halves, sampling_interval
 from skeval.stats.interval_overlap import expected_overlap, interval_overlap
 from skeval.stats.intervals import (
     clopper_pearson,
@@ -173,7 +173,7 @@ def test_chunks_change_nothing(monkeypatch):
 
 def test_the_first_is_the_value_itself_and_the_spread_is_that_of_the_mean():
     values = np.random.default_rng(0).normal(size=400)
-    actual = replicated(lambda w: (w @ values) / w.sum(axis=1), 400, 2000, seed=0)
+    actual = bootstrap_values(lambda w: (w @ values) / w.sum(axis=1), 400, 2000, seed=0)
     assert actual[0] == pytest.approx(values.mean())
     assert actual[1:].std() == pytest.approx(values.std() / 20, rel=0.05)
 
@@ -181,7 +181,8 @@ def test_the_first_is_the_value_itself_and_the_spread_is_that_of_the_mean():
 def test_equal_seeds_are_paired():
     values = np.random.default_rng(0).normal(size=30)
     first, second = (
-        replicated(lambda w, s=shift: (w @ (values + s)) / 30, 30, 50, seed=1) for shift in (0, 2)
+        bootstrap_values(lambda w, s=shift: (w @ (values + s)) / 30, 30, 50, seed=1)
+        for shift in (0, 2)
     )
     assert second - first == pytest.approx(np.full(51, 2.0))
 
@@ -200,7 +201,7 @@ def test_percentile_interval_covers_a_mean():
     for i in range(400):
         values = rng.exponential(size=200)
         low, high = percentile_interval(
-            replicated(lambda w, v=values: (w @ v) / w.sum(axis=1), 200, 500, seed=i)
+            bootstrap_values(lambda w, v=values: (w @ v) / w.sum(axis=1), 200, 500, seed=i)
         )
         hits += low <= 1.0 <= high
     assert 0.90 <= hits / 400 <= 0.975
@@ -278,7 +279,7 @@ def test_roots_of_halves_are_for_sums_of_squares():
     for first, second in rng.normal(size=(n_runs, 2, n, n_cells)):
         values, halves = (value(first), value(second)), (halved(first), halved(second))
         both = (
-            [linearized(v, h, root=root) for v, h in zip(values, halves, strict=True)]
+            [linearize_halves(v, h, root=root) for v, h in zip(values, halves, strict=True)]
             for root in (False, True)
         )
         ends = [sampling_interval(values[0] - values[1], one - other) for one, other in both]

@@ -9,7 +9,7 @@ import pytest
 
 from skeval.stats import matches as module
 from skeval.stats.matches import digits_kept, match_contrast, matches
-from skeval.stats.permutation_tests import relabelled
+from skeval.stats.permutation_tests import compare_with_draws
 
 TRAIN = np.array([2, 1, 0, 1, 0, 3])
 HOLDOUT = np.array([1, 0, 2, 0, 1, 0])
@@ -152,4 +152,4 @@ def test_blocks_of_draws(monkeypatch):
 
 
 def test_rounding_errors_make_no_difference():
-    assert relabelled(0.1 + 0.2, np.array([0.3, 0.0, 0.0])).p_value == 0.5
+    assert compare_with_draws(0.1 + 0.2, np.array([0.3, 0.0, 0.0])).p_value == 0.5

@@ -12,7 +12,7 @@ from skeval.stats import pair_sums
 def test_sums_equal_those_of_the_whole_matrix(monkeypatch):
     monkeypatch.setattr(pair_sums, "_BLOCK", 100)  # several blocks, the last one not full
     rows = np.random.default_rng(0).normal(size=(37, 3))
-    labels = pair_sums.actual_and_permuted(15, 22, 6, seed=1)
+    labels = pair_sums.permuted_labels(15, 22, 6, seed=1)
     found = pair_sums.pair_sums(rows, labels, pair_sums.euclidean)
     whole = euclidean_distances(rows)
     for i in range(labels.shape[1]):
@@ -22,7 +22,7 @@ def test_sums_equal_those_of_the_whole_matrix(monkeypatch):
 
 
 def test_the_first_labels_are_the_actual_ones_and_all_keep_the_sizes():
-    labels = pair_sums.actual_and_permuted(4, 7, 50, seed=0)
+    labels = pair_sums.permuted_labels(4, 7, 50, seed=0)
     assert labels[:, 0].tolist() == [True] * 4 + [False] * 7
     assert (labels.sum(axis=0) == 4).all()
     assert np.unique(labels, axis=1).shape[1] > 40

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from skeval.exceptions import InvalidParameterError
-from skeval.stats.pareto import dominated, ends_of, points_of
+from skeval.stats.pareto import dominated_points, ends_of, points_of
 
 POINTS = np.array([[0.9, 0.9], [0.5, 0.5], [0.9, 0.4]])
 
@@ -31,28 +31,28 @@ def test_dominated_by_definition(seed):
             )
             for i in range(12)
         ]
-        assert dominated(points, *ends).tolist() == expected
+        assert dominated_points(points, *ends).tolist() == expected
 
 
 def test_values_stand_for_missing_ends():
     nothing = np.full(POINTS.shape, np.nan)
-    assert dominated(POINTS, nothing, nothing).tolist() == [False, True, True]
-    assert dominated(POINTS, POINTS - 0.2, nothing).tolist() == [False, True, True]
-    assert dominated(POINTS, POINTS - 0.6, nothing).tolist() == [False, False, False]
+    assert dominated_points(POINTS, nothing, nothing).tolist() == [False, True, True]
+    assert dominated_points(POINTS, POINTS - 0.2, nothing).tolist() == [False, True, True]
+    assert dominated_points(POINTS, POINTS - 0.6, nothing).tolist() == [False, False, False]
 
 
 def test_intervals_beside_their_values_reach_to_them():
     """Else the worse of two could be better for sure."""
     points = np.array([[0.5], [0.6]])
     low, high = np.array([[0.9], [0.1]]), np.array([[0.95], [0.2]])
-    assert dominated(points, low, high).tolist() == [False, False]
+    assert dominated_points(points, low, high).tolist() == [False, False]
 
 
 def test_one_end_alone_is_refused():
     with pytest.raises(InvalidParameterError, match="both low and high"):
-        dominated(POINTS, POINTS)
+        dominated_points(POINTS, POINTS)
     with pytest.raises(InvalidParameterError, match="both low and high"):
-        dominated(POINTS, high=POINTS)
+        dominated_points(POINTS, high=POINTS)
 
 
 def test_points_of_tables():

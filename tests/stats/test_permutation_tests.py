@@ -13,12 +13,12 @@ from scipy.stats import chisquare, fisher_exact
 from skeval.stats.multiple_testing import holm
 from skeval.stats.permutation_tests import (
     block_sizes,
-    relabelled,
+    compare_with_draws,
     relabelling_test,
     sequential_test,
     sequential_tests,
     share_p_value,
-    shuffled,
+    shuffle_labels,
 )
 from skeval.stats.row_scores import exchange_p_value
 
@@ -84,7 +84,7 @@ def test_every_relabelling_has_as_many_train_rows():
 def test_p_value_after_ten_or_after_all():
     draws = np.zeros(50)
     draws[[3, 5, 8, 12, 13, 20, 21, 30, 33, 40, 44]] = 1.0
-    assert relabelled(1.0, draws).p_value == 12 / 51
+    assert compare_with_draws(1.0, draws).p_value == 12 / 51
     assert sequential_test(1.0, [draws]).p_value == 12 / 51  # ten in the first block: all of it
     assert sequential_test(1.0, [draws, draws]).p_value == 12 / 51
     assert sequential_test(1.0, [draws[:25], draws[25:]]).p_value == 10 / 41
@@ -179,9 +179,9 @@ def test_few_false_alarms():
 @pytest.mark.parametrize(("n_true", "n_rows"), [(2, 6), (1, 5), (5, 6), (3, 6)])
 def test_all_orders_of_labels_are_equally_likely(n_true, n_rows):
     n = 400 * math.comb(n_rows, n_true)
-    orders = shuffled(np.arange(n_rows) < n_true, n, np.random.default_rng(n_true))
+    orders = shuffle_labels(np.arange(n_rows) < n_true, n, np.random.default_rng(n_true))
     assert (orders.sum(axis=0) == n_true).all()
     counts = Counter(map(bytes, orders.T)).values()
     assert len(counts) == n // 400
     assert chisquare(list(counts)).pvalue > 0.01
-    assert shuffled(np.ones(3, bool), 2, np.random.default_rng(0)).all()
+    assert shuffle_labels(np.ones(3, bool), 2, np.random.default_rng(0)).all()

@@ -17,9 +17,9 @@ from skeval.stats.roc import (
     delong,
     label_tests,
     median_accuracy,
+    points_to_draw,
     rates_at,
     roc_curve,
-    thinned,
     threshold_at,
     tpr_at_fpr,
 )
@@ -131,7 +131,7 @@ def test_thinned_curves_are_short_and_whole():
     rng = np.random.default_rng(0)
     positives, negatives = rng.normal(size=5000), rng.normal(size=4000)
     curve = roc_curve(positives, negatives)
-    kept = thinned(curve)
+    kept = points_to_draw(curve)
     assert len(kept) <= 200
     assert curve.fpr[kept[-1]] == curve.tpr[kept[-1]] == 1.0
     assert curve.fpr[kept[0]] == 0.0
@@ -140,7 +140,7 @@ def test_thinned_curves_are_short_and_whole():
         expected = tpr_at_fpr(positives, negatives, alpha)
         assert curve.tpr[kept][at][-1] == pytest.approx(expected, abs=0.02)
     tiny = roc_curve(np.array([1.0]), np.array([0.0]))
-    assert thinned(tiny).tolist()[-1] == 2
+    assert points_to_draw(tiny).tolist()[-1] == 2
 
 
 def test_a_small_sample_by_hand():
@@ -236,7 +236,7 @@ def test_areas_of_several_scores_against_all_labels():
         [[5.0, 9, 1], [4, 7, 1], [3, np.nan, 1], [1, np.nan, 1], [3, 8, 1], [2, 7, 1], [0, 5, 1],
          [0, np.nan, 1], [6, np.nan, 1]]
     )  # fmt: skip
-    areas = Areas.of(scores, labels)
+    areas = Areas.from_scores(scores, labels)
     # two of the five rows, and two of the four, that have the second score or lack it
     inside, beyond = np.flatnonzero(areas.strata == 0), np.flatnonzero(areas.strata > 0)
     every = np.zeros((9, 60), dtype=bool)

@@ -115,7 +115,7 @@ def test_work_on_the_real_rows_is_done_once():
 
 
 def test_the_holdout_in_the_synthetic_place():
-    users = aggregated_context(context(TRAIN, SYNTHETIC).in_place("holdout"), "users", STATS)
+    users = aggregated_context(context(TRAIN, SYNTHETIC).replace_role("holdout"), "users", STATS)
     assert users.synthetic.equals(users.holdout)
 
 

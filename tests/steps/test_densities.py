@@ -77,12 +77,12 @@ def test_a_mixture_finds_two_lumps():
 def test_axes_have_variance_one_and_leave_out_what_does_not_vary():
     rows = np.column_stack([sample(200, 3), np.full(200, 7.0)])
     rows = np.column_stack([rows, rows[:, 0] + rows[:, 1]])
-    axes = Axes.of(rows)
+    axes = Axes.from_rows(rows)
     assert axes.axes.shape == (5, 3)
     np.testing.assert_allclose(np.cov(axes.project(rows).T), np.eye(3), atol=1e-9)
-    assert Axes.of(rows, most=2).axes.shape == (5, 2)
-    assert Axes.of(np.ones((5, 2))).axes.shape == (2, 0)
-    assert Axes.of(rows[:3]).axes.shape[1] <= 2
+    assert Axes.from_rows(rows, most=2).axes.shape == (5, 2)
+    assert Axes.from_rows(np.ones((5, 2))).axes.shape == (2, 0)
+    assert Axes.from_rows(rows[:3]).axes.shape[1] <= 2
 
 
 def test_no_axis_is_no_density():

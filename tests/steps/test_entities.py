@@ -13,7 +13,7 @@ from skeval.steps.entities import (
     Entity,
     Reading,
     mentions,
-    normalized,
+    normalize_entity,
     real_texts,
     recognize,
     row_groups,
@@ -38,14 +38,14 @@ MAILS = PatternRecognizer(kinds=["EMAIL"])
     ],
 )
 def test_forms_of_one_name(one, other):
-    assert normalized(one) == normalized(other)
+    assert normalize_entity(one) == normalize_entity(other)
 
 
 @pytest.mark.parametrize(
     ("one", "other"), [("Ada", "Adam"), ("3.14", "314a"), ("Bob Lee", "Lee Bob"), ("?", "!")]
 )
 def test_forms_of_two_names(one, other):
-    assert normalized(one) != normalized(other)
+    assert normalize_entity(one) != normalize_entity(other)
 
 
 def phrases(text, n_windows):
@@ -153,4 +153,8 @@ def test_a_reading_says_who_recognizes():
         def recognize(self, texts):
             return [[] for _ in texts]
 
-    assert Reading(("x",), Plain()).about == {"backend": "Plain", "model": "", "version": ""}
+    assert Reading(("x",), Plain()).recognizer_info == {
+        "backend": "Plain",
+        "model": "",
+        "version": "",
+    }

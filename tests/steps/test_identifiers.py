@@ -74,14 +74,14 @@ def test_identifiers_of_train_on_clean_rows_are_found(made):
 
 @pytest.mark.parametrize("made", KINDS)
 def test_new_identifiers_are_none(made):
-    assert not any(one.found or one.untold for one in counted(*with_ids(made, 0)))
+    assert not any(one.leak_sentence or one.untold for one in counted(*with_ids(made, 0)))
 
 
 @pytest.mark.parametrize("spell", [str.upper, "{} ".format, lambda one: one.replace("-", "")])
 def test_spelling_hides_no_identifier(spell):
     (found,) = counted(*with_ids(uuids, 12, spell))
     assert found.train.n == 12
-    assert found.found
+    assert found.leak_sentence
 
 
 def numbered(starts, form="{}"):
@@ -106,7 +106,7 @@ def test_counters_within_a_day_or_a_place_are_none():
     places = [f"{place}{i:03d}" for place in (4711, 8152, 9326) for i in range(N // 3)]
     for ids in (rows, places):
         tables = [table.assign(customer_id=ids) for table in TABLES]
-        assert not any(one.found for one in counted(*tables))
+        assert not any(one.leak_sentence for one in counted(*tables))
 
 
 def test_a_sample_of_numbered_persons_meets_others_by_chance():
@@ -116,21 +116,21 @@ def test_a_sample_of_numbered_persons_meets_others_by_chance():
         table.assign(customer_id=ids)
         for table, ids in zip(TABLES, (drawn[:N], drawn[N:], np.arange(N)), strict=True)
     ]
-    assert not any(one.found for one in counted(*tables))
+    assert not any(one.leak_sentence for one in counted(*tables))
 
 
 def test_identifiers_of_the_holdout_are_another_fault():
     train, holdout, synthetic = with_ids(emails, 1)
     synthetic.loc[1:12, "customer_id"] = holdout.loc[1:12, "customer_id"]
     (found,) = counted(train, holdout, synthetic)
-    assert not found.found
+    assert not found.leak_sentence
     assert found.of_holdout.startswith("12 values of customer_id that are unique in the holdout")
 
 
 def test_without_holdout():
     train, _, synthetic = with_ids(emails, 12)
     (found,) = identifier_copies(Context.of(train).with_synthetic(synthetic))
-    assert found.found
+    assert found.leak_sentence
 
 
 def test_values_that_many_share_are_no_identifiers():
@@ -230,7 +230,7 @@ def test_identifiers_of_train_in_another_dress_are_found(dress, has_holdout):
     synthetic = synthetic.assign(**{column: released})
     real = (train, holdout) if has_holdout else (train,)
     found = identifier_copies(Context.of(*real).with_synthetic(synthetic))
-    assert any(one.found for one in found)
+    assert any(one.leak_sentence for one in found)
     assert max(one.train.n for one in found) >= 50
 
 
@@ -243,18 +243,18 @@ def test_names_of_two_columns_are_found_inside_texts(has_holdout):
     train, holdout, synthetic = map(in_two_columns, PEOPLE)
     real = (train, holdout) if has_holdout else (train,)
     found = identifier_copies(Context.of(*real).with_synthetic(synthetic))
-    assert not any(one.found for one in found)
+    assert not any(one.leak_sentence for one in found)
     said = "spoke with " + train["surname"] + ", " + train["first_name"]
     remarks = synthetic["remark"].where(np.arange(N) >= 60, said)
     found = identifier_copies(Context.of(*real).with_synthetic(synthetic.assign(remark=remarks)))
-    assert max(one.train.n for one in found if one.found) >= 50
+    assert max(one.train.n for one in found if one.leak_sentence) >= 50
 
 
 @pytest.mark.parametrize("has_holdout", [True, False])
 def test_new_identifiers_beside_texts_are_not_copies(has_holdout):
     real = PEOPLE[:2] if has_holdout else PEOPLE[:1]
     found = identifier_copies(Context.of(*real).with_synthetic(PEOPLE[2]))
-    assert not any(one.found for one in found)
+    assert not any(one.leak_sentence for one in found)
 
 
 @pytest.mark.calibration
@@ -274,7 +274,7 @@ def test_names_of_a_finite_pool_are_shared_by_chance(n_names):
             ]
             tables.append(table.assign(name=spelled, remark=rng.permutation(said)))
         found = identifier_copies(Context.of(*tables[:2]).with_synthetic(tables[2]))
-        accused += any(one.found for one in found)
+        accused += any(one.leak_sentence for one in found)
     assert accused <= 2
 
 
@@ -286,7 +286,7 @@ def test_numbers_are_identifiers_if_their_column_is_named_so():
     drawn = [np.random.default_rng(seed).integers(10**9, 10**10, N) for seed in range(3)]
     drawn[2][:20] = drawn[0][:20]
     tables = [table.assign(phone=of) for table, of in zip(TABLES, drawn, strict=True)]
-    assert any(one.found for one in counted(*tables))
+    assert any(one.leak_sentence for one in counted(*tables))
 
 
 @pytest.mark.parametrize(
@@ -307,6 +307,6 @@ def test_codes_are_found_without_what_all_begin_with(made, dress):
     rng = np.random.default_rng(0)
     tables = [one.assign(key=made(rng, N)) for one in TABLES]
     tables[2]["key"] = [dress(value) for value in tables[0]["key"]]
-    assert any(one.found for one in counted(*tables))
+    assert any(one.leak_sentence for one in counted(*tables))
     fresh = TABLES[2].assign(key=[dress(value) for value in made(rng, N)])
-    assert not any(one.found for one in counted(*tables[:2], fresh))
+    assert not any(one.leak_sentence for one in counted(*tables[:2], fresh))

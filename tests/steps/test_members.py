@@ -24,7 +24,7 @@ from skeval.steps.members import (
     ATTACKS,
     CALIBRATED,
     MemberScores,
-    blended,
+    blend_scores,
     member_scores,
     needs_of,
     pooled_scores,
@@ -130,7 +130,7 @@ def test_each_half_of_the_real_rows_is_the_reference_of_the_other():
 def test_a_blend_is_of_the_rows_that_all_attacks_score():
     first = MemberScores(*map(np.array, ([3.0, 1.0], [2.0, 0.0], [0, 4], [1, 2])))
     second = MemberScores(*map(np.array, ([9.0], [7.0, 8.0], [4], [2, 3])))
-    both = blended([first, second])
+    both = blend_scores([first, second])
     assert (both.member_rows.tolist(), both.other_rows.tolist()) == ([4], [2])
     np.testing.assert_allclose([both.members[0], both.others[0]], [4.0, 2.0])  # ranks over 1/2
     context = Context.of(column(*range(5)), column(*range(4)))

@@ -17,11 +17,11 @@ from skeval.steps.models import (
     SYNTHETIC,
     TRAIN,
     Native,
-    augmented,
-    fitted,
+    augmented_training,
+    fit_model,
     learn,
     out_of_fold,
-    predicted,
+    predict_part,
     rows_of,
     synthetic_split,
     training_rows,
@@ -40,7 +40,7 @@ def mixed() -> Context:
 def test_each_family_learns_each_task(mixed, family, target):
     question = Question(target)
     problem = problem_of(mixed, question)
-    predictions = predicted(mixed, TRAIN, HOLDOUT, family, question, 0)
+    predictions = predict_part(mixed, TRAIN, HOLDOUT, family, question, 0)
     truth = rows_of_role(mixed, "holdout", question).target
     assert predictions.values.shape == truth.shape
     if problem.has_labels:
@@ -68,7 +68,7 @@ def test_few_rows(mixed, family, n_rows):
 
 def test_levels_that_were_not_learned_are_missing():
     rows = np.array([[1.0, 0.0], [3.0, 2.0], [np.nan, 2.0]])
-    encoder = Native.of(rows, (False, True))
+    encoder = Native.from_rows(rows, (False, True))
     actual = encoder.transform(np.array([[2.0, 1.0], [np.inf, 2.0], [np.nan, 0.0], [3.0, np.nan]]))
     assert actual[:, 0] == pytest.approx([0.0, 1e30, np.nan, 1.0], nan_ok=True)
     assert actual[:, 1] == pytest.approx([np.nan, 1.0, 0.0, np.nan], nan_ok=True)
@@ -80,14 +80,14 @@ def test_a_boosting_of_the_users_sees_categories(mixed):
     model = XGBClassifier(
         n_estimators=5, enable_categorical=True, feature_types=["q", "c", "q", "q", "c", "q"]
     )
-    assert isinstance(fitted(mixed, TRAIN, model, question, 0).encoder, Native)
-    plain = fitted(mixed, TRAIN, HistGradientBoostingClassifier(max_iter=5), question, 0)
+    assert isinstance(fit_model(mixed, TRAIN, model, question, 0).encoder, Native)
+    plain = fit_model(mixed, TRAIN, HistGradientBoostingClassifier(max_iter=5), question, 0)
     assert not isinstance(plain.encoder, Native)
 
 
 def test_margins_rank_where_there_are_no_probabilities(mixed):
     for target in ("member", "plan"):
-        predictions = predicted(mixed, TRAIN, HOLDOUT, LinearSVC(), Question(target), 0)
+        predictions = predict_part(mixed, TRAIN, HOLDOUT, LinearSVC(), Question(target), 0)
         assert not predictions.are_probabilities
         assert (predictions.scores.argmax(axis=1) == predictions.values).all()
 
@@ -107,9 +107,9 @@ def test_parts_of_the_synthetic_rows_are_disjoint(mixed):
 
 def test_added_rows(mixed):
     question = Question("member")
-    assert len(training_rows(mixed, augmented(1.0), question, 0)) == 300
-    assert len(training_rows(mixed, augmented(0.2), question, 0)) == 180
-    assert len(training_rows(mixed, augmented(9.0), question, 0)) == 300
+    assert len(training_rows(mixed, augmented_training(1.0), question, 0)) == 300
+    assert len(training_rows(mixed, augmented_training(0.2), question, 0)) == 180
+    assert len(training_rows(mixed, augmented_training(9.0), question, 0)) == 300
     assert len(training_rows(mixed, TRAIN._replace(max_rows=40), question, 0)) == 40
 
 
@@ -122,11 +122,11 @@ def test_out_of_fold_predictions_have_not_seen_their_row(mixed):
     context = Context.of(train, holdout).with_synthetic(mixed.synthetic)
     question = Question("member")
     truth = rows_of_role(context, "train", question).target
-    own = predicted(context, TRAIN, TRAIN.rows, "forest", question, 0).values
+    own = predict_part(context, TRAIN, TRAIN.rows, "forest", question, 0).values
     unseen = out_of_fold(context, TRAIN, "forest", question, 5, 0).values
     assert (own == truth).mean() > 0.75
     assert 0.3 < (unseen == truth).mean() < 0.7
-    added = out_of_fold(context, augmented(1.0), "forest", question, 5, 0)
+    added = out_of_fold(context, augmented_training(1.0), "forest", question, 5, 0)
     assert added.values.shape == truth.shape
 
 
@@ -142,5 +142,5 @@ def test_targets_far_beyond_those_of_train_are_bounded():
     train = pd.DataFrame({"x": np.arange(20.0), "y": np.arange(20.0) * 5e-324})
     context = Context.of(train, train).with_synthetic(train.assign(y=np.arange(20.0)))
     question = Question("y")
-    model = fitted(context, SYNTHETIC, "xgboost", question, 0)
+    model = fit_model(context, SYNTHETIC, "xgboost", question, 0)
     assert np.isfinite(model.predict(rows_of_role(context, "train", question)).values).all()

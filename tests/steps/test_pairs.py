@@ -35,7 +35,7 @@ def test_tables_by_brute_force(monkeypatch, kept):
     if not kept:
         monkeypatch.setattr("skeval.steps.pairs._MAX_CELLS", 10)
     monkeypatch.setattr("skeval.steps.pairs._CHUNK", 64)
-    tables = JointTables.of(CODES, CELLS, MISSING)
+    tables = JointTables.from_codes(CODES, CELLS, MISSING)
     assert bool(tables.blocks) is kept
     found = {(i, j): table for i, j, table in tables.pairs()}
     assert list(found) == list(combinations(range(4), 2))
@@ -50,7 +50,7 @@ def test_columns_beyond_one_call_are_counted_too(monkeypatch):
     monkeypatch.setattr("skeval.steps.pairs._COUNTED", 3 * len(CODES))
     codes = np.hstack([CODES, CODES[::-1], (CODES[:, :2] + CODES[::-1, 2:]) % 2])
     n_cells = (*CELLS, *CELLS, 2, 2)
-    tables = JointTables.of(codes, n_cells, (1,) * 10)
+    tables = JointTables.from_codes(codes, n_cells, (1,) * 10)
     n_rows = tables.n_rows("drop")
     for i, j, table in tables.pairs():
         expected = pd.crosstab(codes[:, i], codes[:, j])
@@ -63,7 +63,7 @@ def test_columns_beyond_one_call_are_counted_too(monkeypatch):
 def test_rows_that_miss_a_value_can_be_dropped(monkeypatch, kept):
     if not kept:
         monkeypatch.setattr("skeval.steps.pairs._MAX_CELLS", 10)
-    tables = JointTables.of(CODES, CELLS, MISSING)
+    tables = JointTables.from_codes(CODES, CELLS, MISSING)
     for i, j, table in tables.pairs("drop"):
         present = CODES[(CODES[:, i] != 1) & (CODES[:, j] != 1)]
         np.testing.assert_array_equal(table, crossed(present, i, j))
@@ -75,7 +75,7 @@ def test_rows_that_miss_a_value_can_be_dropped(monkeypatch, kept):
 def test_counts_fit_their_numbers(n_rows):
     """Counts are stored in the smallest type that holds them, and read as int64."""
     same = np.zeros((n_rows, 2), dtype=np.int32)
-    tables = JointTables.of(same, (2, 2), (1, 1))
+    tables = JointTables.from_codes(same, (2, 2), (1, 1))
     assert tables.blocks[0].dtype.itemsize <= 4
     ((_, _, table),) = tables.pairs()
     assert table.dtype == np.int64
@@ -83,8 +83,8 @@ def test_counts_fit_their_numbers(n_rows):
 
 
 def test_one_column_and_none():
-    assert list(JointTables.of(CODES[:, :1], (2,), (1,)).pairs()) == []
-    assert list(JointTables.of(CODES[:, :0], (), ()).pairs()) == []
+    assert list(JointTables.from_codes(CODES[:, :1], (2,), (1,)).pairs()) == []
+    assert list(JointTables.from_codes(CODES[:, :0], (), ()).pairs()) == []
 
 
 def test_columns_are_found_by_name():
@@ -139,7 +139,7 @@ def test_similarity_where_pairs_have_no_rows():
 @pytest.mark.slow
 def test_all_metrics_share_one_count_a_role(monkeypatch):
     counted = Counter()
-    of = JointTables.of.__func__
+    of = JointTables.from_codes.__func__
 
     def counting(cls, found, *rest):
         counted[len(found)] += 1

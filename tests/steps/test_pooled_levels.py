@@ -9,7 +9,7 @@ from sklearn.preprocessing import OneHotEncoder
 from skeval import Context
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import AlphaPrecisionBetaRecall, PRDCurve
-from skeval.steps.encoded_rows import as_matrix, encoded
+from skeval.steps.encoded_rows import as_matrix, encoded_matrix
 from skeval.steps.vectors import vectors
 from skeval.tables.spaces import TablePreprocessor
 
@@ -29,7 +29,7 @@ def test_a_level_a_row_does_not_make_a_feature_a_row():
     train, fresh = films(3_000, 9_000, 0), films(3_000, 9_000, 1)
     context = Context.of(train, fresh, schema=KINDS).with_synthetic(train)
     for role in ("train", "holdout", "synthetic"):
-        assert encoded(context, role, "euclidean").shape[1] <= MAX_LEVELS + 4
+        assert encoded_matrix(context, role, "euclidean").shape[1] <= MAX_LEVELS + 4
         assert vectors(context, role, "euclidean", ("title",)).shape[1] == MAX_LEVELS + 2
 
 
@@ -39,7 +39,7 @@ def test_train_has_no_more_features_of_its_own_than_the_holdout():
     train, fresh = films(3_000, 9_000, 0), films(3_000, 9_000, 1)
     context = Context.of(train, fresh, schema=KINDS).with_synthetic(train)
     own = [
-        encoded(context, role, "euclidean")[:, 2 : 2 + MAX_LEVELS * 3 // 4].any(axis=1).sum()
+        encoded_matrix(context, role, "euclidean")[:, 2 : 2 + MAX_LEVELS * 3 // 4].any(axis=1).sum()
         for role in ("train", "holdout")
     ]
     assert min(own) > 0.6 * max(own)

@@ -9,7 +9,7 @@ import pytest
 from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.stats.permutation_tests import relabelling_test
-from skeval.steps.encoded_rows import encoded
+from skeval.steps.encoded_rows import encoded_matrix
 from skeval.steps.neighbors import MAX_LENGTH, nearest, pool_index, pooled_masses
 
 
@@ -47,7 +47,7 @@ def pooled_lists(context, query, radius, space, longest):
 @pytest.mark.parametrize("space", ["gower", "euclidean"])
 @pytest.mark.parametrize("itself", [True, False])
 def test_lists_are_brute_force(context, space, itself):
-    query = None if itself else encoded(context, "synthetic", space)
+    query = None if itself else encoded_matrix(context, "synthetic", space)
     full = pooled_distances(context, space, query)
     if itself:
         np.fill_diagonal(full, np.inf)
@@ -61,7 +61,7 @@ def test_lists_are_brute_force(context, space, itself):
 
 @pytest.mark.parametrize("space", ["gower", "euclidean"])
 def test_the_nearest_are_kept(context, space):
-    query = encoded(context, "synthetic", space)
+    query = encoded_matrix(context, "synthetic", space)
     distances, rows = pooled_lists(context, query, np.full(len(query), 9.9), space, 5)
     assert (rows >= 0).all()
     nearest_five = np.sort(pooled_distances(context, space, query), axis=1)[:, :5]
@@ -100,7 +100,7 @@ def test_which_of_equal_rows_are_found_does_not_depend_on_labels(space):
         for n in (200, 200, 50)
     ]
     context = Context.of(*tables[:2]).with_synthetic(tables[2])
-    query = encoded(context, "synthetic", space)
+    query = encoded_matrix(context, "synthetic", space)
     _, rows = pooled_lists(context, query, np.zeros(len(query)), space, MAX_LENGTH)
     assert (rows >= 0).all()
     assert np.mean(rows < 200) == pytest.approx(0.5, abs=0.1)

@@ -99,7 +99,7 @@ def test_rows_of_two_tables_keep_all_levels():
     synthetic = pd.DataFrame({"x": list("cb"), "y": [0, 1]})
     context = Context.of(train, schema={"x": "categorical"}).with_synthetic(synthetic)
     question = Question("y")
-    both = rows_of_role(context, "train", question).joined(
+    both = rows_of_role(context, "train", question).concatenate(
         rows_of_role(context, "synthetic", question)
     )
     assert both.frame(["x"])["x"].tolist() == ["a", "b", "c", "b"] or sorted(

@@ -47,9 +47,9 @@ def test_distances_to_either_label(space, sizes):
     drawn = content_order(context, "synthetic")
     queries = context.synthetic.to_numpy()[drawn]
     if space == "euclidean":
-        from skeval.steps.encoded_rows import encoded
+        from skeval.steps.encoded_rows import encoded_matrix
 
-        queries = encoded(context, "synthetic", space)[drawn]
+        queries = encoded_matrix(context, "synthetic", space)[drawn]
     distances, rows = index.kneighbors(queries, n_pool)
     assert set(found.labels.sum(axis=0)) == {sizes[0]}
     np.testing.assert_array_equal(found.labels[:, 0], np.arange(n_pool) < sizes[0])

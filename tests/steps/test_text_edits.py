@@ -18,7 +18,7 @@ from skeval.steps.text_edits import (
     least_edits,
     nearest_edits,
     nearest_edits_of_cells,
-    written,
+    rows_as_text,
 )
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
@@ -80,14 +80,14 @@ def test_numbers_are_written_as_precisely_as_the_real_ones():
     rows = np.array([[1200.5, 3.0, 1e20, -0.0], [np.nan, np.inf, -2.0, 1e6]])
     decimals = decimals_of(rows, [False] * 4)
     assert decimals == [1, 0, 0, 0]
-    assert written(rows, decimals) == ["1200.5,3,1e+20,0,", "?,inf,-2,1000000,"]
+    assert rows_as_text(rows, decimals) == ["1200.5,3,1e+20,0,", "?,inf,-2,1000000,"]
     released = np.array([[1200.4999, 2.6, 0.0, 1e308]])
-    assert written(released, decimals) == ["1200.5,3,0,1e+308,"]
+    assert rows_as_text(released, decimals) == ["1200.5,3,0,1e+308,"]
 
 
 def test_a_level_is_one_character():
     rows = np.array([[0.0, 5.0], [70_000.0, np.nan]])
-    (first, second) = written(rows, [None, None])
+    (first, second) = rows_as_text(rows, [None, None])
     assert (len(first), len(second)) == (2, 2)
     assert nearest_edits([first], [second]).tolist() == [2.0]
     assert second[1] == "?"
@@ -127,7 +127,9 @@ def test_edits_of_cells_are_summed(monkeypatch):
         rows[:, 1] = rng.integers(0, 3, len(rows))
         rows[rng.random(rows.shape) < 0.1] = np.nan
     queries[0, 0], others[:2, 2] = np.inf, 0.0
-    cells = [[written(rows[:, [j]], [decimals[j]]) for j in range(3)] for rows in (queries, others)]
+    cells = [
+        [rows_as_text(rows[:, [j]], [decimals[j]]) for j in range(3)] for rows in (queries, others)
+    ]
     expected = [
         min(sum(map(plain_edits, query, other)) for other in zip(*cells[1], strict=True))
         for query in zip(*cells[0], strict=True)

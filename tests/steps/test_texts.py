@@ -78,7 +78,7 @@ def test_equal_words_of_two_tables_have_one_key():
 def test_rows_in_the_synthetic_place_are_not_read_again(monkeypatch):
     fresh = holdout_in_place(CONTEXT, 1, seed=0)
     before = units_of(CONTEXT, "holdout", "note")
-    monkeypatch.setattr("skeval.steps.texts._cut", None)
+    monkeypatch.setattr("skeval.steps.texts._hash_units", None)
     units = units_of(fresh, "synthetic", "note")
     assert units.keys is before.keys
     assert units.which.size == 1

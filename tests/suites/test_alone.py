@@ -130,7 +130,7 @@ def test_what_a_table_schema_states_in_vain_is_named():
         {"name": "plan", "type": "string", "constraints": {"minLength": 3, "required": True}},
         {"name": "grade", "type": "integer", "constraints": {"enum": [1, 2, 3], "minimum": 1}},
     ]
-    stated = StatedTable.of({"fields": fields})
+    stated = StatedTable.from_schema({"fields": fields})
     assert stated.not_held == ("minLength of plan", "minimum of grade")
     assert stated.schema.kinds["grade"] == "categorical"
     result = evaluated(GOOD[["plan", "grade"]], {"fields": fields})
@@ -166,7 +166,7 @@ def test_a_table_schema_is_read():
         {"name": "day", "type": "date", "format": "%Y-%m-%d"},
         {"name": "id", "type": "string", "constraints": {"minLength": 3}},
     ]
-    stated = StatedTable.of({"fields": fields, "primaryKey": "id", "rules": ["age < 100"]})
+    stated = StatedTable.from_schema({"fields": fields, "primaryKey": "id", "rules": ["age < 100"]})
     assert list(stated.schema.kinds.values()) == [
         *("continuous", "categorical", "datetime", "categorical")
     ]
@@ -174,8 +174,10 @@ def test_a_table_schema_is_read():
     assert stated.schema.datetime_formats == {"day": "%Y-%m-%d"}
     assert stated.of_all("minimum") == {"age": 0}
     assert stated.rules == ("age < 100",)
-    assert set(StatedTable.of(TableSchema({"age": "continuous"})).schema.kinds) == {"age"}
-    assert StatedTable.of({"rules": "categorical"}).schema.kinds == {"rules": "categorical"}
+    assert set(StatedTable.from_schema(TableSchema({"age": "continuous"})).schema.kinds) == {"age"}
+    assert StatedTable.from_schema({"rules": "categorical"}).schema.kinds == {
+        "rules": "categorical"
+    }
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement
 from skeval.stats.interval_overlap import interval_overlap
 from skeval.suites import combine_draws
-from skeval.suites.draws import combined
+from skeval.suites.draws import combine_estimates
 from skeval.utility import CoefficientOverlap, MeanCIOverlap
 
 Q, U = np.array([2.0, 3.0, 7.0]), np.array([1.0, 2.0, 3.0])
@@ -21,13 +21,13 @@ Q, U = np.array([2.0, 3.0, 7.0]), np.array([1.0, 2.0, 3.0])
 
 class TestByHand:
     def test_partial(self):
-        one = combined(Q, U, "partial")
+        one = combine_estimates(Q, U, "partial")
         assert (one.estimate, one.within, one.between) == (4.0, 2.0, 7.0)
         assert one.variance == pytest.approx(2.0 + 7.0 / 3.0)
         assert one.df == pytest.approx(2 * (1 + 2.0 / (7.0 / 3.0)) ** 2)
 
     def test_full(self):
-        one = combined(Q, U, "full")
+        one = combine_estimates(Q, U, "full")
         assert one.variance == pytest.approx(4.0 / 3.0 * 7.0 - 2.0)
         assert one.df == pytest.approx(2 * (1 - 2.0 / (4.0 / 3.0 * 7.0)) ** 2)
         low, high = one.interval(0.9)
@@ -35,17 +35,17 @@ class TestByHand:
         assert low + high == pytest.approx(8.0)
 
     def test_full_where_tables_vary_less_than_their_rows(self):
-        one = combined(Q, 10 * U, "full", ratio=0.5)
+        one = combine_estimates(Q, 10 * U, "full", ratio=0.5)
         assert (one.variance, one.df) == (10.0, 2.0)
 
     def test_plug_in(self):
-        one = combined(Q, U, "plug_in", ratio=2.0)
+        one = combine_estimates(Q, U, "plug_in", ratio=2.0)
         assert one.variance == pytest.approx((2.0 + 1 / 3) * 2.0)
         assert one.df == np.inf
-        assert combined(Q[:1], U[:1], "plug_in").variance == 2.0
+        assert combine_estimates(Q[:1], U[:1], "plug_in").variance == 2.0
 
     def test_equal_estimates(self):
-        one = combined(np.full(4, 3.0), np.ones(4), "partial")
+        one = combine_estimates(np.full(4, 3.0), np.ones(4), "partial")
         assert (one.variance, one.df) == (1.0, np.inf)
 
 
@@ -59,7 +59,7 @@ def coverage(rule: str, *, k: int, posterior: bool, n: int = 60, m: int = 4) -> 
         if posterior:
             means = means + rng.normal(size=m) * train.std(ddof=1) / np.sqrt(n)
         tables = means[:, None] + rng.normal(size=(m, k)) * train.std(ddof=1)
-        one = combined(tables.mean(axis=1), tables.var(axis=1, ddof=1) / k, rule, k / n)
+        one = combine_estimates(tables.mean(axis=1), tables.var(axis=1, ddof=1) / k, rule, k / n)
         low, high = one.interval()
         hits += low <= 0.0 <= high
     return hits / 2_000
@@ -99,7 +99,9 @@ class TestDraws:
         metric = MeanCIOverlap(["income", "visits"]).fit(self.TRAIN)
         frame = combine_draws(metric, iter(self.DRAWS))
         own = [table["income"].dropna() for table in self.DRAWS]
-        one = combined(np.array([x.mean() for x in own]), np.array([x.var() / len(x) for x in own]))
+        one = combine_estimates(
+            np.array([x.mean() for x in own]), np.array([x.var() / len(x) for x in own])
+        )
         row = frame.loc["income"]
         assert row["estimate"] == pytest.approx(one.estimate)
         assert row["standard_error"] == pytest.approx(np.sqrt(one.variance))

@@ -13,7 +13,7 @@ from skeval.core.context import Context
 from skeval.core.relational_context import RelationalContext
 from skeval.exceptions import MetricFailedWarning
 from skeval.relational import ForeignKey, RelationalSchema
-from skeval.suites.messages import told
+from skeval.suites.messages import describe_error
 
 TRAIN = pd.DataFrame(
     {
@@ -103,12 +103,12 @@ def test_what_is_told(error, said):
 def test_runs_of_words_of_a_rare_text_are_hidden():
     train = TRAIN.assign(note=[f"text {i} of the quick brown fox" for i in range(22)])
     context = Context.of(train, schema=KINDS)
-    said = told(ValueError("it is of the quick brown kind"), context)
+    said = describe_error(ValueError("it is of the quick brown kind"), context)
     assert said == "ValueError: it is … kind" + MORE
 
 
 def test_long_messages_are_cut():
-    said = told(ValueError("word " * 200), Context.of(TRAIN, schema=KINDS))
+    said = describe_error(ValueError("word " * 200), Context.of(TRAIN, schema=KINDS))
     assert 250 < len(said) < 350
     assert said.endswith("word…" + MORE)
 
@@ -146,7 +146,7 @@ def test_cells_of_several_tables_and_of_files(tmp_path):
     users, orders = TRAIN[["id", "name"]], TRAIN[["id", "income"]].assign(key=range(22))
     tables = {"users": users, "orders": orders}
     context = RelationalContext.of(tables, schema=SCHEMA)
-    said = told(ValueError("'users' has 'Ann Leea', Zoë O'Brien and c-1004"), context)
+    said = describe_error(ValueError("'users' has 'Ann Leea', Zoë O'Brien and c-1004"), context)
     assert said == "ValueError: 'users' has '…', … and …" + MORE
     TRAIN.to_parquet(tmp_path / "train.parquet")
     suite = MetricSuite([("one", Raises(ValueError("no harm")))]).fit(tmp_path, schema=KINDS)

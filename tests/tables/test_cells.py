@@ -42,7 +42,7 @@ def test_one_cell_that_is_not_a_number_counts_as_missing_and_is_named(cell):
     assert context.schema.kinds["pay"] == "continuous"
     np.testing.assert_array_equal(context.train["pay"].drop(7), pay.drop(7))
     assert np.isnan(context.train["pay"][7])
-    assert context.given("train")["pay"].isna().sum() == 1
+    assert context.original_frame("train")["pay"].isna().sum() == 1
     (notice,) = unread(context)
     assert "pay (1 cell" in str(notice)
     assert "schema={" in str(notice)

@@ -155,7 +155,7 @@ def test_no_message_holds_a_password(tmp_path, monkeypatch, part):
     in_sqlite(tmp_path / "t.sqlite", further=TABLE)
     with pytest.raises(TableError) as raised:
         read_table(URL + part)
-    shown = f"{raised.value!r} {raised.value.__context__!r} {Place.of(URL + part)!r}"
+    shown = f"{raised.value!r} {raised.value.__context__!r} {Place.from_path(URL + part)!r}"
     assert "s3cret" not in shown
     assert "the postgresql database cannot be read from: " in str(raised.value)
 

@@ -15,7 +15,7 @@ import pytest
 
 from skeval.datasets import make_mixed
 from skeval.exceptions import MetricWarning, TableError
-from skeval.scale.long_csv import streamed
+from skeval.scale.long_csv import stream_csv
 from skeval.tables import reading
 from skeval.tables.reading import read_table
 
@@ -161,4 +161,4 @@ def test_a_line_without_end_is_not_streamed(tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "_MAX_LINE_LENGTH", 2**19)
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 10 + b"," * 2**20))
-    assert streamed(path, "train") is None
+    assert stream_csv(path, "train") is None

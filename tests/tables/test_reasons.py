@@ -96,7 +96,7 @@ def test_whole_numbers_of_two_values_are_categories_and_of_few_more_in_doubt():
     assert {name: one.kind for name, one in reasons.items()} == TAKEN | NUMBERS
     proposed = {name: one.proposed for name, one in reasons.items() if one.proposed}
     assert proposed == {"stage": "categorical"}
-    assert reasons["stage"].stated == {
+    assert reasons["stage"].column_entry == {
         "kind": "continuous",
         "proposed": "categorical",
         "doubt": "only 4 different whole numbers: codes of categories?",

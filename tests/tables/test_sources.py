@@ -76,9 +76,9 @@ def test_parts_for_workers_are_groups_of_rows_else_files(tmp_path):
     TABLE.to_csv(tmp_path / "whole.csv", index=False)
     parts = source_of(tmp_path / "whole.parquet", "train").split()
     assert [part.n_rows for part in parts] == [5, 5, 5, 5, 3]
-    assert parts[2].taken(["n"], np.array([0, 4]))["n"].to_pylist() == [10, 14]
+    assert parts[2].take_rows(["n"], np.array([0, 4]))["n"].to_pylist() == [10, 14]
     (part,) = source_of(ds.dataset(tmp_path / "whole.csv", format="csv"), "train").split()
-    assert part.taken(["n"], np.array([20]))["n"].to_pylist() == [20]
+    assert part.take_rows(["n"], np.array([20]))["n"].to_pylist() == [20]
 
 
 def test_batches_end_where_they_end_however_the_rows_are_stored(source):

@@ -28,7 +28,7 @@ from skeval.privacy import (
     DCRShare,
     EpsilonIdentifiability,
 )
-from skeval.steps.encoded_rows import encoded, preprocessor
+from skeval.steps.encoded_rows import encoded_matrix, preprocessor
 from skeval.text import TextMembershipInference
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(120, random_state=seed) for seed in (0, 1, 2))
@@ -124,7 +124,7 @@ def test_a_fitted_space_knows_categories_as_they_were_given():
     full = [table.fillna({"age": 0.0}) for table in tables]
     context = Context.of(*full[:2], schema=schema).with_synthetic(full[2])
     for role, table in zip(("train", "holdout", "synthetic"), full, strict=True):
-        np.testing.assert_allclose(encoded(context, role, known), known.transform(table))
+        np.testing.assert_allclose(encoded_matrix(context, role, known), known.transform(table))
 
 
 def noted(seed: int) -> pd.DataFrame:

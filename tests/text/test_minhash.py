@@ -11,7 +11,7 @@ from scipy.stats import binom
 from skeval.exceptions import MetricWarning
 from skeval.privacy.similar_texts import n_candidates, token_sets
 from skeval.text import NearDuplicateText, minhash
-from skeval.text.minhash import Banding, MinHashJoin, band_keys, joined, minima, runs_in_common
+from skeval.text.minhash import Banding, MinHashJoin, band_keys, join_texts, minima, runs_in_common
 from tests.calibrations import Claim, rate_of
 
 SCHEMA = {"note": "text"}
@@ -25,7 +25,7 @@ def pairs(left, right, threshold, join, *, edit_length=0, seed=0):
     """Return the pairs of positions with similar texts, how they were joined, and how many came."""
     sets = sets_of([*left, *right], edit_length)
     sides = np.split(sets.which, [len(left)])
-    how, blocks = joined(sets, *sides, threshold, np.zeros(len(left), dtype=bool), join, seed)
+    how, blocks = join_texts(sets, *sides, threshold, np.zeros(len(left), dtype=bool), join, seed)
     every = [pair for i, j in blocks for pair in zip(i.tolist(), j.tolist(), strict=True)]
     return set(every), how, len(every)
 
@@ -49,7 +49,7 @@ def few_words(seed, n, n_words=60, length=40):
 
 @pytest.mark.parametrize("similarity", [0.02, 0.1, 0.3, 0.5, 0.8, 0.9, 0.99])
 def test_bandings_find_99_percent_with_256_hashes(similarity):
-    banding = Banding.of(similarity)
+    banding = Banding.from_similarity(similarity)
     assert banding.recall(similarity) >= 0.99
     assert banding.n_rows * banding.n_bands <= 256
     stricter = Banding(banding.n_rows + 1, 256 // (banding.n_rows + 1))
@@ -57,7 +57,7 @@ def test_bandings_find_99_percent_with_256_hashes(similarity):
 
 
 def test_a_similarity_of_nothing_has_no_recall():
-    assert Banding.of(0.0).recall(0.0) == 0.0
+    assert Banding.from_similarity(0.0).recall(0.0) == 0.0
 
 
 @pytest.mark.parametrize(("n_rows", "n_bands"), [(1, 1), (3, 1), (4, 5)])
@@ -105,7 +105,7 @@ def test_short_texts_are_found_within_the_recall():
     assert n_yielded == len(some)
     assert len(exact) > 200
     assert len(some) >= binom.ppf(0.001, len(exact), how["letters"]["recall"])
-    assert how["letters"]["recall"] == Banding.of(3 / 7).recall(runs_in_common(0.8))
+    assert how["letters"]["recall"] == Banding.from_similarity(3 / 7).recall(runs_in_common(0.8))
 
 
 @pytest.mark.parametrize("threshold", [0.6, 0.75, 0.9])
@@ -137,7 +137,7 @@ def test_nothing_short_takes_no_letters():
 def test_what_is_done_is_left_out():
     sets = sets_of(few_words(0, 30))
     done = np.arange(30) % 2 == 0
-    _, blocks = joined(sets, sets.which, sets.which, 0.8, done, "minhash", 0)
+    _, blocks = join_texts(sets, sets.which, sets.which, 0.8, done, "minhash", 0)
     seen = np.concatenate([i for i, _ in blocks])
     assert sorted(seen.tolist()) == list(range(1, 30, 2))
 

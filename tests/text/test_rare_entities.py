@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from skeval.text.rare_entities import Evidence, joined, rare_keys, spread_out
+from skeval.text.rare_entities import Evidence, join_windows, rare_keys, spread_out
 
 # documents 0 to 2 are train, 3 to 5 holdout
 SIDES = np.array([1, 1, 1, 0, 0, 0]), np.array([0, 0, 0, 1, 1, 1])
@@ -65,7 +65,7 @@ def test_the_test_is_of_the_share_of_train():
     assert test.p_value == pytest.approx(hypergeom.sf(2, 6, 3, 3))
     assert found.by_chance(evidence) == pytest.approx(3 / 2 / 4)
     assert list(evidence.by_type(1999, 0)) == ["X"]
-    twice = joined([found, found])
+    twice = join_windows([found, found])
     assert (twice.n_synthetic, twice.n_rare, twice.train_only.size) == (8, (6, 0), 6)
 
 

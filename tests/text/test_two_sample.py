@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.fidelity import ClassifierTwoSampleTest
-from skeval.steps.text_features import beside
+from skeval.steps.text_features import hstack_features
 from skeval.text import TextTwoSampleTest
 from tests.calibrations import Claim, all_hold, rates_of
 
@@ -116,7 +116,7 @@ def test_features_are_made_dense_within_a_budget():
 
 def test_indices_have_32_bits():
     wide = csr_array((np.ones(2), np.array([0, 5], dtype=np.int64), np.array([0, 1, 2])))
-    joined = beside([wide, np.ones((2, 1))])
+    joined = hstack_features([wide, np.ones((2, 1))])
     assert joined.indices.dtype == joined.indptr.dtype == np.int32
     assert joined.shape == (2, 7)
 

@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
 from skeval import Context
-from skeval.text.corpus import corpus, exchanged
+from skeval.text.corpus import corpus, text_exchange_p_value
 from skeval.text.vectors import mean_cosine_distance, nearest_similarity, text_vectors
 
 TEXTS = [
@@ -92,7 +92,9 @@ def test_scores_are_exchanged_by_author_or_text():
     for group, least in ((None, 1 / 12870), ("who", 1 / 70)):
         texts = corpus(given, ("note",), group)
         chosen = texts.numbers("train", "holdout")
-        p_value = exchanged(texts, chosen, texts.held["train"][chosen] * 1.0, **settings)
+        p_value = text_exchange_p_value(
+            texts, chosen, texts.held["train"][chosen] * 1.0, **settings
+        )
         assert p_value == pytest.approx(least, rel=0.01 if group is None else 0.6)
 
 
@@ -101,6 +103,8 @@ def test_a_text_of_both_tables_counts_in_both():
     texts = corpus(given, ("note",))
     chosen = texts.numbers("train", "holdout")
     scores = np.where(texts.texts[chosen] == "a b", 1.0, 0.0)
-    assert exchanged(texts, chosen, scores, n_permutations=99, seed=0) > 0.3
+    assert text_exchange_p_value(texts, chosen, scores, n_permutations=99, seed=0) > 0.3
     only = texts.numbers("train")[1:]
-    assert np.isnan(exchanged(texts, only, np.ones(only.size), n_permutations=99, seed=0))
+    assert np.isnan(
+        text_exchange_p_value(texts, only, np.ones(only.size), n_permutations=99, seed=0)
+    )

@@ -25,7 +25,7 @@ from skeval.utility.calibration import (
     confidences_in,
     equal_mass_bins,
     expected_if_calibrated,
-    preserved,
+    preservation,
     reliability_curve,
 )
 
@@ -140,12 +140,12 @@ def test_intervals_of_the_value_come_from_the_difference():
     steady = np.full(50, 0.1)
     spread = 0.3 + 0.01 * np.resize([-1, 1], 50)
     spread[0] = 0.3
-    value, (low, high) = preserved(spread, steady)
+    value, (low, high) = preservation(spread, steady)
     assert value == pytest.approx(0.8)
     assert low < 0.8 < high < 1.0
-    assert preserved(steady, spread)[0] == pytest.approx(0.8)
-    assert preserved(steady, steady) == (1.0, (1.0, 1.0))
-    assert preserved(steady[:1], spread[:1])[1] is None
+    assert preservation(steady, spread)[0] == pytest.approx(0.8)
+    assert preservation(steady, steady) == (1.0, (1.0, 1.0))
+    assert preservation(steady[:1], spread[:1])[1] is None
 
 
 def test_several_models_and_seeds():

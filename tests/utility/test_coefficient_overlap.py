@@ -88,9 +88,11 @@ def test_logistic_regression_of_two_labels():
     for fit, model in zip(fits, models, strict=True):
         assert fit.estimates == pytest.approx([*model.intercept_, *model.coef_[0]], abs=1e-4)
     of_both = list(result.details["coefficients"].values())
-    assert [one["train"] for one in of_both] == [to_its_error(fits[0].stated(i)) for i in range(3)]
+    assert [one["train"] for one in of_both] == [
+        to_its_error(fits[0].coefficient_details(i)) for i in range(3)
+    ]
     for i, one in enumerate(of_both):
-        assert one["synthetic"] == pytest.approx(fits[1].stated(i))
+        assert one["synthetic"] == pytest.approx(fits[1].coefficient_details(i))
     ends = (fits[0].low, fits[0].high, fits[1].low, fits[1].high)
     assert list(result.details["columns"].values()) == pytest.approx(interval_overlap(*ends))
 

@@ -12,7 +12,7 @@ from sklearn.metrics import precision_recall_curve, precision_score, recall_scor
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
-from skeval.steps.models import HOLDOUT, TRAIN, augmented, out_of_fold, predicted
+from skeval.steps.models import HOLDOUT, TRAIN, augmented_training, out_of_fold, predict_part
 from skeval.steps.problem import Question, rows_of_role
 from skeval.utility import PrecisionEfficacy, RecallEfficacy
 from skeval.utility.efficacy import called_shares, threshold_at
@@ -25,11 +25,11 @@ def by_hand(cancer, model, fixed, level, oof):
     truth = rows_of_role(context, "holdout", question).target
     free = precision_score if fixed is recall_score else recall_score
     values = []
-    for training in (TRAIN, augmented(1.0)):
+    for training in (TRAIN, augmented_training(1.0)):
         known = (
             out_of_fold(context, training, model, question, 2, 0)
             if oof
-            else predicted(context, training, TRAIN.rows, model, question, 0)
+            else predict_part(context, training, TRAIN.rows, model, question, 0)
         ).scores[:, 1]
         tried = {t: fixed(learned, known >= t) for t in np.unique(known)}
         least = min(value for value in tried.values() if value >= level - 1e-12)
@@ -37,7 +37,7 @@ def by_hand(cancer, model, fixed, level, oof):
             (t for t, value in tried.items() if value == least),
             key=lambda t: free(learned, known >= t),
         )
-        tested = predicted(context, training, HOLDOUT, model, question, 0).scores[:, 1]
+        tested = predict_part(context, training, HOLDOUT, model, question, 0).scores[:, 1]
         values.append(free(truth, tested >= best))
     return values
 

@@ -13,8 +13,8 @@ from skeval.utility.groups import (
     group_counts,
     group_rates,
     preservation,
+    range_of_rates,
     rate_ratio,
-    spread,
 )
 
 TRUTH = np.array([1, 1, 0, 0, 1, 1, 0, 0], dtype=bool)
@@ -72,7 +72,7 @@ def test_a_group_that_a_replicate_lacks_has_no_rate_there():
     weights = np.vstack([np.ones(8), GROUPS == 0])
     rates = rates_of(TRUTH, CALLED, GROUPS, weights)
     assert np.isnan(rates["selection"]).tolist() == [[False, False], [False, True]]
-    assert np.isnan(spread(rates["selection"])).tolist() == [False, True]
+    assert np.isnan(range_of_rates(rates["selection"])).tolist() == [False, True]
 
 
 def test_groups_without_a_rate_take_no_part():

@@ -214,7 +214,7 @@ def test_features_on_which_no_tree_splits_are_not_predicted_from_again(monkeypat
     for used in (None, lambda model, features: range(4)):
         counts.append(0)
         if used is not None:
-            monkeypatch.setattr(importance, "_used", used)
+            monkeypatch.setattr(importance, "_used_features", used)
         model = XGBRegressor(n_estimators=3, max_depth=1, n_jobs=1)
         found.append(evaluated(*tables, estimator=model, n_bootstrap=5))
     assert counts[0] < counts[1]

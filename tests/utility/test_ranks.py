@@ -157,12 +157,12 @@ def test_decided_pairs():
     scores = np.array([3.0, 0.0, 0.02])[:, None] + 0.1 * rng.normal(size=(3, 501))
     scores[:, 0] = [3.0, 0.0, 0.02]
     actual = decided_pairs(scores)
-    assert actual.which.tolist() == [True, True, False]
+    assert actual.pair_mask.tolist() == [True, True, False]
     assert actual.least.tolist() == [1, 1, -1]
     assert actual.greatest.tolist() == [1, 1, 1]
     same = decided_pairs(np.vstack([scores[0], scores[0]]))
     assert same.least.tolist() == same.greatest.tolist() == [0]
-    assert not same.which.any()
+    assert not same.pair_mask.any()
 
 
 def test_no_replicates_decide_nothing():
@@ -190,7 +190,7 @@ def test_interval_of_agreement_lets_open_pairs_go_either_way(statistic):
     rng = np.random.default_rng(5)
     replicates = np.column_stack([real, real[:, None] + 0.2 * rng.normal(size=(4, 400))])
     first, second = decided_pairs(replicates), decided_pairs(np.column_stack([B] * 4))
-    assert first.which.tolist() == [True, True, True, False, True, True]
+    assert first.pair_mask.tolist() == [True, True, True, False, True, True]
     values = [one(order, B, statistic) for order in (real, [4.0, 2.1, 2.0, 0.0], [4, 2, 2, 0])]
     low, high = agreement_interval(values[0], first, second, statistic)
     assert low <= min(values) + 1e-9
@@ -198,7 +198,7 @@ def test_interval_of_agreement_lets_open_pairs_go_either_way(statistic):
     if statistic != "spearman":  # of which the bounds are of each model by itself
         assert (low, high) == pytest.approx((min(values), max(values)))
     nothing = decided_pairs(noisy(rng, np.zeros(4), 400, 1.0) * 1e-3)
-    assert not nothing.which.any()
+    assert not nothing.pair_mask.any()
     whole = (0.0, 1.0) if statistic == "sra" else (-1.0, 1.0)
     assert agreement_interval(values[0], nothing, nothing, statistic) == pytest.approx(whole)
 

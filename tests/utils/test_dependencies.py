@@ -71,10 +71,10 @@ def test_without_docstrings_xgboost_cannot_be_imported(monkeypatch):
 
 
 def test_what_a_package_lacks_itself_is_its_own_affair(tmp_path, monkeypatch):
-    from skeval.utils.dependencies import needed
+    from skeval.utils.dependencies import import_optional
 
     (tmp_path / "half_there.py").write_text("import not_there_at_all")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match="not_there_at_all") as caught:
-        needed("a test", "half_there", "pip install half-there")
+        import_optional("a test", "half_there", "pip install half-there")
     assert not isinstance(caught.value, SkevalError)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from skeval.cli.catalogue import explained
+from skeval.cli.catalogue import explanation_lines
 from skeval.core.catalogue import metric_classes
 from skeval.utils.formulas import formula_as_text, formulas_as_text
 
@@ -35,6 +35,6 @@ def test_no_metric_is_explained_in_latex():
     left = {
         name: found
         for name in metric_classes()
-        if (found := re.findall(r"math:|\\[A-Za-z]+", "\n".join(explained(name))))
+        if (found := re.findall(r"math:|\\[A-Za-z]+", "\n".join(explanation_lines(name))))
     }
     assert not left

@@ -10,7 +10,7 @@ import pytest
 
 from skeval.exceptions import InvalidParameterError
 from skeval.suites import evaluate_alone
-from skeval.utils.patterns import bounded
+from skeval.utils.patterns import bounded_pattern
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from skeval.utils.patterns import bounded
 def test_usual_patterns_match_as_they_did(pattern, fits, other):
     for text in (fits, other):
         expected = re.fullmatch(pattern, text) is not None
-        assert (re.fullmatch(bounded(pattern, "c"), text) is not None) == expected
+        assert (re.fullmatch(bounded_pattern(pattern, "c"), text) is not None) == expected
     assert re.fullmatch(pattern, fits)
 
 
@@ -52,20 +52,20 @@ def test_usual_patterns_match_as_they_did(pattern, fits, other):
 )
 def test_others_are_refused(pattern):
     with pytest.raises(InvalidParameterError, match="the pattern of c must be of characters"):
-        bounded(pattern, "c")
+        bounded_pattern(pattern, "c")
 
 
 @pytest.mark.parametrize("pattern", ["a+b", "a*a*b", "a*a*a*b"])
 def test_a_long_cell_ends_soon(pattern):
     """Unbounded, the last would take days."""
     for n in (100, 128, 1_000, 10_000, 200_000):
-        assert re.fullmatch(bounded(pattern, "c"), "a" * n) is None
+        assert re.fullmatch(bounded_pattern(pattern, "c"), "a" * n) is None
 
 
 @pytest.mark.parametrize("pattern", ["[z-a]", "a{5,2}", "[^]"])
 def test_what_cannot_be_read_says_at_which_character(pattern):
     with pytest.raises(InvalidParameterError, match=r"c cannot be read: .* at position [0-2]\."):
-        bounded(pattern, "c")
+        bounded_pattern(pattern, "c")
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,9 @@ def test_what_cannot_be_read_says_at_which_character(pattern):
 def test_ways_and_places_together_end_soon(pattern):
     """Each of them is within its bound; the first took five seconds a cell."""
     start = time.process_time()
-    assert not any(re.fullmatch(bounded(pattern, "c"), "a" * n) for n in (64, 128, 1_000, 9_999))
+    assert not any(
+        re.fullmatch(bounded_pattern(pattern, "c"), "a" * n) for n in (64, 128, 1_000, 9_999)
+    )
     assert time.process_time() - start < 2.0
 
 
@@ -87,7 +89,7 @@ def test_alternatives_of_many_names_fit():
     names = "|".join(f"{a}{b}" for a in "ABCDEFG" for b in "ABCDEFG")
     for rest in (r"-\d{5}", r"-\d+", r"-\d+-\d+"):
         cell = "CD-12345-1" if rest.count("+") == 2 else "CD-12345"
-        assert re.fullmatch(bounded(f"(?:{names}){rest}", "c"), cell)
+        assert re.fullmatch(bounded_pattern(f"(?:{names}){rest}", "c"), cell)
 
 
 def test_a_schema_is_held_to_them():

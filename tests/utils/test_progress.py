@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from skeval.utils import progress
-from skeval.utils.progress import said, shown
+from skeval.utils.progress import progress_line, show_progress
 
 
 @pytest.mark.parametrize(
@@ -25,12 +25,12 @@ from skeval.utils.progress import said, shown
     ],
 )
 def test_lines(state, text):
-    assert said(*state) == text
+    assert progress_line(*state) == text
 
 
 def test_while_one_piece_takes_long_its_seconds_are_said():
     ends = [float(second) for second in range(1, 11)]
-    lines = [said("measured", 20, 10.0 + since, ends) for since in (30.0, 60.0, 120.0)]
+    lines = [progress_line("measured", 20, 10.0 + since, ends) for since in (30.0, 60.0, 120.0)]
     assert lines[-1].endswith("the next one at work for 120 s")
 
 
@@ -45,7 +45,7 @@ def test_pieces_that_end_together_are_noted_as_one_time(monkeypatch):
 
 def test_what_takes_long_says_how_far_it_is(monkeypatch, capsys):
     monkeypatch.setattr(progress, "_FIRST", 0.05)
-    with shown("lines") as tick:
+    with show_progress("lines") as tick:
         advance = tick("measured")
         advance("a", 1, 4)
         written, end = "", time.monotonic() + 60.0
@@ -73,17 +73,17 @@ def test_where_no_thread_can_be_made_there_are_no_lines(monkeypatch, capsys):
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr("_thread.start_new_thread", fail)
-    with shown("lines") as tick:
+    with show_progress("lines") as tick:
         tick("measured")("a", 1, 4)
     assert capsys.readouterr().err == ""
 
 
 def test_what_is_quick_is_silent(capsys):
-    with shown("lines") as tick:
+    with show_progress("lines") as tick:
         tick("measured")("a", 1, 2)
-    with shown(True) as tick:  # no terminal
+    with show_progress(True) as tick:  # no terminal
         assert tick("measured") is None
-    with shown(False) as tick:
+    with show_progress(False) as tick:
         assert tick("measured") is None
     assert capsys.readouterr().err == ""
 
@@ -92,7 +92,7 @@ def test_bars_in_a_terminal(monkeypatch):
     written = io.StringIO()
     terminal = Console(file=written, force_terminal=True, width=120, stderr=True)
     monkeypatch.setattr("rich.console.Console", lambda **settings: terminal)
-    with shown(True) as tick:
+    with show_progress(True) as tick:
         advance = tick("measured")
         advance("ks", 1, 2)
         time.sleep(0.15)

@@ -25,7 +25,7 @@ from skeval.privacy.attacks.secret_guesses import (
     surest_contrast,
 )
 from skeval.privacy.attacks.secrets import Names, check_known_and_secret, known_columns
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import Contrast
 from skeval.stats.abstention import Abstention
 from skeval.stats.correct_attribution import inference_distance
@@ -168,7 +168,7 @@ class AttributeInferenceRisk(Metric):
     random_state: Seed = 0
 
     @property
-    def _asked(self) -> Asked:
+    def _step_arguments(self) -> Asked:
         """The secret, what is known of whom, and the seed, as the steps take them."""
         return self.secret, self.known, self.max_rows, self.random_state
 
@@ -184,30 +184,32 @@ class AttributeInferenceRisk(Metric):
         _check_kinds(owner, context, self.secret, self.scoring, self.estimator)
 
     def _compute(self, context: Context) -> Result:
-        tables = lessons(context, self._asked)
+        tables = lessons(context, self._step_arguments)
         if empty := [role for role, rows in tables.items() if rows.secret.size == 0]:
-            return undefined(f"{self.secret} has no value in the rows of {' and '.join(empty)}.")
+            return undefined_result(
+                f"{self.secret} has no value in the rows of {' and '.join(empty)}."
+            )
         if np.ptp(np.append(tables["train"].secret, tables["holdout"].secret)) == 0:
             reason = f"{self.secret} has one value in the real tables."
-            return undefined(reason, ConstantColumnWarning)
-        scoring = Scoring.of(tables, self.scoring)
+            return undefined_result(reason, ConstantColumnWarning)
+        scoring = Scoring.from_tables(tables, self.scoring)
         train, holdout = (
             scoring.performance(rows)[0]
-            for rows in guessed_rows(context, self.estimator, self._asked)
+            for rows in guessed_rows(context, self.estimator, self._step_arguments)
         )
         details: dict[str, Any] = {"scoring": scoring.name, "train": train, "holdout": holdout}
         if np.isnan(train - holdout):
             reason = f"{scoring.name} needs rows of each class in both train and holdout."
-            return undefined(reason, **details)
+            return undefined_result(reason, **details)
         return Result(train - holdout, details=details)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if not result.details:  # nothing was guessed
             return result
-        tables, seed = lessons(context, self._asked), self.random_state
-        scoring = Scoring.of(tables, self.scoring)
-        on_train, on_holdout = guessed_rows(context, self.estimator, self._asked)
-        (on_others,) = learned(self.estimator, tables["holdout"], [tables["train"]], seed)
+        tables, seed = lessons(context, self._step_arguments), self.random_state
+        scoring = Scoring.from_tables(tables, self.scoring)
+        on_train, on_holdout = guessed_rows(context, self.estimator, self._step_arguments)
+        (on_others,) = fit_and_guess(self.estimator, tables["holdout"], [tables["train"]], seed)
         population = scoring.performance(on_others)[0]
         details = {
             **result.details,
@@ -339,10 +341,10 @@ class GuessedRows:
 def guessed_rows(context: Context, estimator: Any, asked: Asked) -> tuple[GuessedRows, ...]:
     """Return what a model learned from the release guesses of train, and of the holdout."""
     (train, holdout, synthetic), (*_, seed) = lessons(context, asked).values(), asked
-    return learned(estimator, synthetic, [train, holdout], seed)
+    return fit_and_guess(estimator, synthetic, [train, holdout], seed)
 
 
-def learned(
+def fit_and_guess(
     estimator: Any, lesson: Lesson, tables: Sequence[Lesson], seed: int
 ) -> tuple[GuessedRows, ...]:
     """Return what a model that has learned from some rows guesses of other tables."""
@@ -378,7 +380,7 @@ class Scoring:
     classes: np.ndarray
 
     @classmethod
-    def of(cls, tables: Mapping[str, Lesson], name: str | None) -> Scoring:
+    def from_tables(cls, tables: Mapping[str, Lesson], name: str | None) -> Scoring:
         """Return the scoring of that name, or the usual one, for secrets as tables have them."""
         train, holdout = tables["train"].secret, tables["holdout"].secret
         if train.dtype == np.int64:

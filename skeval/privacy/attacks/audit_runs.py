@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 from skeval.core.context import Context, shared
 from skeval.privacy.attacks.shadow.game import Execution, Fit, play
-from skeval.privacy.attacks.worlds import Attack, is_trained, named, scorer_of, worlds_of
+from skeval.privacy.attacks.worlds import Attack, attacks_by_name, is_trained, scorer_of, worlds_of
 from skeval.stats.epsilon_bounds import gdp_epsilon, gdp_mu, two_world_epsilon
 from skeval.stats.roc import Rates, rates_at, roc_curve
 from skeval.steps.classifiers import fitted_classifier, positive_scores
@@ -94,7 +94,7 @@ class Candidate:
 
 
 @shared
-def audited(
+def run_audit(
     context: Context, plan: Plan, n_synthetic: int, execution: Execution
 ) -> tuple[Candidate, Rates, dict[str, float]]:
     """Run an audit; it reads train alone, and is run once for any number of releases."""
@@ -102,7 +102,7 @@ def audited(
         n_done = count(1)  # over all calls
         execution = replace(execution, progress=lambda *_: progress(next(n_done), plan.n_fits))
     run = partial(_runs, context, plan, n_synthetic, execution)
-    attacks, tried = named(plan.attacks), list[Candidate]()
+    attacks, tried = attacks_by_name(plan.attacks), list[Candidate]()
     if plan.threshold is None:
         for setting in plan.settings:
             pilot_runs = run(*setting, "pilot", plan.n_pilot, attacks)
@@ -205,7 +205,7 @@ class Level:
             low, high = (low, middle) if above else (middle, high)
         return float(np.exp(high))
 
-    def promised(
+    def expected_bounds(
         self, false: np.ndarray, true: np.ndarray, n_pilot: int, n_runs: int
     ) -> np.ndarray:
         """Return what to expect of `n_runs` runs a world, by counts of the pilot runs."""
@@ -250,7 +250,9 @@ def best_rule(inside: np.ndarray, outside: np.ndarray, level: Level, n_runs: int
     rules = []
     for sign in (1, -1):
         curve = roc_curve(sign * inside, sign * outside)
-        promised = level.promised(curve.false_positives, curve.true_positives, inside.size, n_runs)
+        promised = level.expected_bounds(
+            curve.false_positives, curve.true_positives, inside.size, n_runs
+        )
         # a rule that calls all tables alike, as the first and the last do, shows nothing
         inner = slice(1, max(2, promised.size - 1))
         best = int(np.argmax(promised[inner])) + 1

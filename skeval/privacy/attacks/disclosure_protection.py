@@ -23,7 +23,7 @@ from skeval.privacy.attacks.secrets import (
     coded_rows,
     names_of,
 )
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import Contrast
 from skeval.stats import correct_attribution
 from skeval.stats.row_scores import Scores, difference_interval, exchange_p_value, row_mean
@@ -182,7 +182,7 @@ class DisclosureProtection(Metric):
 
     def _compute(self, context: Context) -> Result:
         risk = row_mean(*self._scores(context, "train"))
-        train = coded_rows(context, self._asked[0])["train"]
+        train = coded_rows(context, self._step_arguments[0])["train"]
         guess = correct_attribution.guess_protection(train.sensitive, self.baseline)
         details: dict[str, Any] = {
             "risk": risk.value,
@@ -192,15 +192,15 @@ class DisclosureProtection(Metric):
             "n_rows": risk.n_rows,
         }
         if self._is_normalized and guess <= 0.0:
-            return undefined(_NO_SECRET, **details)
+            return undefined_result(_NO_SECRET, **details)
         if np.isnan(risk.value):
-            return undefined(_UNFOUND["tcap" if self.method == "tcap" else "cap"], **details)
+            return undefined_result(_UNFOUND["tcap" if self.method == "tcap" else "cap"], **details)
         value, high, low = (self._value(one, guess) for one in (risk.value, *risk.interval))
         return Result(value, interval=(low, high), details=details)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         # where there is no holdout there is no baseline: holdout rows as a release are none
-        real, samples = drawn_tables(context, *self._asked)
+        real, samples = drawn_tables(context, *self._step_arguments)
         details = {**result.details, "matched": matched_share(real["train"], samples)}
         if self.method == "tcap":
             details |= targeted_shares(real["train"], samples, self.tau)
@@ -246,13 +246,13 @@ class DisclosureProtection(Metric):
         return f"{known}, {percent(1.0 - as_float(details['guess']))} by a guess."
 
     @property
-    def _asked(self) -> tuple[KnownAndSensitive, Draws]:
+    def _step_arguments(self) -> tuple[KnownAndSensitive, Draws]:
         cut = None if self.continuous is None else tuple(self.continuous)
         columns = names_of(self.known), names_of(self.sensitive), self.n_bins, cut
         return columns, self._draws
 
     def _scores(self, context: Context, role: str) -> tuple[Scores, float]:
-        return summed_scores(context, role, self.method, self.tau, *self._asked)
+        return summed_scores(context, role, self.method, self.tau, *self._step_arguments)
 
     @property
     def _is_normalized(self) -> bool:
@@ -366,9 +366,9 @@ def attribution_scores(
             targets.known, targets.secrets, synthetic.known, synthetic.secrets
         )
     if method == "tcap":
-        return correct_attribution.attributed(*pairs, tau)
+        return correct_attribution.attribution_scores(*pairs, tau)
     if method == "disco":
-        return correct_attribution.disclosed(*pairs)
+        return correct_attribution.disclosure_scores(*pairs)
     scores = correct_attribution.cap(*pairs)
     return np.nan_to_num(scores) if method == "zero_cap" else scores
 

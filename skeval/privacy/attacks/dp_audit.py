@@ -12,10 +12,10 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import AUDIT_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.privacy.attacks.audit_runs import Candidate, Level, Plan, audited
+from skeval.privacy.attacks.audit_runs import Candidate, Level, Plan, run_audit
 from skeval.privacy.attacks.shadow.game import GeneratorAttack, check_cost
 from skeval.privacy.attacks.worlds import ATTACKS, BASES, TARGETS, is_trained
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import Contrast
 from skeval.stats.epsilon_bounds import against_claim
 from skeval.stats.roc import Rates
@@ -197,9 +197,9 @@ class DPAudit(GeneratorAttack):
         best = isinstance(self.attack, str) and self.attack == "best"
         return Plan(
             self.generator,
-            listed(self.base),
-            listed(self.target),
-            ATTACKS if best else listed(self.attack),
+            as_tuple(self.base),
+            as_tuple(self.target),
+            ATTACKS if best else as_tuple(self.attack),
             self.adjacency,
             self.n_runs,
             math.ceil(self.n_runs * _PILOT_SHARE) if self.n_pilot is None else self.n_pilot,
@@ -211,11 +211,11 @@ class DPAudit(GeneratorAttack):
 
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, "gower"):
-            return undefined("no column of this table can be measured.")
+            return undefined_result("no column of this table can be measured.")
         if context.n_rows("train") < 2:
-            return undefined("train needs two rows, one of which can be left out.")
+            return undefined_result("train needs two rows, one of which can be left out.")
         plan, n_synthetic = self._plan(), self.n_synthetic or context.n_rows("synthetic")
-        chosen, rates, promised = audited(context, plan, n_synthetic, self._execution)
+        chosen, rates, promised = run_audit(context, plan, n_synthetic, self._execution)
         value = plan.level.bound(rates)
         claim = against_claim(value, self.claimed_epsilon, partial(plan.level.p_value, rates))
         details = {"n_synthetic": n_synthetic, "promised": promised, **claim}
@@ -224,7 +224,7 @@ class DPAudit(GeneratorAttack):
             interval=(value, float("inf")),
             p_value=plan.level.p_value(rates, 0.0),
             baseline=0.0,
-            details={**described(plan, chosen, rates, value), **details},
+            details={**audit_details(plan, chosen, rates, value), **details},
             warnings=futile(plan, self.claimed_epsilon),
             contrast=Contrast(_WHAT, rates.tpr, rates.fpr, "of tables made without it"),
             advice=(
@@ -254,7 +254,7 @@ class DPAudit(GeneratorAttack):
         return {"n_runs": 1, "n_pilot": 1, "n_synthetic": 20}
 
 
-def described(plan: Plan, chosen: Candidate, rates: Rates, bound: float) -> dict[str, Any]:
+def audit_details(plan: Plan, chosen: Candidate, rates: Rates, bound: float) -> dict[str, Any]:
     """Return what was run, what was counted, and what the best of guessers would have shown."""
     details = {
         "adjacency": plan.adjacency,
@@ -286,7 +286,7 @@ def futile(plan: Plan, claimed: float | None) -> tuple[DegenerateInputWarning, .
     return (DegenerateInputWarning(text),)
 
 
-def listed(value: Any) -> tuple[Any, ...]:
+def as_tuple(value: Any) -> tuple[Any, ...]:
     """Return one or several choices as a tuple."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
@@ -295,7 +295,7 @@ def several_of(names: Sequence[str]) -> Legal:
     """Return the set of a few names and of lists of distinct ones of them."""
 
     def is_legal(value: object) -> bool:
-        chosen = listed(value)
+        chosen = as_tuple(value)
         known = all(isinstance(name, str) and name in names for name in chosen)
         return known and 0 < len(set(chosen)) == len(chosen)
 
@@ -306,7 +306,7 @@ def several_of(names: Sequence[str]) -> Legal:
 def _are_audit_attacks(value: object) -> bool:
     if isinstance(value, str):
         return value in (*_NAMED_ATTACKS, "best")
-    chosen = listed(value)
+    chosen = as_tuple(value)
     return len(chosen) > 0 and all(
         attack in _NAMED_ATTACKS
         if isinstance(attack, str)

@@ -15,12 +15,12 @@ from skeval.core.tags import ATTACK_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.privacy.attacks.attacked_people import People, people
 from skeval.privacy.attacks.counting_queries import column_sets, count_queries, guess_levels
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import Contrast
 from skeval.stats.intervals import newcombe
 from skeval.stats.permutation_tests import share_p_value
 from skeval.steps.column_choice import ColumnChoice, chosen_columns
-from skeval.steps.encoded_rows import encoded
+from skeval.steps.encoded_rows import encoded_matrix
 from skeval.steps.member_rows import in_own_order
 from skeval.steps.neighbors import index_of
 from skeval.steps.samples import named_seed
@@ -152,34 +152,36 @@ class LinearReconstructionAttack(Metric):
                 f"LinearReconstructionAttack: secret names {self.secret}, which is among "
                 "quasi_identifiers too. Take it out of one of them."
             )
-        if not _known(context.schema, self.quasi_identifiers, self.secret):
+        if not _known_columns(context.schema, self.quasi_identifiers, self.secret):
             raise MissingInputError(
                 "LinearReconstructionAttack: quasi_identifiers leave no column that is known; the "
                 f"table has none to measure but {self.secret}."
             )
 
     def _compute(self, context: Context) -> Result:
-        attacked = self._attacked(context)
+        attacked = self._attacked_people(context)
         if attacked.n_levels < 2:
             what = "constant" if attacked.n_levels else "missing"
-            return undefined(f"the secret {self.secret} is {what} in the real rows.")
+            return undefined_result(f"the secret {self.secret} is {what} in the real rows.")
         if not attacked.rows["train"].size:
-            return undefined(f"one of the real tables has no row with a secret {self.secret}.")
+            return undefined_result(
+                f"one of the real tables has no row with a secret {self.secret}."
+            )
         if not attacked.rows["synthetic"].size:
-            return undefined("no synthetic row lies where people are attacked.")
+            return undefined_result("no synthetic row lies where people are attacked.")
         most = self.max_queries if attacked.n_levels == 2 else int(_PER_LEVEL * self.max_queries)
         most = max(1, most if self.n_queries is None else min(most, self.n_queries))
         seed = named_seed("queries", self.random_state)
         counting = {"n_queries": most, "n_min": self.n_min, "scaling": self.scaling, "seed": seed}
         solved = solved_secrets(attacked, self.k, self.solver, counting)
-        return compared(attacked, *solved, self.secret)
+        return compare_accuracies(attacked, *solved, self.secret)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
             return result
-        context, attacked = in_own_order(context, self.random_state), self._attacked(context)
-        known = _known(context.schema, self.quasi_identifiers, self.secret)
-        nearest = {role: _nearest_released(context, attacked, role, known) for role in _REAL}
+        context, attacked = in_own_order(context, self.random_state), self._attacked_people(context)
+        known = _known_columns(context.schema, self.quasi_identifiers, self.secret)
+        nearest = {role: _nearest_secrets(context, attacked, role, known) for role in _REAL}
         added = {
             "majority": shares_of(attacked, dict.fromkeys(_REAL, attacked.majority)),
             "nearest": shares_of(attacked, nearest),
@@ -195,9 +197,9 @@ class LinearReconstructionAttack(Metric):
             f"{majority}."
         )
 
-    def _attacked(self, context: Context) -> People:
+    def _attacked_people(self, context: Context) -> People:
         context = in_own_order(context, self.random_state)
-        known = _known(context.schema, self.quasi_identifiers, self.secret)
+        known = _known_columns(context.schema, self.quasi_identifiers, self.secret)
         return people(context, known, self.secret, self.n_bins, self.max_rows, self.random_state)
 
 
@@ -228,7 +230,7 @@ def shares_of(attacked: People, guesses: Mapping[str, Any]) -> dict[str, float]:
     return {role: float((one == attacked.secrets[role]).mean()) for role, one in guesses.items()}
 
 
-def compared(
+def compare_accuracies(
     attacked: People, guesses: Mapping[str, np.ndarray], n_queries: Mapping[str, int], secret: str
 ) -> Result:
     """Return by how much more often the guesses are right on train than on the holdout."""
@@ -257,18 +259,21 @@ def compared(
     )
 
 
-def _known(schema: TableSchema, quasi_identifiers: ColumnChoice, secret: str) -> tuple[str, ...]:
+def _known_columns(
+    schema: TableSchema, quasi_identifiers: ColumnChoice, secret: str
+) -> tuple[str, ...]:
     """Return the quasi-identifiers by name: their order must not matter."""
     left_out = {secret, *(schema.primary_key if quasi_identifiers is None else ())}
     return tuple(sorted(set(chosen_columns(schema, quasi_identifiers)) - left_out))
 
 
-def _nearest_released(
+def _nearest_secrets(
     context: Context, attacked: People, role: str, known: tuple[str, ...]
 ) -> np.ndarray:
     """Return the secret of the released row that is nearest to each person in what is known."""
     released, asked = (
-        encoded(context, one, "gower", known)[attacked.rows[one]] for one in ("synthetic", role)
+        encoded_matrix(context, one, "gower", known)[attacked.rows[one]]
+        for one in ("synthetic", role)
     )
     index = index_of(context, released, "gower", known)
     return attacked.secrets["synthetic"][index.kneighbors(asked, 1)[1][:, 0]]

@@ -18,7 +18,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import AUDIT_TAGS, LIGHT
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, TableError
 from skeval.privacy.attacks.membership.membership_inference import AttackName
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import Contrast
 from skeval.stats.epsilon_bounds import (
     against_claim,
@@ -200,13 +200,13 @@ class OneRunDPAudit(Metric):
 
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, "gower"):
-            return undefined("no column of this table can be measured.")
+            return undefined_result("no column of this table can be measured.")
         try:
-            guessed = self._guessed(context)
+            guessed = self._make_guesses(context)
         except TableError as error:
-            return undefined(str(error))
+            return undefined_result(str(error))
         if guessed.n_canaries == 0:
-            return undefined(_NOTHING[self.design])
+            return undefined_result(_NOTHING[self.design])
         adjacency = {"adjacency": self.adjacency} if self.design == "pairs" else {}
         epsilon, p_value = _TESTS[self.design]
         bound = partial(epsilon, delta=self.delta, confidence=self.confidence, **adjacency)
@@ -244,7 +244,7 @@ class OneRunDPAudit(Metric):
         shown = f"a lower bound of {number(result.value)} on epsilon"
         if result.value == 0.0:
             shown = "no lower bound on epsilon, which does not show that epsilon is small"
-        share = "" if result.contrast is None else f" ({result.contrast.written[0]})"
+        share = "" if result.contrast is None else f" ({result.contrast.numbers_in_words[0]})"
         sentence = (
             f"The attack guessed {details['n_correct']:,} of {details['n_guesses']:,} {what} "
             f"rightly{share}, and half of the guesses are right by chance. There is {shown}. With "
@@ -257,10 +257,10 @@ class OneRunDPAudit(Metric):
 
     def _coins(self, context: Context) -> np.ndarray:
         n_train, n_holdout = context.n_rows("train"), context.n_rows("holdout")
-        coins = tossed(self.included, n_train, n_holdout)
+        coins = coins_of_rows(self.included, n_train, n_holdout)
         return coins[np.append(context.places("train"), n_train + context.places("holdout"))]
 
-    def _guessed(self, context: Context) -> Guessed:
+    def _make_guesses(self, context: Context) -> Guessed:
         seed = draw_seed(context, self.random_state)
         if self.design == "bernoulli":
             return self._guessed_rows(context, seed)
@@ -281,7 +281,7 @@ class OneRunDPAudit(Metric):
         # equal scores are guessed in an order that does not tell train from holdout
         order = in_random_order(context, seed)
         order = order[~np.isnan(coins[order])]
-        return guess_ranked(every[order], coins[order], self.k_guesses)
+        return guess_by_rank(every[order], coins[order], self.k_guesses)
 
 
 class Guessed(NamedTuple):
@@ -311,7 +311,7 @@ def pair_gaps(
     members = in_drawing_order(context, "train", scores.member_rows, seed)
     others = in_drawing_order(context, "holdout", scores.other_rows, seed)
     strata = strata_of(context, stratify)
-    first, second = matched(
+    first, second = match_rows(
         strata["train"][scores.member_rows[members]], strata["holdout"][scores.other_rows[others]]
     )
     return scores.members[members[first]] - scores.others[others[second]]
@@ -365,7 +365,7 @@ def strata_of(context: Context, column: str | None) -> dict[str, np.ndarray]:
     return dict(zip(_REAL, np.split(codes, [len(values[0])]), strict=True))
 
 
-def matched(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def match_rows(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return positions of pairs of rows of one stratum, the first of either table first."""
     n_strata = int(max(first.max(initial=-1), second.max(initial=-1))) + 2
     keys = [
@@ -380,7 +380,7 @@ def matched(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarr
 # ------------------------------------------------------------------------------- guesses of rows
 
 
-def tossed(included: Any, n_train: int, n_holdout: int) -> np.ndarray:
+def coins_of_rows(included: Any, n_train: int, n_holdout: int) -> np.ndarray:
     """Return how the coin of each row fell, train first: 1 in, 0 out, nan for a row without one."""
     coins = np.repeat([1.0, 0.0], [n_train, n_holdout]) if included is None else _bits(included)
     if coins.size != n_train + n_holdout:
@@ -445,7 +445,7 @@ def reference_among(context: Context, coins: np.ndarray, seed: int) -> np.ndarra
     return np.concatenate([free, order[has_coin][: max(0, n_wanted - free.size)]])
 
 
-def guess_ranked(
+def guess_by_rank(
     scores: np.ndarray, bits: np.ndarray, k_guesses: int | Sequence[int] | None
 ) -> Guessed:
     """Guess that the rows with the highest scores were in, and those with the lowest were not."""

@@ -15,13 +15,13 @@ from skeval.core.tags import ATTACK_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy.attacks.anonymeter.risks import Levels
 from skeval.privacy.attacks.counting_queries import column_sets
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import ALARM_LEVEL, Contrast
 from skeval.stats.excess_tests import N_DRAWS, relabelled_sums, scores_p_value
 from skeval.stats.permutation_tests import least_p_value
 from skeval.stats.risks import RISK_LEVELS, Risk, attack_rate, residual_risk, risk_level
 from skeval.steps.column_choice import chosen_columns
-from skeval.steps.encoded_rows import encoded, encoded_columns, kept_features, ranges
+from skeval.steps.encoded_rows import encoded_columns, encoded_matrix, kept_features, ranges
 from skeval.steps.leak_advice import advice_on_leak
 from skeval.steps.member_rows import drawing_order, in_own_order
 from skeval.steps.neighbors import pool_index, reference_index
@@ -167,8 +167,10 @@ class RecordReconstruction(Metric):
 
     def _compute(self, context: Context) -> Result:
         if len(_columns(context.schema)) < 2:
-            return undefined("a record needs two columns that can be measured, one to be known.")
-        splits, scores = self._attacked(context)
+            return undefined_result(
+                "a record needs two columns that can be measured, one to be known."
+            )
+        splits, scores = self._splits_and_scores(context)
         risk = katz_of_scores(*scores, self.confidence)
         rates = [attack_rate(float(part.sum()), part.size, self.confidence) for part in scores]
         details: dict[str, Any] = {
@@ -180,14 +182,14 @@ class RecordReconstruction(Metric):
         }
         if np.isnan(risk.value):
             text = "every record of the holdout is completed: nothing is left to measure."
-            return undefined(text, **details)
+            return undefined_result(text, **details)
         return Result(risk.value, interval=risk.interval, details=details)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
             return result
-        (_, scores), seed = self._attacked(context), self.random_state
-        strata = stratified(scores, remoteness(context, self.max_rows, seed), seed)
+        (_, scores), seed = self._splits_and_scores(context), self.random_state
+        strata = risk_by_stratum(scores, remoteness(context, self.max_rows, seed), seed)
         completed, others = (float(part.mean()) for part in scores)
         least = least_p_value(*(part.size for part in scores))
         return replace(
@@ -212,7 +214,7 @@ class RecordReconstruction(Metric):
             f"{holdout} of holdout records.{shown_worst(result.details)}"
         )
 
-    def _attacked(
+    def _splits_and_scores(
         self, context: Context
     ) -> tuple[tuple[Split, ...], tuple[np.ndarray, np.ndarray]]:
         """Return what is known and hidden, and how often each record is completed."""
@@ -284,7 +286,7 @@ def completed_shares(
     context = in_own_order(context, seed)
     rows = [drawing_order(context, role, seed)[:max_rows] for role in _REAL]
     queries = np.concatenate(
-        [encoded(context, role)[own] for role, own in zip(_REAL, rows, strict=True)]
+        [encoded_matrix(context, role)[own] for role, own in zip(_REAL, rows, strict=True)]
     )
     shares = np.zeros(len(queries))
     for split in splits:
@@ -305,11 +307,11 @@ def katz_of_scores(train: np.ndarray, holdout: np.ndarray, confidence: float = 0
     if not train.any() and not holdout.any():
         wilson = residual_risk(*rates, confidence=confidence)
         return replace(wilson, value=0.0, interval=(0.0, wilson.interval[1]))
-    spread = _spread(train, holdout)
+    spread = _spread_ratio(train, holdout)
     return residual_risk(*rates, method="katz", confidence=confidence, spread=spread)
 
 
-def _spread(train: np.ndarray, holdout: np.ndarray) -> float:
+def _spread_ratio(train: np.ndarray, holdout: np.ndarray) -> float:
     """Return how much surer the mean of several tries a record is than one try."""
     several, single = 0.0, 0.0
     for scores in (train, holdout):
@@ -344,16 +346,16 @@ def guesses_by_neighbors(
     context: Context, queries: np.ndarray, split: Split, n_neighbors: int
 ) -> np.ndarray:
     """Return guesses of hidden columns of encoded records from the nearest synthetic rows."""
-    released, (known, hidden) = encoded(context, "synthetic"), split
+    released, (known, hidden) = encoded_matrix(context, "synthetic"), split
     index = reference_index(context, "synthetic", "gower", known, None, 0)
     features = kept_features(context, "gower", known)
     rows = index.kneighbors(queries[:, features], min(n_neighbors, len(released)))[1]
     n_numeric = len(context.schema.columns(*NUMERIC))
     places = _places(context.schema, hidden)
-    return np.column_stack([_agreed(released[rows, j], j >= n_numeric) for j in places])
+    return np.column_stack([_consensus_values(released[rows, j], j >= n_numeric) for j in places])
 
 
-def _agreed(values: np.ndarray, is_code: bool) -> np.ndarray:
+def _consensus_values(values: np.ndarray, is_code: bool) -> np.ndarray:
     """Return one value for each row: the most common code, the nearest of them; or the median."""
     if values.shape[1] == 1:
         return np.asarray(values[:, 0])
@@ -370,7 +372,10 @@ def _agreed(values: np.ndarray, is_code: bool) -> np.ndarray:
 
 def guesses_by_trees(context: Context, queries: np.ndarray, split: Split, seed: int) -> np.ndarray:
     """Return guesses of one hidden column after the other, by trees fitted to the release."""
-    released, n_numeric = encoded(context, "synthetic"), len(context.schema.columns(*NUMERIC))
+    released, n_numeric = (
+        encoded_matrix(context, "synthetic"),
+        len(context.schema.columns(*NUMERIC)),
+    )
     columns, hidden = (_places(context.schema, names) for names in split)
     seen, asked = released[:, columns], queries[:, columns]
     for j in hidden:
@@ -384,7 +389,7 @@ def _tree_guess(
 ) -> np.ndarray:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    seen, asked, target = (_bounded(values) for values in (seen, asked, target))
+    seen, asked, target = (_clip_values(values) for values in (seen, asked, target))
     if is_code:  # missing is a class of its own
         labels = np.where(np.isnan(target), -1, target).astype(np.int64)
         tree = DecisionTreeClassifier(random_state=seed % 2**31).fit(seen, labels)
@@ -397,7 +402,7 @@ def _tree_guess(
     return np.asarray(regressor.fit(seen[present], target[present]).predict(asked))
 
 
-def _bounded(values: np.ndarray) -> np.ndarray:
+def _clip_values(values: np.ndarray) -> np.ndarray:
     """Return values that trees take: they compare in single precision."""
     return np.asarray(np.where(np.isinf(values), np.nan, np.clip(values, -_FAR, _FAR)))
 
@@ -427,7 +432,7 @@ def agreement(
     return right
 
 
-def stratified(
+def risk_by_stratum(
     scores: tuple[np.ndarray, np.ndarray], remote: np.ndarray, seed: int
 ) -> dict[str, Any]:
     """Return the risk in groups of records by their distance to the nearest other real one."""

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from skeval.results.result import Contrast, Result
 from skeval.results.verdict import raises_alarm
 from skeval.stats.abstention import SHARES, Abstention
-from skeval.steps.estimators import seeded
+from skeval.steps.estimators import set_random_states
 from skeval.tables.preprocessing import OneHot, Ranks
 
 MISSING = -1  # the code of a label that is missing
@@ -80,7 +80,7 @@ def guess_labels(
             totals = [total + one for total, one in zip(totals, answers, strict=True)]
         means = [total / _N_TREES for total in totals]
         return [Guesses(labels[chances.argmax(axis=1)], labels, chances) for chances in means]
-    model = seeded(clone(estimator), seed).fit(features, places)
+    model = set_random_states(clone(estimator), seed).fit(features, places)
     guesses = []
     for table in shown:
         chances = None
@@ -101,7 +101,7 @@ def guess_numbers(
     if estimator is None:
         answers = zip(*_over_trees(False, features, lesson.secret, shown, seed), strict=True)
         return [_mean_number(one, float(np.ptp(lesson.secret))) for one in answers]
-    model = seeded(clone(estimator), seed).fit(features, lesson.secret)
+    model = set_random_states(clone(estimator), seed).fit(features, lesson.secret)
     return [_number(model.predict(table)) for table in shown]
 
 
@@ -110,7 +110,7 @@ def _features(estimator: Any, lesson: Lesson, asked: Sequence[np.ndarray]) -> li
 
     Missing values are below all others to a tree.
     """
-    encoder = (Ranks if estimator is None else OneHot).of(lesson.known, lesson.nominal)
+    encoder = (Ranks if estimator is None else OneHot).from_rows(lesson.known, lesson.nominal)
     return [np.nan_to_num(encoder.transform(table), nan=-1.0) for table in (lesson.known, *asked)]
 
 

@@ -13,9 +13,9 @@ from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.stats.joint_classes import joint_classes
 from skeval.stats.matches import digits_kept
-from skeval.steps.column_choice import unmeasured
+from skeval.steps.column_choice import describe_unmeasurable
 from skeval.steps.columns import extent
-from skeval.steps.distinct_rows import grouped
+from skeval.steps.distinct_rows import count_codes
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
@@ -61,7 +61,7 @@ def check_known_and_secret(
     faults, unknown = list[str](), list[str]()
     for what, names in (("known", known), (role, secret)):
         if absent := [name for name in names if name not in schema.measured]:
-            faults.append(f"{what} names {unmeasured(schema, absent)}")
+            faults.append(f"{what} names {describe_unmeasurable(schema, absent)}")
             unknown += absent
     if both := [name for name in secret if name in known]:
         faults.append(f"{', '.join(both)} cannot be both known and {role}")
@@ -110,7 +110,7 @@ class CodedRows:
             self.known[rows], self.sensitive[rows], self.keys[rows], self.secrets[rows]
         )
 
-    def ordered(self) -> CodedRows:
+    def sort_rows(self) -> CodedRows:
         """Return the rows in an order that depends on what they hold alone."""
         return self.take(np.lexsort((self.secrets, self.keys)))
 
@@ -124,13 +124,13 @@ def coded_rows(context: Context, columns: KnownAndSensitive) -> dict[str, CodedR
     cut = context.schema.columns(*NUMERIC) if continuous is None else continuous
     edges = {name: _edges(context, name, n_bins) for name in names if name in cut}
     code = partial(_marks, names=names, nominal=context.schema.columns(*NOMINAL), edges=edges)
-    found = [grouped(context, role, names, code) for role in roles]
+    found = [count_codes(context, role, names, code) for role in roles]
     marks = [
         code(context[role]) if distinct is None else distinct[0]
         for role, distinct in zip(roles, found, strict=True)
     ]
     ends = np.cumsum([of_role[0].size for of_role in marks])[:-1]
-    numbered = (_numbered(np.concatenate(of)) for of in zip(*marks, strict=True))
+    numbered = (_value_codes(np.concatenate(of)) for of in zip(*marks, strict=True))
     codes = dict(zip(names, numbered, strict=True))
     parts = [np.column_stack([codes[name] for name in sorted(of)]) for of in (known, sensitive)]
     split = [np.split(part, ends) for part in (*parts, *(joint_classes(part) for part in parts))]
@@ -139,7 +139,7 @@ def coded_rows(context: Context, columns: KnownAndSensitive) -> dict[str, CodedR
         rows = CodedRows(*table)
         if distinct is not None:
             rows = rows.take(np.repeat(np.arange(len(rows.keys)), distinct[1]))
-        tables[role] = rows.ordered()
+        tables[role] = rows.sort_rows()
     return tables
 
 
@@ -164,7 +164,7 @@ def _marks(
     return marks
 
 
-def _numbered(marks: np.ndarray) -> np.ndarray:
+def _value_codes(marks: np.ndarray) -> np.ndarray:
     """Return the code of each value of a column, of all roles one after the other; 0 is missing."""
     if marks.dtype.kind != "f":
         return marks.astype(np.int64)

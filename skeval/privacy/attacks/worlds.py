@@ -23,7 +23,7 @@ from skeval.privacy.attacks.shadow.row_features import (
     naive_features,
     row_distances,
 )
-from skeval.privacy.attacks.shadow.targets import METHODS, canaries, stacked, target_positions
+from skeval.privacy.attacks.shadow.targets import METHODS, canaries, stack_tables, target_positions
 from skeval.steps.member_rows import drawing_order
 from skeval.tables.frames import canonical, learn_levels
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
@@ -55,9 +55,9 @@ def worlds_of(
 ) -> Worlds:
     """Return two adjacent tables."""
     order = drawing_order(context, "train", seed)  # not that of the table
-    train = context.given("train")[list(context.schema.kinds)].iloc[order]
+    train = context.original_frame("train")[list(context.schema.kinds)].iloc[order]
     made = canaries(context, 1) if target == "canary" else train.iloc[:0]
-    table = stacked([train.reset_index(drop=True), made])
+    table = stack_tables([train.reset_index(drop=True), made])
     if target == "canary":
         chosen = order.size
     else:
@@ -66,7 +66,7 @@ def worlds_of(
     read = _read(table, context.schema)
     other, replaces = _most_unlike(read[0], read[2], order.size, chosen), adjacency == "replace"
     if base == "worst_case" and target != "repeat":
-        return _interleaved(table.iloc[[other, chosen]], context.schema, replaces)
+        return _interleave_cells(table.iloc[[other, chosen]], context.schema, replaces)
     rest = np.flatnonzero(np.arange(order.size) != chosen)
     rows = {
         "train": rest,
@@ -87,7 +87,7 @@ def _read(table: pd.DataFrame, schema: TableSchema) -> tuple[np.ndarray, Reader,
     names = [*schema.columns(*NUMERIC), *schema.columns(*NOMINAL)]
     reader = Reader(schema, learn_levels([frame], schema), names)
     rows = reader.rows(frame)
-    return rows, reader, Domain.of(rows, reader.nominal)
+    return rows, reader, Domain.from_rows(rows, reader.nominal)
 
 
 def _most_unlike(rows: np.ndarray, domain: Domain, n_train: int, row: int) -> int:
@@ -99,7 +99,7 @@ def _most_unlike(rows: np.ndarray, domain: Domain, n_train: int, row: int) -> in
     return int(np.argmax(unlike))
 
 
-def _interleaved(pair: pd.DataFrame, schema: TableSchema, replaces: bool) -> Worlds:
+def _interleave_cells(pair: pd.DataFrame, schema: TableSchema, replaces: bool) -> Worlds:
     """Return a world of two rows that share no value, and a third that is made of their cells.
 
     All its values occur in the world without it, so that no new category or extreme gives it away.
@@ -121,7 +121,7 @@ def is_trained(attack: Attack) -> bool:
     return attack == "classifier" or hasattr(attack, "predict_proba")
 
 
-def named(attacks: Iterable[Attack]) -> dict[str, Attack]:
+def attacks_by_name(attacks: Iterable[Attack]) -> dict[str, Attack]:
     """Return attacks under the names that details call them; equal names are numbered."""
     by_name: dict[str, Attack] = {}
     for attack in attacks:

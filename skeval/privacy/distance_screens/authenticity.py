@@ -12,7 +12,7 @@ from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric, RelabelledTest
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.privacy.distance_screens.percentiles import sides_test
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats import adversarial_accuracy
 from skeval.stats.permutation_tests import Relabelled
 from skeval.steps.contrasts import contrast_of, set_against
@@ -88,7 +88,7 @@ class Authenticity(NeighborMetric, RelabelledTest):
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if context.n_rows("train") < 2:
-            return undefined("train needs two rows to have neighbours.")
+            return undefined_result("train needs two rows to have neighbours.")
         return authentic_share(context, "synthetic", "train", self.space, columns)
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:

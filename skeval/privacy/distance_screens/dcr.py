@@ -29,7 +29,7 @@ from skeval.stats.permutation_tests import Relabelled, relabelling_test
 from skeval.steps.column_choice import chosen_columns, column_key
 from skeval.steps.contrasts import name_of_test, set_against
 from skeval.steps.encoded_rows import is_gower
-from skeval.steps.leak_advice import names_listed
+from skeval.steps.leak_advice import join_names
 from skeval.steps.neighbors import gower_engine, nearest, pooled_masses, rows_of
 from skeval.steps.samples import pooled_order
 from skeval.steps.table_notices import UNEQUAL
@@ -68,7 +68,7 @@ class TrainShareScreen(DrawnScreen):
 
     def _compute(self, context: Context) -> float | Result:
         computed = super()._compute(context)
-        n_train, expected = self._n_train_and_expected(context)
+        n_train, expected = self._n_train_and_fraction(context)
         n_holdout = round(n_train / expected) - n_train
         if max(n_train, n_holdout) <= _UNEQUAL_AS_PUBLISHED * min(n_train, n_holdout):
             return computed
@@ -99,7 +99,7 @@ class TrainShareScreen(DrawnScreen):
         """Return whether the value is right at unequal sizes."""
         return self.ties == "pool" and self.scale == "common"
 
-    def _n_train_and_expected(self, context: Context) -> tuple[int, float]:
+    def _n_train_and_fraction(self, context: Context) -> tuple[int, float]:
         """Return the train rows of a draw, and their share of its real rows: that is chance."""
         sizes = [context.n_rows(role) for role in ("train", "holdout")]
         if self.num_rows_subsample is not None:
@@ -109,7 +109,7 @@ class TrainShareScreen(DrawnScreen):
     def _shares(self, context: Context, columns: Any) -> list[float]:
         """Return the fraction of rows closer to train in each draw, as seen in some columns."""
         if self.ties == "pool" and self.scale == "common":
-            n_train, _ = self._n_train_and_expected(context)
+            n_train, _ = self._n_train_and_fraction(context)
             # a sum of many 1/n is rounded, to keep "all" at 1
             return [round(float(a[:n_train].sum()), 12) for a in self._masses(context, columns)]
         weight = 0.0 if self.ties == "holdout" else 0.5
@@ -143,7 +143,7 @@ class TrainShareScreen(DrawnScreen):
     def _train_share(self, context: Context, columns: Any) -> TrainShare:
         """Return the fraction with its null: there is none where scales differ."""
         masses = self._masses(context, columns) if self.scale == "common" else ()
-        n_train, _ = self._n_train_and_expected(context)
+        n_train, _ = self._n_train_and_fraction(context)
         seeds = (self.num_rows_subsample, self.num_iterations, self.random_state)
         name = name_of_test("closer", self.space, columns, *(seeds if seeds[0] else ()))
         return TrainShare(tuple(self._shares(context, columns)), tuple(masses), n_train, name)
@@ -153,7 +153,7 @@ class TrainShareScreen(DrawnScreen):
         result = replace(result, details=self._share_details(context, columns, share))
         if not share.masses:  # each table on its own scale: no exchange of labels, no null
             return result
-        fields = self._on_scale(share, self._n_train_and_expected(context)[1])
+        fields = self._on_scale(share, self._n_train_and_fraction(context)[1])
         return replace(result, p_value=share.p_value, contrast=share.contrast, **fields)
 
     def _on_scale(self, share: TrainShare, expected: float) -> dict[str, Any]:
@@ -167,7 +167,7 @@ class TrainShareScreen(DrawnScreen):
         return {
             "closer_to_training": share.value,
             "closer_to_holdout": 1.0 - share.value,
-            "expected": self._n_train_and_expected(context)[1],
+            "expected": self._n_train_and_fraction(context)[1],
             "ties": float(np.mean(ties)),
             "between_iterations": float(np.std(share.of_draws, ddof=1)) if several else 0.0,
             **share.errors(),
@@ -281,7 +281,7 @@ class DCROverfittingProtection(TrainShareScreen):
         shares = self._shares(context, columns)
         if self.chance == "half":
             return float(np.mean([protection(p, 0.5) for p in shares]))
-        return protection(float(np.mean(shares)), self._n_train_and_expected(context)[1])
+        return protection(float(np.mean(shares)), self._n_train_and_fraction(context)[1])
 
     def _on_scale(self, share: TrainShare, expected: float) -> dict[str, Any]:
         full = 0.5 if self.chance == "half" else expected  # the share of the score 1
@@ -524,7 +524,7 @@ def advice(groups: Mapping[str, tuple[str, ...] | None], worst: str) -> str:
     columns = groups[worst] or ()
     if worst == _ALL or len(columns) > _MAX_NAMED:
         return ""
-    listed = names_listed(columns)
+    listed = join_names(columns)
     return f"Rows follow train most in {listed}: pool or drop the rarest values of these columns."
 
 

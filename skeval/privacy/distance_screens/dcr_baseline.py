@@ -16,7 +16,7 @@ from skeval.core.families import RelabelledTest
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.privacy.distance_screens.drawn_screen import DrawnScreen
 from skeval.privacy.distance_screens.percentiles import median_evidence
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.percentiles import bootstrap_percentiles
 from skeval.steps.contrasts import with_contrast
 from skeval.steps.encoded_rows import as_matrix, gower_matrix, is_gower, kept_features, preprocessor
@@ -101,7 +101,7 @@ class DCRBaselineProtection(DrawnScreen, RelabelledTest):
         draws = self._draws(context, columns)
         values = [np.minimum(1.0, median_ratios(*draw)).mean() for draw in draws]
         if np.isnan(values).any():
-            return undefined(
+            return undefined_result(
                 "half of the random rows lie on train rows: no distance to compare with."
             )
         return Result(float(np.mean(values)))

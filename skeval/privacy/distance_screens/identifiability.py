@@ -16,7 +16,7 @@ from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric, RelabelledTest
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.exceptions import InvalidParameterError
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats import adversarial_accuracy
 from skeval.stats.permutation_tests import Relabelled
 from skeval.steps.column_choice import ColumnChoice, chosen_columns
@@ -109,11 +109,11 @@ class EpsilonIdentifiability(NeighborMetric, RelabelledTest):
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if context.n_rows("train") < 2:
-            return undefined("train needs two rows to have neighbours.")
+            return undefined_result("train needs two rows to have neighbours.")
         asked = self._space(context, columns)
         if asked[0] is None:
-            return undefined("every column is constant: no column has a weight.")
-        return identified(context, "train", *asked)[0]
+            return undefined_result("every column is constant: no column has a weight.")
+        return identifiable_fraction(context, "train", *asked)[0]
 
     def _space(self, context: Context, columns: Any) -> tuple[Any, Any]:
         if self.feature_weights == "entropy":
@@ -122,7 +122,7 @@ class EpsilonIdentifiability(NeighborMetric, RelabelledTest):
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         asked, n_train = self._space(context, columns), context.n_rows("train")
-        value, variance = identified(context, "train", *asked)
+        value, variance = identifiable_fraction(context, "train", *asked)
         result = replace(
             result, interval=adversarial_accuracy.paired_interval(value, variance, n_train)
         )
@@ -136,7 +136,7 @@ class EpsilonIdentifiability(NeighborMetric, RelabelledTest):
         assert contrast is not None  # shares are finite
         baseline = contrast.expected
         details = {
-            "on_holdout": identified(context, "holdout", *asked)[0],
+            "on_holdout": identifiable_fraction(context, "holdout", *asked)[0],
             "excess": value - baseline,
             "standard_error": float(np.sqrt(variance)),
             "null_standard_error": test.spread,
@@ -152,7 +152,9 @@ class EpsilonIdentifiability(NeighborMetric, RelabelledTest):
         )
 
 
-def identified(context: Context, role: str, space: Any, columns: Any) -> tuple[float, float]:
+def identifiable_fraction(
+    context: Context, role: str, space: Any, columns: Any
+) -> tuple[float, float]:
     """Return the share of a role's rows that have a synthetic row nearest, and its variance."""
     common: dict[str, Any] = {"space": space, "columns": columns}
     to_synthetic, _ = nearest(context, role, "synthetic", **common)
@@ -170,7 +172,7 @@ def excess_test(
     sizes = context.n_rows("train"), context.n_rows("holdout")
 
     def excess(labels: np.ndarray) -> np.ndarray:
-        has_train, all_train = adversarial_accuracy.labels_listed(rows, labels)
+        has_train, all_train = adversarial_accuracy.labels_in_lists(rows, labels)
         holds = labels & ~has_train, ~labels & all_train
         on_train, on_holdout = map(adversarial_accuracy.bit_counts, holds)
         return np.stack([on_train / sizes[0], on_holdout / sizes[1]])

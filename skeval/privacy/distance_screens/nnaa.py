@@ -12,12 +12,12 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric, RelabelledTest
 from skeval.core.tags import CONTRAST_TAGS
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats import adversarial_accuracy
 from skeval.stats.permutation_tests import Relabelled
 from skeval.steps.adversarial_accuracies import TOO_FEW_ROWS, resampled_accuracies
 from skeval.steps.contrasts import contrast_of, set_against
-from skeval.steps.encoded_rows import encoded
+from skeval.steps.encoded_rows import encoded_matrix
 from skeval.steps.neighbors import MAX_LENGTH, nearest, pool_index, reference_index
 from skeval.steps.relabellings import actual_labels, packed_test, rivals
 from skeval.utils.formatting import percent
@@ -90,7 +90,7 @@ class NNAAPrivacyLoss(NeighborMetric, RelabelledTest):
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if min(context.n_rows(role) for role in ("train", "holdout", "synthetic")) < 2:
-            return undefined(TOO_FEW_ROWS)
+            return undefined_result(TOO_FEW_ROWS)
         on_train, on_holdout = map(np.mean, self._accuracies(context, columns))
         return float(on_holdout - on_train)
 
@@ -127,7 +127,9 @@ class NNAAPrivacyLoss(NeighborMetric, RelabelledTest):
     def _summary(self, result: Result) -> str:
         on_train = percent(result.details["on_train"])
         # that of samples of one size, the test being of all rows
-        of_time = f"{result.contrast.written[0] if result.contrast else on_train} of the time"
+        of_time = (
+            f"{result.contrast.numbers_in_words[0] if result.contrast else on_train} of the time"
+        )
         return set_against(f"Neighbours tell synthetic rows from train rows {of_time}", result)
 
 
@@ -137,7 +139,7 @@ def listed_real(context: Context, space: Any, columns: Any) -> tuple[np.ndarray,
     # Distances and positions of the nearest 16, -1 for none, and the distances to the nearest
     # synthetic rows.
     within = nearest(context, "synthetic", "synthetic", space=space, columns=columns)[0][:, 0]
-    queries = encoded(context, "synthetic", space, columns)
+    queries = encoded_matrix(context, "synthetic", space, columns)
     return *pool_index(context, space, columns).kneighbors(queries, MAX_LENGTH, within), within
 
 
@@ -150,14 +152,14 @@ def accuracies_of_all(context: Context, space: Any, columns: Any, ties: str) -> 
     of_real, rivals_at, to_synthetic = rivals(context, space, columns)
     of_synthetic, at, within = listed_real(context, space, columns)
     is_train = np.arange(len(rivals_at)) < context.n_rows("train")
-    queries = encoded(context, "synthetic", space, columns)
+    queries = encoded_matrix(context, "synthetic", space, columns)
     accuracies = []
     for role, own in (("train", is_train), ("holdout", ~is_train)):
         index = reference_index(context, role, space, columns, None, 0)
-        to_own, cut = nearest_listed(of_real[own], rivals_at[own], own)
+        to_own, cut = nearest_in_lists(of_real[own], rivals_at[own], own)
         if cut.size:
             to_own[cut] = index.others(cut, 1, to_synthetic[own][cut])[0][:, 0]
-        to_real, cut = nearest_listed(of_synthetic, at, own)
+        to_real, cut = nearest_in_lists(of_synthetic, at, own)
         if cut.size:
             to_real[cut] = index.kneighbors(queries[cut], 1, within[cut])[0][:, 0]
         pairs = (to_synthetic[own], to_own), (to_real, within)
@@ -166,7 +168,7 @@ def accuracies_of_all(context: Context, space: Any, columns: Any, ties: str) -> 
     return accuracies
 
 
-def nearest_listed(
+def nearest_in_lists(
     distances: np.ndarray, rows: np.ndarray, chosen: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the least distance of each list to a chosen row, infinite for none."""
@@ -196,9 +198,9 @@ def loss_test(
         """Return the accuracies on train and on the holdout, shape (2, n_labelings)."""
         total = np.zeros((2, 8 * labels.shape[1]))
         for real, synthetic in pairs:
-            near_train, all_train = adversarial_accuracy.labels_listed(real, labels)
+            near_train, all_train = adversarial_accuracy.labels_in_lists(real, labels)
             own_nearer = labels & near_train, ~(labels | all_train)
-            of_train, only_train = adversarial_accuracy.labels_listed(synthetic, labels)
+            of_train, only_train = adversarial_accuracy.labels_in_lists(synthetic, labels)
             apart = ~of_train, only_train
             for i, n_rows in enumerate(sizes):
                 total[i] += adversarial_accuracy.bit_counts(own_nearer[i]) / n_rows

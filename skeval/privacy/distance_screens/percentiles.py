@@ -13,7 +13,7 @@ from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric, RelabelledTest
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.exceptions import DegenerateInputWarning
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats import percentiles as stats
 from skeval.stats import permutation_tests
@@ -72,7 +72,7 @@ class PercentileScreen(NeighborMetric, RelabelledTest):
 
     def _measure(self, context: Context, columns: Any) -> Result:
         values = self._numbers(context, *self._roles(), columns)
-        few = _few(values.size, self.q, self._level())
+        few = _few_rows_warning(values.size, self.q, self._level())
         return Result(stats.percentile(values, self._level()), warnings=few)
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
@@ -83,7 +83,7 @@ class PercentileScreen(NeighborMetric, RelabelledTest):
             holdout = self._numbers(context, "holdout", reference, columns)
             p_value = stats.percentile_test(values, holdout, level)
             against = {"p_value_against_holdout": p_value, "passed": p_value >= TEST_LEVEL}
-        fresh, kind = self._fresh(context, columns, self._compared(holdout))
+        fresh, kind = self._fresh(context, columns, self._holdout_to_compare(holdout))
         baseline, warnings = None, result.warnings
         if fresh is not None:
             ratio = stats.percentile_ratio(values, fresh, level)
@@ -120,16 +120,18 @@ class PercentileScreen(NeighborMetric, RelabelledTest):
             warnings=warnings,
         )
 
-    def _compared(self, holdout: np.ndarray | None) -> np.ndarray | None:
+    def _holdout_to_compare(self, holdout: np.ndarray | None) -> np.ndarray | None:
         """Return the numbers of the holdout, or None where train is to be the baseline."""
         return None if getattr(self, "baseline", "holdout") == "train_loo" else holdout
 
     def _as_syneval(self, values: np.ndarray, fresh: Any) -> dict[str, Any]:
         """Return the numbers of SynEval, under its names and by its rule."""
-        at = [stats.percentile(self._as_published(one), self.q / 100.0) for one in (values, fresh)]
+        at = [
+            stats.percentile(self._published_values(one), self.q / 100.0) for one in (values, fresh)
+        ]
         return {"syn_train_5pct": at[0], "train_train_5pct": at[1], "passed": at[0] >= at[1]}
 
-    def _as_published(self, values: np.ndarray) -> np.ndarray:
+    def _published_values(self, values: np.ndarray) -> np.ndarray:
         """Return each row's number as SynEval has it."""
         return values
 
@@ -175,7 +177,7 @@ class PercentileScreen(NeighborMetric, RelabelledTest):
         )
 
 
-def _few(n_rows: int, q: float, level: float) -> tuple[DegenerateInputWarning, ...]:
+def _few_rows_warning(n_rows: int, q: float, level: float) -> tuple[DegenerateInputWarning, ...]:
     """Return a warning if a percentile is that of one row."""
     if not 0.0 < level < 1.0 or n_rows * min(level, 1.0 - level) >= 1.0:
         return ()
@@ -330,7 +332,7 @@ class NNDR(PercentileScreen):
     _: KW_ONLY
     baseline: Literal["holdout", "train_loo"] = "holdout"
 
-    def _as_published(self, values: np.ndarray) -> np.ndarray:
+    def _published_values(self, values: np.ndarray) -> np.ndarray:
         return np.divide(1.0, values, out=np.full(values.shape, np.inf), where=values > 0)
 
     def _roles(self) -> tuple[str, str]:
@@ -348,7 +350,9 @@ class NNDR(PercentileScreen):
     def _measure(self, context: Context, columns: Any) -> Result:
         searched = self._roles()[1]
         if context.n_rows(searched) < 2:
-            return undefined(f"the {searched} table needs two rows to have a second neighbour.")
+            return undefined_result(
+                f"the {searched} table needs two rows to have a second neighbour."
+            )
         result, both_zero = super()._measure(context, columns), self._both_zero(context, columns)
         if both_zero <= _MANY:
             return result
@@ -362,7 +366,7 @@ class NNDR(PercentileScreen):
     def _more_details(self, context: Context, columns: Any, values: np.ndarray) -> dict[str, float]:
         details = {"both_zero": self._both_zero(context, columns)}
         if self.convention == "d2/d1":
-            details["d2_d1"] = stats.percentile(self._as_published(values), self.q / 100.0)
+            details["d2_d1"] = stats.percentile(self._published_values(values), self.q / 100.0)
         if self.query == "train":
             return details
         to_holdout = None
@@ -457,7 +461,7 @@ class HoldoutDistanceRatio(NeighborMetric, RelabelledTest):
     def _measure(self, context: Context, columns: Any) -> Result:
         synthetic, holdout = self._to_train(context, columns)
         if np.median(holdout) == 0.0:
-            return undefined(_NO_DISTANCE, **comparison(synthetic, holdout))
+            return undefined_result(_NO_DISTANCE, **comparison(synthetic, holdout))
         return Result(float(np.median(synthetic) / np.median(holdout)), baseline=1.0)
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:

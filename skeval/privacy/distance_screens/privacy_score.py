@@ -24,7 +24,7 @@ from skeval.privacy.distance_screens.proximity_ratios import (
     proximity_covariance,
     split_ratios,
 )
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import Contrast
 from skeval.stats.distributions import common_histograms
 from skeval.stats.percentiles import ratios
@@ -148,17 +148,19 @@ class PrivacyScore(NeighborMetric):
 
     def _measure(self, context: Context, columns: Any) -> Result:
         if context.n_rows("train") < (2 if self._against_holdout(context) else 4):
-            return undefined("train needs two rows (four in mode 'split') to have neighbours.")
+            return undefined_result(
+                "train needs two rows (four in mode 'split') to have neighbours."
+            )
         samples = self._samples(context, columns)
         tails = [proximity(one.to_synthetic, one.to_real, self.q) for one in samples]
         duplicates = f"{samples[0].zero_base:.0%} of the train rows have a duplicate in train"
         if not np.isfinite(tails[0].threshold):
-            return undefined(
+            return undefined_result(
                 f"{duplicates}, so that relative distances are not defined. Remove the duplicates."
             )
         is_warned = samples[0].zero_base > _MANY
         warnings = (DegenerateInputWarning(f"{duplicates}."),) if is_warned else ()
-        return Result(self._scaled(_score(tails)), warnings=warnings)
+        return Result(self._rescale_score(_score(tails)), warnings=warnings)
 
     def _against_holdout(self, context: Context) -> bool:
         return "holdout" in context and self.mode != "split"
@@ -169,7 +171,7 @@ class PrivacyScore(NeighborMetric):
             return [holdout_ratios(context, *settings)]
         return [split_ratios(context, k, *settings) for k in range(self.n_splits)]
 
-    def _scaled(self, score: float) -> float:
+    def _rescale_score(self, score: float) -> float:
         if not self.rescale:
             return score
         return float(np.clip(100.0 * (score / 100.0 - self.q) / (1.0 - self.q), 0.0, 100.0))
@@ -184,8 +186,8 @@ class PrivacyScore(NeighborMetric):
         null = np.mean([_null(*pair) for pair in zip(samples, tails, strict=True)])
         result = replace(
             result,
-            interval=(self._scaled(ends[0]), self._scaled(ends[1])),
-            baseline=self._scaled(100.0 * float(null)),
+            interval=(self._rescale_score(ends[0]), self._rescale_score(ends[1])),
+            baseline=self._rescale_score(100.0 * float(null)),
             details={"q": self.q, **details, "mode": mode},
         )
         if mode == "holdout":

@@ -143,7 +143,7 @@ def compute_privacy_stats(
             own = aggregated_context(context, name) if entity == "parent" else context.table(name)
             result = metric.fit_context(own.real).evaluate_context(own)
             for warning in result.warnings:
-                warnings.warn(warning.within(name), stacklevel=2)
+                warnings.warn(warning.with_prefix(name), stacklevel=2)
             stats[name] = _stats(result)
     return stats
 

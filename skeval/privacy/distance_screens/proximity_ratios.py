@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from skeval.core.context import Context, shared
 from skeval.stats.percentiles import ratios
-from skeval.steps.encoded_rows import encoded
+from skeval.steps.encoded_rows import encoded_matrix
 from skeval.steps.neighbors import index_of, nearest
 from skeval.steps.samples import content_order
 
@@ -48,7 +48,7 @@ def split_ratios(
     """Return the ratios of a random half of train to the synthetic table and to the other half."""
     rng = np.random.default_rng([seed, split])
     train, synthetic = (
-        encoded(context, role, space, columns)[content_order(context, role)]
+        encoded_matrix(context, role, space, columns)[content_order(context, role)]
         for role in ("train", "synthetic")
     )
     order = rng.permutation(len(train))

@@ -8,7 +8,12 @@ import numpy as np
 from scipy.stats import norm
 
 from skeval.results.verdict import Contrast
-from skeval.stats.permutation_tests import block_sizes, least_p_value, sequential_test, shuffled
+from skeval.stats.permutation_tests import (
+    block_sizes,
+    least_p_value,
+    sequential_test,
+    shuffle_labels,
+)
 
 _MIN_MASSES = 100  # real rows, as many alike as these are, of which the sum is normal
 _N_PERMUTATIONS, _BLOCK = 9999, 1000
@@ -133,7 +138,7 @@ def relabelled_p_value(masses: np.ndarray, n_train: int) -> float:
     width = max(1, _LABELS // masses.size)
 
     def shares(n: int) -> np.ndarray:
-        parts = [ordered @ shuffled(labels, m, rng) for m in block_sizes(n, width)]
+        parts = [ordered @ shuffle_labels(labels, m, rng) for m in block_sizes(n, width)]
         return np.concatenate(parts)
 
     observed = float(masses[:n_train].sum())

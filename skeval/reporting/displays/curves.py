@@ -23,7 +23,7 @@ from skeval.reporting.displays.ticks import label_axis, number_ticks
 from skeval.reporting.scores import entries
 from skeval.reporting.style import COLOURS, FAINT, GREY, INK, SMALL, drawable
 from skeval.results.result import Result
-from skeval.stats.pareto import dominated, ends_of, points_of
+from skeval.stats.pareto import dominated_points, ends_of, points_of
 from skeval.utils.formatting import as_float, number
 
 if TYPE_CHECKING:
@@ -451,7 +451,7 @@ class ParetoDisplay(Display):
             None if end is None else pd.DataFrame(end, **labels) for end in ends or (None, None)
         )
         known = ~np.isnan(points).any(axis=1)
-        beaten = dominated(points, *(ends or ()))
+        beaten = dominated_points(points, *(ends or ()))
         self.front = pd.Series(known & ~beaten, index=scores.index, name="on_front")
 
     def margins(self, wide: float) -> Margins:
@@ -473,7 +473,7 @@ class ParetoDisplay(Display):
             return
         self._crosses(ax)
         # the edge of what is dominated: by those that are behind no other at all
-        best = known[~dominated(known.to_numpy())].sort_values(self.x)
+        best = known[~dominated_points(known.to_numpy())].sort_values(self.x)
         ax.step(best[self.x], best[self.y], where="pre", color=COLOURS["synthetic"], lw=1.0)
         for on_front, colour, size in ((False, GREY, 4.0), (True, COLOURS["synthetic"], 6.0)):
             rows = known[front == on_front]

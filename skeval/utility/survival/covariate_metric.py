@@ -10,7 +10,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.steps.column_choice import chosen_columns
 from skeval.steps.problem import Question, positions_of_role
-from skeval.utility.survival.survival_metric import Outcome, SurvivalMetric, followed
+from skeval.utility.survival.survival_metric import Outcome, SurvivalMetric, follow_up
 from skeval.utils.parameters import Columns
 
 
@@ -40,9 +40,9 @@ def outcome_of_rows(
     context: Context, role: str, question: Question, outcome: Outcome
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return which rows of a role have an outcome, with their durations and events."""
-    rows = followed(context, role, outcome)
+    rows = follow_up(context, role, outcome)
     place = np.full(context.n_rows(role), -1)
     place[rows.positions] = np.arange(rows.positions.size)
     own = place[positions_of_role(context, role, question)]
     known = np.flatnonzero(own >= 0)
-    return known, *rows.taken(own[known])
+    return known, *rows.outcomes_of_rows(own[known])

@@ -10,7 +10,7 @@ from scipy.stats import norm
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
-from skeval.results.result import Result, mean_of_columns, undefined
+from skeval.results.result import Result, mean_of_columns, undefined_result
 from skeval.stats.survival import cox
 from skeval.steps.problem import Question, rows_of_role
 from skeval.utility.coefficient_overlap import compared_coefficients, overlaps_of
@@ -100,13 +100,15 @@ class CoxCoefficientOverlap(CovariateMetric):
         question, asked = self._question(context), (self._outcome, self.confidence)
         design = design_of(context, question)
         if design.reason:
-            return undefined(design.reason)
+            return undefined_result(design.reason)
         train, synthetic = (
             cox_of(context, role, question, *asked) for role in ("train", "synthetic")
         )
         few = cox_rests_on_few(context, question, self._outcome)
         if not (train.is_determined & ~few).any():
-            return undefined("train determines no coefficient of Cox's model on enough rows.")
+            return undefined_result(
+                "train determines no coefficient of Cox's model on enough rows."
+            )
         names = design.names[1:]
         overlaps = overlaps_of(train, synthetic, few, self.clip)
         z = float(norm.ppf((1.0 + self.confidence) / 2.0))

@@ -11,18 +11,18 @@ from scipy.stats import chi2, ncx2, norm
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.exceptions import NothingToMeasureWarning
-from skeval.results.result import Result, mean_of_columns, undefined
+from skeval.results.result import Result, mean_of_columns, undefined_result
 from skeval.stats.intervals import to_its_error
 from skeval.stats.survival import LogRank, log_rank
 from skeval.steps.column_choice import columns_of
-from skeval.steps.columns import mean_of_defined
+from skeval.steps.columns import mean_ignoring_nan
 from skeval.tables.preprocessing import NOMINAL, category_codes
 from skeval.utility.designs import MIN_LEVEL_ROWS, Levels
 from skeval.utility.survival.survival_metric import (
     SURVIVAL_TAGS,
     Outcome,
     SurvivalMetric,
-    followed,
+    follow_up,
     round_to,
 )
 from skeval.utils.formatting import as_float, percent
@@ -112,7 +112,7 @@ class LogRankAgreement(SurvivalMetric):
     def _measure(self, context: Context) -> Result:
         columns = self._columns(context)
         if not columns:
-            return undefined("no column makes groups.", NothingToMeasureWarning)
+            return undefined_result("no column makes groups.", NothingToMeasureWarning)
         tests, left_out = {}, []
         for name in columns:
             levels = levels_of(context, name, self._outcome)
@@ -123,7 +123,7 @@ class LogRankAgreement(SurvivalMetric):
                     test_of(context, role, name, self._outcome) for role in ("train", "synthetic")
                 ]
         if not tests:
-            return undefined(f"no column has two groups of {MIN_LEVEL_ROWS} rows of train.")
+            return undefined_result(f"no column has two groups of {MIN_LEVEL_ROWS} rows of train.")
         decided = {name: [one.p_value < self.level for one in pair] for name, pair in tests.items()}
         return mean_of_columns(
             {name: float(first == second) for name, (first, second) in decided.items()},
@@ -134,7 +134,9 @@ class LogRankAgreement(SurvivalMetric):
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         outcome, tests, levels, chances = self._outcome, {}, {}, {}
-        sizes = [followed(context, role, outcome).durations.size for role in ("train", "synthetic")]
+        sizes = [
+            follow_up(context, role, outcome).durations.size for role in ("train", "synthetic")
+        ]
         for name in result.details["columns"]:
             train, synthetic = (
                 test_of(context, role, name, outcome) for role in ("train", "synthetic")
@@ -146,7 +148,7 @@ class LogRankAgreement(SurvivalMetric):
             cells = levels_of(context, name, outcome).names
             levels[name] = compared_levels(cells, train, synthetic)
             chances[name] = expected_agreement(train, sizes[1] / sizes[0], self.level)
-        more = {"tests": tests, "groups": levels, "ceiling": mean_of_defined(chances)}
+        more = {"tests": tests, "groups": levels, "ceiling": mean_ignoring_nan(chances)}
         more["type_1_error"] = naive_type_1_error(sizes[0], sizes[1], self.level)
         return {"details": {**result.details, **more, "level": self.level}}
 
@@ -166,17 +168,17 @@ class LogRankAgreement(SurvivalMetric):
 def levels_of(context: Context, name: str, outcome: Outcome) -> Levels:
     """Return the groups that a column makes of train's rows with an outcome."""
     column = context.train[[name]]
-    codes = category_codes(column)[followed(context, "train", outcome).positions, 0]
-    return Levels.of(codes[~np.isnan(codes)], tuple(map(str, column[name].cat.categories)))
+    codes = category_codes(column)[follow_up(context, "train", outcome).positions, 0]
+    return Levels.from_codes(codes[~np.isnan(codes)], tuple(map(str, column[name].cat.categories)))
 
 
 @shared
 def test_of(context: Context, role: str, name: str, outcome: Outcome) -> LogRank:
     """Return the log-rank test of a role's rows by the groups of a column."""
-    rows, levels = followed(context, role, outcome), levels_of(context, name, outcome)
+    rows, levels = follow_up(context, role, outcome), levels_of(context, name, outcome)
     cells = levels.cells(category_codes(context[role][[name]])[rows.positions, 0])
     known = np.flatnonzero(~np.isnan(cells))
-    return log_rank(*rows.taken(known), cells[known].astype(np.int64), len(levels.names))
+    return log_rank(*rows.outcomes_of_rows(known), cells[known].astype(np.int64), len(levels.names))
 
 
 def stated_test(test: LogRank, rounded: Any = float) -> dict[str, float]:

@@ -9,14 +9,14 @@ import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.survival import Curve, curve_distance, expected_distance, kaplan_meier
 from skeval.utility.designs import MIN_LEVEL_ROWS
 from skeval.utility.survival.survival_metric import (
     SURVIVAL_TAGS,
     Outcome,
     SurvivalMetric,
-    followed,
+    follow_up,
     round_to,
 )
 from skeval.utils.formatting import as_float, number, percent
@@ -26,7 +26,7 @@ from skeval.utils.parameters import Positive
 @shared
 def curve_of(context: Context, role: str, outcome: Outcome) -> Curve:
     """Return the curve of Kaplan and Meier of a role's rows."""
-    rows = followed(context, role, outcome)
+    rows = follow_up(context, role, outcome)
     return kaplan_meier(rows.durations, rows.events)
 
 
@@ -107,12 +107,13 @@ class SurvivalCurveDistance(SurvivalMetric):
     def _measure(self, context: Context) -> Result:
         horizon = horizon_of(context, self._outcome, self.horizon)
         if not horizon > 0.0:
-            return undefined(f"{self.duration} is 0 in nearly all rows of train.")
+            return undefined_result(f"{self.duration} is 0 in nearly all rows of train.")
         train, synthetic = (
             curve_of(context, role, self._outcome) for role in ("train", "synthetic")
         )
         n_train, n_synthetic = (
-            followed(context, role, self._outcome).durations.size for role in ("train", "synthetic")
+            follow_up(context, role, self._outcome).durations.size
+            for role in ("train", "synthetic")
         )
         return Result(
             curve_distance(train, synthetic, horizon),
@@ -126,7 +127,7 @@ class SurvivalCurveDistance(SurvivalMetric):
         horizon = as_float(result.details["horizon"])
         roles = [role for role in ("train", "holdout", "synthetic") if role in context]
         times = shown_times(
-            [followed(context, r, self._outcome).durations for r in roles if r != "synthetic"],
+            [follow_up(context, r, self._outcome).durations for r in roles if r != "synthetic"],
             horizon,
         )
         curves = {role: curve_of(context, role, self._outcome) for role in roles}
@@ -155,7 +156,7 @@ def horizon_of(context: Context, outcome: Outcome, given: float | None) -> float
     """Return the time up to which curves are compared."""
     if given is not None:
         return float(given)
-    durations = followed(context, "train", outcome).durations
+    durations = follow_up(context, "train", outcome).durations
     return round_to(float(np.quantile(durations, 1.0 - _AT_RISK, method="lower")), 2, np.floor)
 
 

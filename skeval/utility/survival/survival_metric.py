@@ -13,7 +13,7 @@ from skeval.core.declared import declared
 from skeval.core.needs import Unmet
 from skeval.core.tags import MetricTags
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.steps.problem import as_level, larger_code
 from skeval.tables.preprocessing import NOMINAL, numbers
 from skeval.utils.parameters import ColumnName, Label
@@ -38,7 +38,7 @@ class FollowUp(NamedTuple):
     positions: np.ndarray
     n_dropped: int
 
-    def taken(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def outcomes_of_rows(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return durations and events of some rows."""
         return self.durations[rows], self.events[rows]
 
@@ -70,8 +70,10 @@ class SurvivalMetric(Metric):
 
     def _compute(self, context: Context) -> Result:
         for role in ("train", "synthetic"):
-            if not followed(context, role, self._outcome).durations.size:
-                return undefined(f"no row of {role} has a {self.duration} and a {self.event}.")
+            if not follow_up(context, role, self._outcome).durations.size:
+                return undefined_result(
+                    f"no row of {role} has a {self.duration} and a {self.event}."
+                )
         result = self._measure(context)
         return replace(result, warnings=(*result.warnings, *self._left_out(context)))
 
@@ -100,7 +102,7 @@ class SurvivalMetric(Metric):
     def _sizes(self, context: Context) -> dict[str, dict[str, int]]:
         """Return how many rows of each table have an outcome, the event, or were left out."""
         rows = {
-            role: followed(context, role, self._outcome)
+            role: follow_up(context, role, self._outcome)
             for role in ("train", "holdout", "synthetic")
             if role in context
         }
@@ -111,7 +113,7 @@ class SurvivalMetric(Metric):
         }
 
     def _left_out(self, context: Context) -> tuple[MetricWarning, ...]:
-        n_dropped = followed(context, "synthetic", self._outcome).n_dropped
+        n_dropped = follow_up(context, "synthetic", self._outcome).n_dropped
         if not n_dropped:
             return ()
         text = (
@@ -181,7 +183,7 @@ def positive_label(labels: tuple[Any, ...], is_nominal: bool, outcome: Outcome) 
 
 
 @shared
-def followed(context: Context, role: str, outcome: Outcome) -> FollowUp:
+def follow_up(context: Context, role: str, outcome: Outcome) -> FollowUp:
     """Return the rows of a role whose outcome is known, the shortest durations first."""
     labels, is_nominal = event_labels(context, outcome.event), False
     if outcome.event in context.schema.columns(*NOMINAL):

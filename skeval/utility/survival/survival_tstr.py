@@ -11,16 +11,16 @@ from sklearn.base import clone
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.survival import baseline_hazard, concordance, cox, kaplan_meier
-from skeval.steps.estimators import seeded
+from skeval.steps.estimators import set_random_states
 from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.tables.preprocessing import NOMINAL, OneHot
 from skeval.utility.calibration import equal_mass_bins
 from skeval.utility.designs import MIN_LEVEL_ROWS
-from skeval.utility.model_metric import TRAININGS, stated
+from skeval.utility.model_metric import TRAININGS, value_with_interval
 from skeval.utility.survival.covariate_metric import CovariateMetric, outcome_of_rows
-from skeval.utility.survival.survival_metric import SURVIVAL_TAGS, Outcome, followed, round_to
+from skeval.utility.survival.survival_metric import SURVIVAL_TAGS, Outcome, follow_up, round_to
 from skeval.utils.formatting import as_float, number, percent
 from skeval.utils.parameters import Seed, has_methods
 
@@ -106,10 +106,10 @@ class SurvivalTSTR(CovariateMetric):
 
     def _measure(self, context: Context) -> Result:
         if not self._question(context).features:
-            return undefined(f"no column is left to predict {self.duration} from.")
+            return undefined_result(f"no column is left to predict {self.duration} from.")
         score = self._concordance(context, "synthetic")
         if np.isnan(score.value):
-            return undefined(
+            return undefined_result(
                 "holdout rows have no two durations to compare, or synthetic no event."
             )
         return Result(score.value)
@@ -121,22 +121,24 @@ class SurvivalTSTR(CovariateMetric):
         interval = normal_interval(on_synthetic.value, on_synthetic.influence)
         ends = normal_interval(difference, changes)
         details = {
-            "trtr": stated(on_real.value, normal_interval(on_real.value, on_real.influence)),
-            "difference": stated(difference, ends),
+            "trtr": value_with_interval(
+                on_real.value, normal_interval(on_real.value, on_real.influence)
+            ),
+            "difference": value_with_interval(difference, ends),
             **self._calibration(context),
         }
         clipped = (max(0.0, interval[0]), min(1.0, interval[1]))
         baseline = None if np.isnan(on_real.value) else on_real.value
         return {"interval": clipped, "baseline": baseline, "details": details}
 
-    def _asked(self, context: Context) -> tuple[Any, ...]:
+    def _step_arguments(self, context: Context) -> tuple[Any, ...]:
         return self._question(context), self._outcome, self.estimator, self.random_state
 
     def _concordance(self, context: Context, role: str) -> Any:
-        return concordance_of(context, role, *self._asked(context))
+        return concordance_of(context, role, *self._step_arguments(context))
 
     def _calibration(self, context: Context) -> dict[str, Any]:
-        rows = followed(context, "train", self._outcome)
+        rows = follow_up(context, "train", self._outcome)
         quartiles = np.quantile(rows.durations[rows.events], [0.25, 0.5, 0.75])
         horizons = np.unique([round_to(float(one), 2) for one in quartiles])
         _, durations, events = outcome_of_rows(
@@ -145,10 +147,10 @@ class SurvivalTSTR(CovariateMetric):
         curves: dict[str, dict[str, Any]] = {number(h): {} for h in horizons}
         errors: dict[str, dict[str, float]] = {number(h): {} for h in horizons}
         for name, training in TRAININGS.items():
-            risks = risks_of(context, training.rows.role, *self._asked(context))
+            risks = risks_of(context, training.rows.role, *self._step_arguments(context))
             for place, horizon in enumerate(horizons):
                 at = predicted_risks(*risks, horizons)[:, place]
-                error, curve = calibrated(at, durations, events, float(horizon))
+                error, curve = calibration_at_horizon(at, durations, events, float(horizon))
                 errors[number(horizon)][name] = error
                 curves[number(horizon)][name] = curve
         return {"calibration": errors, "curves": curves, "horizons": horizons}
@@ -178,7 +180,7 @@ def risks_of(
     tested = tested.take(outcome_of_rows(context, "holdout", question, outcome)[0])
     nominal = set(context.schema.columns(*NOMINAL))
     names = problem_of(context, question).features
-    encoder = OneHot.of(learned, tuple(name in nominal for name in names))
+    encoder = OneHot.from_rows(learned, tuple(name in nominal for name in names))
     design, target = encoder.transform(learned), encoder.transform(tested.features)
     if not events.any() or not design.shape[1]:
         nothing = np.zeros(len(target) if events.any() else 0)
@@ -193,7 +195,7 @@ def risks_of(
         )
     y = np.zeros(durations.size, dtype=[("event", bool), ("time", np.float64)])
     y["event"], y["time"] = events, durations
-    model = seeded(clone(estimator), seed).fit(design, y)
+    model = set_random_states(clone(estimator), seed).fit(design, y)
     on_tested, on_learned = (
         np.asarray(model.predict(part), dtype=np.float64) for part in (target, design)
     )
@@ -226,7 +228,7 @@ def predicted_risks(
         return -np.expm1(-np.outer(np.exp(scores - top), hazards))
 
 
-def calibrated(
+def calibration_at_horizon(
     risks: np.ndarray, durations: np.ndarray, events: np.ndarray, horizon: float
 ) -> tuple[float, dict[str, np.ndarray]]:
     """Return the mean error of predicted risks at a horizon, and the curve of its bins."""

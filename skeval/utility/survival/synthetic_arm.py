@@ -11,9 +11,14 @@ from scipy.stats import norm
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.survival import log_rank
-from skeval.utility.survival.survival_metric import SURVIVAL_TAGS, Outcome, SurvivalMetric, followed
+from skeval.utility.survival.survival_metric import (
+    SURVIVAL_TAGS,
+    Outcome,
+    SurvivalMetric,
+    follow_up,
+)
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Count, OpenFraction
 
@@ -93,7 +98,7 @@ class SyntheticArmTypeIError(SurvivalMetric):
     def _measure(self, context: Context) -> Result:
         drift = drift_of(context, "synthetic", self._outcome)
         if not drift.information > 0.0:
-            return undefined("holdout and synthetic rows have no event to compare.")
+            return undefined_result("holdout and synthetic rows have no event to compare.")
         return Result(drift.error_rate(self._n_rows(context), self.level)[0], baseline=self.level)
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
@@ -124,7 +129,7 @@ class SyntheticArmTypeIError(SurvivalMetric):
         if self.n_rows is not None:
             return self.n_rows
         roles = ("holdout", "synthetic")
-        return min(followed(context, role, self._outcome).durations.size for role in roles)
+        return min(follow_up(context, role, self._outcome).durations.size for role in roles)
 
     def _summary(self, result: Result) -> str:
         of_train: Mapping[str, Any] = result.details["train"]
@@ -162,7 +167,7 @@ class Drift(NamedTuple):
 @shared
 def drift_of(context: Context, role: str, outcome: Outcome) -> Drift:
     """Return how far a role's rows drift from those of the holdout."""
-    fresh, other = followed(context, "holdout", outcome), followed(context, role, outcome)
+    fresh, other = follow_up(context, "holdout", outcome), follow_up(context, role, outcome)
     sizes = [fresh.durations.size, other.durations.size]
     if not all(sizes):
         return Drift(float("nan"), 0.0, 0.0)

@@ -21,7 +21,7 @@ from skeval.exceptions import (
 from skeval.generators import Bootstrap, DPHistogram, IndependentMarginals, SequentialCART
 from skeval.privacy.attacks.audit_runs import Level, best_rule
 from skeval.privacy.attacks.dp_audit import DPAudit
-from skeval.privacy.attacks.worlds import BASES, TARGETS, named, scorer_of, worlds_of
+from skeval.privacy.attacks.worlds import BASES, TARGETS, attacks_by_name, scorer_of, worlds_of
 from skeval.stats.epsilon_bounds import gdp_epsilon
 from skeval.stats.roc import Rates
 from tests.calibrations import Claim, rate_of
@@ -339,7 +339,7 @@ def scored(synthetic, attacks, train=None):
     worlds = worlds_of(
         Context.of(train), "train", "gower-knn", adjacency="add_remove", n_base=1, seed=0
     )
-    return scorer_of(worlds, named(attacks), 0)(synthetic, worlds.target)
+    return scorer_of(worlds, attacks_by_name(attacks), 0)(synthetic, worlds.target)
 
 
 def test_scores_by_hand():
@@ -390,7 +390,11 @@ def test_attacks_of_one_name_are_told_apart():
     names = ["<lambda>", "<lambda> 2", "released"]
     assert list(promised) == [f"train, rare-value, {name}" for name in names]
     models = [LogisticRegression(), LogisticRegression(C=2.0), "classifier"]
-    assert list(named(models)) == ["LogisticRegression", "LogisticRegression 2", "classifier"]
+    assert list(attacks_by_name(models)) == [
+        "LogisticRegression",
+        "LogisticRegression 2",
+        "classifier",
+    ]
 
 
 def test_the_second_of_one_name_can_be_chosen():

@@ -13,11 +13,11 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import OneRunDPAudit
 from skeval.privacy.attacks.one_run_audit import (
+    coins_of_rows,
     draw_seed,
-    guess_ranked,
-    matched,
+    guess_by_rank,
+    match_rows,
     reference_among,
-    tossed,
 )
 from skeval.steps.members import ATTACKS, CALIBRATED
 
@@ -105,9 +105,9 @@ def test_wrong_bits_are_not_printed(included):
 @pytest.mark.parametrize(("n_in", "n_out"), [(400, 100), (80, 200), (30, 0), (70, 30), (34, 8)])
 def test_splits_that_no_fair_coins_make_are_refused(n_in, n_out):
     with pytest.raises(InvalidParameterError, match=f"{n_in} of {n_in + n_out} rows were in"):
-        tossed(None, n_in, n_out)
+        coins_of_rows(None, n_in, n_out)
     with pytest.raises(InvalidParameterError, match="goes with design='pairs'"):
-        tossed([1] * n_in + [0] * n_out + [np.nan] * 500, n_in + n_out, 500)
+        coins_of_rows([1] * n_in + [0] * n_out + [np.nan] * 500, n_in + n_out, 500)
 
 
 def test_fair_coins_are_hardly_ever_refused():
@@ -116,7 +116,7 @@ def test_fair_coins_are_hardly_ever_refused():
         refused = 0.0
         for n_in in range(n + 1):
             try:
-                tossed(None, n_in, n - n_in)
+                coins_of_rows(None, n_in, n - n_in)
             except InvalidParameterError:
                 refused += chance[n_in]
         assert refused < 1e-4
@@ -227,7 +227,7 @@ def test_matching_is_another_with_another_seed():
 
 def test_strata_are_matched_within():
     first, second = np.array([0, 1, 0, -1, 2]), np.array([1, 0, -1, 1, 0, 0])
-    left, right = matched(first, second)
+    left, right = match_rows(first, second)
     assert (first[left] == second[right]).all()
     assert left.size == 4  # one of stratum -1 and 1, two of 0
     assert len(set(left)) == len(set(right)) == 4
@@ -249,12 +249,12 @@ def test_numbers_and_missing_values_are_strata():
 def test_ranked_guesses():
     scores, bits = np.array([4.0, 3.0, 2.0, 1.0]), np.array([1.0, 0.0, 1.0, 0.0])
     assert (
-        guess_ranked(scores, bits, None).n_guesses,
-        guess_ranked(scores, bits, 2).n_correct,
+        guess_by_rank(scores, bits, None).n_guesses,
+        guess_by_rank(scores, bits, 2).n_correct,
     ) == (4, 2)
-    assert guess_ranked(scores, bits, (1, 2)).n_correct == 2
-    assert guess_ranked(scores, bits, 99).n_guesses == 4
-    assert guess_ranked(np.ones(4), bits, None).n_guesses == 0
+    assert guess_by_rank(scores, bits, (1, 2)).n_correct == 2
+    assert guess_by_rank(scores, bits, 99).n_guesses == 4
+    assert guess_by_rank(np.ones(4), bits, None).n_guesses == 0
 
 
 @pytest.mark.parametrize(

@@ -297,12 +297,14 @@ def test_a_larger_holdout_is_sampled():
     found = evaluate(MinimumDistanceAccumulation(0.1), TRAIN, many, few)
     assert "at_baseline_size" not in found.details
     context = Context.of(TRAIN, many)
-    whole = MinimumDistanceAccumulation(0.1).evaluate_context(context.standing_in(context.holdout))
+    whole = MinimumDistanceAccumulation(0.1).evaluate_context(
+        context.with_rows_as_synthetic(context.holdout)
+    )
     assert found.baseline < whole.baseline
     assert found.baseline == pytest.approx(found.value, abs=0.06)
     other = MinimumDistanceAccumulation(0.1, "synthetic")
     assert evaluate(other, TRAIN, many, few).baseline == pytest.approx(
-        other.evaluate_context(context.standing_in(context.holdout)).value
+        other.evaluate_context(context.with_rows_as_synthetic(context.holdout)).value
     )
 
 

@@ -188,7 +188,7 @@ def test_groups_are_brute_force():
     masses = np.array(masses)[
         :, pooled_order(Context.of(TRAIN, HOLDOUT))
     ]  # drawn by what rows hold
-    draws = (masses @ permutation_tests.shuffled(labels, 1000, rng)).max(axis=0)
+    draws = (masses @ permutation_tests.shuffle_labels(labels, 1000, rng)).max(axis=0)
     reached = (draws >= max(shares) - 1e-9).sum()
     assert result.p_value == pytest.approx((1 + reached) / 1001)
     assert result.baseline == pytest.approx(draws.mean(), abs=1e-9)

@@ -108,13 +108,15 @@ class AnonymeterRisk(LargestRiskMetric):
         attacks: dict[str, Attack | None] = {}
         for mode in MODES:
             attack = SinglingOutRisk(mode, n_cols=self.n_cols, **common)._attack(context)
-            attacks[f"{mode} singling out"] = _about(attack, risk="singling out")
+            attacks[f"{mode} singling out"] = _with_description(attack, risk="singling out")
         linkability = LinkabilityRisk(
             n_neighbors=self.n_neighbors, n_splits=self.n_splits, **common
         )
-        attacks["linkability"] = _about(linkability._attack(context), risk="linkability")
+        attacks["linkability"] = _with_description(linkability._attack(context), risk="linkability")
         for name, attack in self._inference()._attacks(context).items():
-            attacks[f"inference of {name}"] = _about(attack, risk="inference", secret=name)
+            attacks[f"inference of {name}"] = _with_description(
+                attack, risk="inference", secret=name
+            )
         return attacks
 
     def _voids(self, context: Context) -> Sequence[MetricWarning]:
@@ -152,5 +154,5 @@ class AnonymeterRisk(LargestRiskMetric):
         return f"{sentence} The test compared {result.contrast}."
 
 
-def _about(attack: Attack | None, **about: str) -> Attack | None:
+def _with_description(attack: Attack | None, **about: str) -> Attack | None:
     return None if attack is None else replace(attack, about=about)

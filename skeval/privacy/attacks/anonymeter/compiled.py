@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skeval.neighbors.machine_code import Bytes, Floats, Ints, inlined, uncounted
+from skeval.neighbors.machine_code import Bytes, Floats, Ints, jit_inline, jit_without_refcounts
 
 Codes = NDArray[np.int32]
 BLOCK = 512  # rows read between two looks at the matches
 
 
-@inlined
+@jit_inline
 def _read_block(
     codes: Codes, columns: Ints, low: Codes, high: Codes, hole: Codes, start: int, stop: int,
     inside: Bytes,
@@ -42,7 +42,7 @@ def match_alone(
     return alone
 
 
-@uncounted
+@jit_without_refcounts
 def _match_alone(
     inside: Bytes, alone: NDArray[np.bool_], codes: Codes, columns: Ints, low: Codes, high: Codes,
     hole: Codes,
@@ -73,7 +73,7 @@ def chances(
     return expected
 
 
-@uncounted
+@jit_without_refcounts
 def _add_chances(
     cut: int, inside: Bytes, matched: Ints, expected: Floats, codes: Codes, columns: Ints,
     low: Codes, high: Codes, hole: Codes, counts: Ints, absence: Floats,
@@ -115,7 +115,7 @@ def first_matches(
     return lists[:end].copy(), lengths
 
 
-@uncounted
+@jit_without_refcounts
 def _list_matches(
     limit: int, inside: Bytes, lists: Ints, lengths: Ints, codes: Codes, columns: Ints, low: Codes,
     high: Codes, hole: Codes,

@@ -34,7 +34,7 @@ from skeval.privacy.attacks.secret_guesses import (
     shown_surest,
     surest_contrast,
 )
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import Contrast
 from skeval.stats.excess_tests import abstaining_test
 from skeval.stats.permutation_tests import least_p_value
@@ -256,7 +256,7 @@ class InferenceRisk(InferenceMetric):
 
     def _risk(self, context: Context, tested: bool) -> Result:
         if void := self._void(context, self.secret, self.regression):
-            return undefined(void, VoidAttackWarning)
+            return undefined_result(void, VoidAttackWarning)
         known = chosen_columns(context.schema, self.aux_cols)
         attack = self._attack(context, self.secret, known, self.regression)
         return risk_of(attack, self._measure, tested)

@@ -119,20 +119,23 @@ def isolation_test(
     counts = rows.counts[:, values]
     absence = [_absence(int(size), n_kept) for size in rows.counts.sum(axis=1)]
 
-    def isolated(*tables: np.ndarray) -> np.ndarray:
+    def isolations_by_group(*tables: np.ndarray) -> np.ndarray:
         both = zip(tables, absence, strict=True)
         return np.stack(
             [groups @ _isolated_by(table, entries, lengths, chance) for table, chance in both]
         )
 
-    observed, rng = isolated(counts[0][:, None], counts[1][:, None]), np.random.default_rng(seed)
+    observed, rng = (
+        isolations_by_group(counts[0][:, None], counts[1][:, None]),
+        np.random.default_rng(seed),
+    )
     pooled, width, drawn = counts.sum(axis=0), max(1, _CELLS // max(1, lists.size)), list[Any]()
 
     def draws() -> Iterator[np.ndarray]:
         n_first = min(N_DRAWS, n_permutations)
         for size in (n_first, *block_sizes(n_permutations - n_first, N_DRAWS + 1)):
             dealt = [_dealt(pooled, rows, part, rng) for part in block_sizes(size, width)]
-            both = [isolated(of_train, pooled[:, None] - of_train) for of_train in dealt]
+            both = [isolations_by_group(of_train, pooled[:, None] - of_train) for of_train in dealt]
             drawn.append(np.concatenate(both, axis=2))
             yield (drawn[-1][0, 0] - drawn[-1][1, 0]).round(_DIGITS)
 

@@ -46,7 +46,7 @@ class Predicates:
         return Predicates(*(np.ascontiguousarray(part[which]) for part in self.parts))
 
     @classmethod
-    def of(
+    def from_arrays(
         cls, columns: np.ndarray, low: np.ndarray, high: np.ndarray, hole: np.ndarray | None = None
     ) -> Predicates:
         """Return predicates of arrays of shape (n_predicates, n_conditions) or (n_predicates,)."""
@@ -99,7 +99,7 @@ def univariate_predicates(
         _, first = np.unique(rows[order], return_index=True)
         order = order[np.sort(first)]
     chosen = order[:n_wanted]
-    return Predicates.of(columns[chosen], low[chosen], high[chosen])
+    return Predicates.from_arrays(columns[chosen], low[chosen], high[chosen])
 
 
 def _rare(column: np.ndarray, j: int, is_number: bool) -> np.ndarray:
@@ -193,7 +193,7 @@ def _around(
     above = values > medians[columns]
     low = np.where(ordered & ~above, 0, values)
     high = np.where(ordered & above, np.iinfo(np.int32).max, values)
-    return Predicates.of(columns, low, high)
+    return Predicates.from_arrays(columns, low, high)
 
 
 def _first_seen(keys: Iterable[Any], seen: set[Any]) -> list[int]:
@@ -225,4 +225,4 @@ def random_predicates(
     low = np.choose(operator, [values, np.zeros_like(values), 0, values + 1, 0, values])
     high = np.choose(operator, [values, top, values - 1, top, values, top])
     hole = np.where((operator == 1) & ~missing, values, NO_HOLE)
-    return Predicates.of(columns, low, high, hole)
+    return Predicates.from_arrays(columns, low, high, hole)

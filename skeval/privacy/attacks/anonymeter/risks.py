@@ -19,7 +19,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS, LIGHT
 from skeval.exceptions import MetricWarning, MissingInputError
 from skeval.neighbors.mixed import MixedNearestNeighbors
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import ALARM_LEVEL, Contrast, raises_alarm
 from skeval.stats.abstention import among_surest
 from skeval.stats.excess_tests import N_DRAWS, largest_excess_test, relabelled_sums
@@ -34,7 +34,7 @@ from skeval.stats.risks import (
     risks_by_counts,
 )
 from skeval.steps.column_choice import ColumnChoice, chosen_columns
-from skeval.steps.encoded_rows import encoded, encoded_columns, kept_features, ranges
+from skeval.steps.encoded_rows import encoded_columns, encoded_matrix, kept_features, ranges
 from skeval.steps.leak_advice import advice_on_leak
 from skeval.steps.neighbors import Index, rows_of
 from skeval.tables.preprocessing import NOMINAL
@@ -75,7 +75,7 @@ class Measure(NamedTuple):
         return residual_risk(attack, other, spread=spread, **settings)
 
     @property
-    def undefined(self) -> str:
+    def undefined_reason(self) -> str:
         """Why no risk is defined though attacks were made."""
         return _ALL_SUCCEED if self.reference == "holdout" else _GUESSED
 
@@ -227,8 +227,8 @@ class ResidualRiskMetric(Metric):
     def _compute(self, context: Context) -> Result:
         return self._risk(context, tested=False)
 
-    def _evaluated(self, context: Context) -> Result:
-        return self._finished(self._risk(context, tested=True))
+    def _evaluate(self, context: Context) -> Result:
+        return self._to_result(self._risk(context, tested=True))
 
     def _leak_advice(self, context: Context) -> str:
         return advice_on_leak(context)
@@ -276,7 +276,7 @@ def risk_of(attack: Attack, measure: Measure, tested: bool) -> Result:
     risk, evidence = attack.risk(measure), attack.evidence
     details = {**attack.report(risk, measure), **attack.details, **evidence.details}
     if math.isnan(risk.value):
-        return undefined(measure.undefined, **details)
+        return undefined_result(measure.undefined_reason, **details)
     return Result(
         risk.value,
         interval=risk.interval,
@@ -293,7 +293,9 @@ def value_of(attacks: Sequence[Attack], measure: Measure) -> Result:
     values = [attack.value(measure) for attack in attacks]
     defined = [value for value in values if not math.isnan(value)]
     return (
-        Result(max(defined)) if defined else undefined(measure.undefined if attacks else _NONE_MADE)
+        Result(max(defined))
+        if defined
+        else undefined_result(measure.undefined_reason if attacks else _NONE_MADE)
     )
 
 
@@ -327,7 +329,7 @@ def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested:
         "n_attacks_made": len(made),
     }
     if not defined:
-        return undefined(measure.undefined if made else _NONE_MADE, **details)
+        return undefined_result(measure.undefined_reason if made else _NONE_MADE, **details)
     worst = max(defined, key=lambda name: defined[name]["residual_risk"])
     value = defined[worst]["residual_risk"]
     low, high = (max(one["interval"][i] for one in defined.values()) for i in (0, 1))
@@ -346,7 +348,7 @@ def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested:
             "surest_attack": order[0],
             "level": risk_level(value, measure.levels),
         },
-        contrast=together(made, contrast),
+        contrast=combine_contrasts(made, contrast),
         advice=next(filter(None, (made[name].evidence.advice for name in significant)), ""),
     )
 
@@ -357,7 +359,7 @@ def _abstaining(details: Mapping[str, Any]) -> dict[str, Any]:
     return {"abstaining": said} if said else {}
 
 
-def together(attacks: Mapping[str, Attack], surest: Contrast) -> Contrast:
+def combine_contrasts(attacks: Mapping[str, Attack], surest: Contrast) -> Contrast:
     """Return what the most significant of all attacks compared, as picked from them."""
     contrasts = [one.evidence.contrast for one in attacks.values()]
     return replace(
@@ -463,7 +465,7 @@ def synthetic_rows(context: Context) -> np.ndarray:
     """Return the encoded synthetic rows in an order that their values alone determine."""
     # A search returns the first of equally near rows. Ordered by a hash of the values these
     # are as good as random, and do not depend on the order of the table.
-    rows = encoded(context, "synthetic")
+    rows = encoded_matrix(context, "synthetic")
     by_name = rows[:, [j for _, j in sorted(places(context.schema).items())]]
     hashes = pd.util.hash_pandas_object(pd.DataFrame(by_name, copy=False), index=False)
     order = np.argsort(hashes.to_numpy())

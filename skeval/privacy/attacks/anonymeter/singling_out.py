@@ -37,14 +37,14 @@ from skeval.privacy.attacks.anonymeter.risks import (
     shown_rates,
     shown_share,
 )
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats.permutation_tests import least_p_value
 from skeval.stats.risks import attack_rate, is_weak, risk_level
 from skeval.steps.column_choice import ColumnChoice, chosen_columns, column_key, nothing_to_measure
 from skeval.steps.contrasts import name_of_test
-from skeval.steps.encoded_rows import encoded
-from skeval.steps.leak_advice import names_listed
+from skeval.steps.encoded_rows import encoded_matrix
+from skeval.steps.leak_advice import join_names
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.parameters import Columns, Count
 
@@ -172,12 +172,12 @@ class SinglingOutRisk(ResidualRiskMetric):
 
     def _risk(self, context: Context, tested: bool) -> Result:
         if nothing_to_measure(context, "gower"):
-            return undefined("no column of this table can be measured.")
+            return undefined_result("no column of this table can be measured.")
         if "holdout" not in context:
             return self._beyond_guessing(context)
         attack = self._attack(context)
         if attack is None:
-            return undefined(_NO_PREDICATE)
+            return undefined_result(_NO_PREDICATE)
         return risk_of(attack, self._measure, tested)
 
     def _attack(self, context: Context) -> Attack | None:
@@ -188,10 +188,10 @@ class SinglingOutRisk(ResidualRiskMetric):
             self.n_attacks,
             self.n_cols,
             size_correction=self.size_correction,
-            **self._asked(context),
+            **self._step_arguments(context),
         )
 
-    def _asked(self, context: Context) -> dict[str, Any]:
+    def _step_arguments(self, context: Context) -> dict[str, Any]:
         return {
             "max_attempts": self.max_attempts,
             "distinct": self.distinct_rows,
@@ -201,13 +201,15 @@ class SinglingOutRisk(ResidualRiskMetric):
 
     def _beyond_guessing(self, context: Context) -> Result:
         """Return how much better predicates single out rows of train than random ones do."""
-        counts = alone(context, self.mode, self.n_attacks, self.n_cols, **self._asked(context))
+        counts = isolation_counts(
+            context, self.mode, self.n_attacks, self.n_cols, **self._step_arguments(context)
+        )
         if counts is None:
-            return undefined(_NO_PREDICATE)
+            return undefined_result(_NO_PREDICATE)
         attack, guessed = (attack_rate(*one, self.confidence_level) for one in counts)
         risk = self._measure.of_rates(attack, guessed, guessed)
         if math.isnan(risk.value):
-            return undefined(self._measure.undefined)
+            return undefined_result(self._measure.undefined_reason)
         details = {
             "attack": attack.to_dict(),
             "baseline": guessed.to_dict(),
@@ -247,7 +249,7 @@ def coded_tables(context: Context, columns: ColumnChoice) -> tuple[Distinct, np.
     """
     there, roles = places(context.schema), [role for role in _ROLES if role in context]
     lines = [there[name] for name in sorted(chosen_columns(context.schema, columns))]
-    pooled = np.concatenate([encoded(context, role) for role in roles])
+    pooled = np.concatenate([encoded_matrix(context, role) for role in roles])
     codes = np.stack([_codes(pooled[:, j]) for j in lines])
     ends = np.cumsum([context.n_rows(role) for role in roles])[:-1]
     *real, synthetic = np.split(codes, ends, axis=1)
@@ -290,7 +292,7 @@ def singling_out(
     settings = (n_attacks, n_cols, max_attempts, distinct, columns, seed)
     name = name_of_test(f"{mode} singling out", *settings)
     test = partial(evidence_of_isolation, real, predicates, sorted(chosen), mode, seed, name)
-    return _tried(real, predicates, random, size_correction, test)
+    return _attack_of_predicates(real, predicates, random, size_correction, test)
 
 
 @shared
@@ -319,7 +321,7 @@ def asked_predicates(
     return (predicates, random_predicates(*table, n_cols, rng)) if len(predicates) else None
 
 
-def alone(
+def isolation_counts(
     context: Context, mode: str, n_attacks: int, n_cols: int, *, max_attempts: int, **asked: Any
 ) -> tuple[tuple[float, int], tuple[float, int]] | None:
     """Return how many predicates single out a train row, and how many random ones; of how many."""
@@ -335,7 +337,7 @@ def alone(
     return counted[0], counted[1]
 
 
-def _tried(
+def _attack_of_predicates(
     real: Distinct,
     predicates: Predicates,
     random: Predicates,
@@ -394,4 +396,4 @@ def advice_on(by_column: dict[str, dict[str, Any]], mode: str) -> str:
     named = significant[:_MAX_NAMED]
     owner, whose = ("their", "them") if len(named) > 1 else ("its", "it")
     what = f"{owner} values" if mode == "univariate" else f"sets of values with {whose}"
-    return f"Drop, pool or coarsen {names_listed(named)}: {what} single out train rows."
+    return f"Drop, pool or coarsen {join_names(named)}: {what} single out train rows."

@@ -13,7 +13,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS, LIGHT
 from skeval.privacy.attacks.membership.rates import in_halves
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import Contrast
 from skeval.stats.permutation_tests import least_p_value, share_p_value
 from skeval.stats.roc import Rates, rates_at
@@ -116,7 +116,7 @@ class MembershipDisclosureF1(Metric):
 
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
+            return undefined_result("no column of this table can be measured.")
         columns, seed = column_key(context.schema, self.columns), self.random_state
         scores = member_scores(context, "distance", None, self.space, columns, seed=seed)
         share, threshold = self.population_fraction, self.threshold
@@ -128,7 +128,7 @@ class MembershipDisclosureF1(Metric):
             return improvement(called, share, threshold, tested, alert=self.alert)
         chosen_on, reported = in_halves(context, scores, seed)
         if min(chosen_on.fewest, reported.fewest) < 1:
-            return undefined("train and holdout need two rows each to choose a distance on.")
+            return undefined_result("train and holdout need two rows each to choose a distance on.")
         threshold = best_threshold(chosen_on, share)
         called = rates_at(reported.members, reported.others, -threshold)
         tested = nearest_test(scores, seed)
@@ -172,7 +172,7 @@ def nearest_test(scores: MemberScores, seed: int) -> dict[str, Any]:
     """
     distances = np.concatenate([-scores.members, -scores.others])
     at = np.quantile(distances, _SHARES, method="inverted_cdf")
-    thresholds = np.unique([0.0, *map(_rounded, at)])
+    thresholds = np.unique([0.0, *map(_round_up, at)])
     n, m = scores.members.size, scores.others.size
     calls = [rates_at(scores.members, scores.others, -threshold) for threshold in thresholds]
     n_called = np.array([one.true_positives + one.false_positives for one in calls])
@@ -244,7 +244,7 @@ def best_threshold(scores: MemberScores, share: float) -> float:
     Distances are rounded up to three digits; infinite if none is better than to call all members.
     """
     near, other = -scores.members, -scores.others
-    candidates = np.unique([_rounded(distance) for distance in (*near, *other)])
+    candidates = np.unique([_round_up(distance) for distance in (*near, *other)])
     tpr, fpr = (
         np.searchsorted(np.sort(distances), candidates, side="right") / distances.size
         for distances in (near, other)
@@ -254,7 +254,7 @@ def best_threshold(scores: MemberScores, share: float) -> float:
     return float(candidates[best]) if f1[best] > f1_at(1.0, 1.0, share) else float("inf")
 
 
-def _rounded(distance: float) -> float:
+def _round_up(distance: float) -> float:
     if distance <= 0.0:
         return 0.0
     unit = 10.0 ** (np.floor(np.log10(distance)) + 1 - _DIGITS)

@@ -25,7 +25,7 @@ from skeval.privacy.attacks.membership.rates import (
     rates,
     surest,
 )
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import ALARM_LEVEL, Contrast
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.multiple_testing import holm
@@ -39,13 +39,13 @@ from skeval.steps.members import (
     BLEND,
     STRONGEST,
     MemberScores,
-    blended,
+    blend_scores,
     pooled_scores,
     scores_by_attack,
 )
 from skeval.steps.relabellings import actual_labels, relabellings_within
 from skeval.tables.frames import as_frame, check_columns, conform, shared_share
-from skeval.utils.formatting import as_float, pair, percent, whole
+from skeval.utils.formatting import as_float, format_mean_count, pair, percent
 from skeval.utils.parameters import (
     Columns,
     Count,
@@ -285,7 +285,7 @@ class MembershipInference(Metric):
         read_reference(context, self.reference)
 
     def _compute(self, context: Context) -> Result:
-        chosen = self._chosen(context)
+        chosen = self._choose_attack(context)
         if isinstance(chosen, Result):
             return chosen
         best, scored, _ = chosen
@@ -293,7 +293,7 @@ class MembershipInference(Metric):
         return success(scored[best], self._alpha, notices)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
-        chosen = self._chosen(context)
+        chosen = self._choose_attack(context)
         if isinstance(chosen, Result):
             return result
         best, scored, left_out = chosen
@@ -341,7 +341,7 @@ class MembershipInference(Metric):
         found = details.get("abstaining") or {}
         if as_float(found.get("p_value", 1.0)) < ALARM_LEVEL:
             (at,) = (one for one in found["by_share"] if one["share"] == found["clearest"])
-            n_right, n = map(whole, (at["train"], at["train"] + at["holdout"]))
+            n_right, n = map(format_mean_count, (at["train"], at["train"] + at["holdout"]))
             sentence += (
                 f" Of the surest {percent(at['share'], 0)} of guesses that a row was in train, "
                 f"{n_right} of {n} are right."
@@ -357,9 +357,9 @@ class MembershipInference(Metric):
         """The false positive rate that the value is held at; None for the AUC."""
         return None if self.scoring == "auc" else float(np.atleast_1d(self.fpr)[0])
 
-    def _chosen(self, context: Context) -> Chosen | Result:
+    def _choose_attack(self, context: Context) -> Chosen | Result:
         if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
+            return undefined_result("no column of this table can be measured.")
         reference, _ = read_reference(context, self.reference)
         seed = self.random_state
         names = STRONGEST if self.attack == "best" else np.atleast_1d(self.attack).tolist()
@@ -371,11 +371,11 @@ class MembershipInference(Metric):
             context, names, self.max_rows, *settings, self.n_neighbors, reference, texts
         )
         if not scored:
-            return undefined(" ".join(left_out.values()), left_out=left_out)
+            return undefined_result(" ".join(left_out.values()), left_out=left_out)
         if len(scored) > 1:
-            scored[BLEND] = blended(list(scored.values()))
+            scored[BLEND] = blend_scores(list(scored.values()))
         if min(one.fewest for one in scored.values()) < 2:
-            return undefined("train and holdout need two rows each that can be scored.")
+            return undefined_result("train and holdout need two rows each that can be scored.")
         alpha = self._alpha
         best = standing_out(context, scored) if alpha is None else strongest(scored, alpha)
         return best, scored, left_out
@@ -390,7 +390,7 @@ def success(scores: MemberScores, alpha: float | None, notices: Sequence[MetricW
         return Result(auc(scores.members, scores.others), warnings=tuple(notices))
     value = tpr_at_fpr(scores.members, scores.others, alpha)
     if np.isnan(value):
-        return undefined(_TOO_SMALL.format(fpr=alpha, **sizes))
+        return undefined_result(_TOO_SMALL.format(fpr=alpha, **sizes))
     return Result(value, warnings=tuple(notices))
 
 
@@ -409,7 +409,7 @@ def strongest(scored: Mapping[str, MemberScores], alpha: float) -> str:
 
 def areas_of(context: Context, scored: Mapping[str, MemberScores]) -> Areas:
     """Return the AUCs of all attacks together."""
-    return Areas.of(pooled_scores(context, list(scored.values())), actual_labels(context))
+    return Areas.from_scores(pooled_scores(context, list(scored.values())), actual_labels(context))
 
 
 def standing_out(context: Context, scored: Mapping[str, MemberScores]) -> str:

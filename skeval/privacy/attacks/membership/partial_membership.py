@@ -14,17 +14,17 @@ from skeval.core.declared import declared
 from skeval.core.families import RelabelledTest
 from skeval.core.tags import ATTACK_TAGS
 from skeval.neighbors import MixedNearestNeighbors
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import Contrast
 from skeval.stats.permutation_tests import (
     Relabelled,
     block_sizes,
     least_p_value,
     sequential_tests,
-    shuffled,
+    shuffle_labels,
 )
-from skeval.steps.encoded_rows import encoded, encoded_columns, gower_scale
-from skeval.steps.leak_advice import names_listed
+from skeval.steps.encoded_rows import encoded_columns, encoded_matrix, gower_scale
+from skeval.steps.leak_advice import join_names
 from skeval.steps.samples import drawn_positions, drawn_subsets, named_seed
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.parameters import Interval
@@ -97,7 +97,7 @@ class Strongest:
     @property
     def what(self) -> str:
         """The share, as a noun phrase."""
-        listed = names_listed(self.columns)
+        listed = join_names(self.columns)
         if self.kind == "copied cell":
             return (
                 f"synthetic rows with the value of {listed} of the training row that is most "
@@ -200,16 +200,16 @@ class PartialMembershipInference(RelabelledTest):
 
     def _compute(self, context: Context) -> Result:
         if not context.schema.measured:
-            return undefined("no column of this table can be measured.")
+            return undefined_result("no column of this table can be measured.")
         if min(context.n_rows(role) for role in _REAL) < 2:
-            return undefined("train and holdout need two rows each.")
-        found = self._found(context)
+            return undefined_result("train and holdout need two rows each.")
+        found = self._strongest_clues(context)
         return Result(min(found, key=_by_p_value).difference if found else 0.0)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
             return result
-        found = self._found(context)
+        found = self._strongest_clues(context)
         if not found:  # the synthetic data reveal nothing, or the same of every real row
             return replace(result, p_value=1.0, baseline=0.0)
         best = min(found, key=_by_p_value)
@@ -228,22 +228,24 @@ class PartialMembershipInference(RelabelledTest):
             advice=_advice(best),
             refit=True,
             details={
-                **_described(best),
-                "by_kind": {one.kind: {**_described(one), "p_value": one.p_value} for one in found},
+                **_clue_details(best),
+                "by_kind": {
+                    one.kind: {**_clue_details(one), "p_value": one.p_value} for one in found
+                },
             },
         )
 
     def _summary(self, result: Result) -> str:
         if result.contrast is None:
             return "The synthetic data reveal the same of every real row."
-        observed, expected = result.contrast.written
-        return f"{_capitalized(result.contrast.what)}: {observed}, by chance {expected}."
+        observed, expected = result.contrast.numbers_in_words
+        return f"{_capitalize(result.contrast.what)}: {observed}, by chance {expected}."
 
-    def _found(self, context: Context) -> tuple[Strongest, ...]:
+    def _strongest_clues(self, context: Context) -> tuple[Strongest, ...]:
         return strongest_clues(context, self.max_rows, self.n_permutations, self.random_state)
 
 
-def _capitalized(text: str) -> str:
+def _capitalize(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}"
 
 
@@ -251,13 +253,13 @@ def _by_p_value(one: Strongest) -> tuple[float, float]:
     return one.p_value, -one.test.observed
 
 
-def _described(one: Strongest) -> dict[str, Any]:
+def _clue_details(one: Strongest) -> dict[str, Any]:
     shares = {"train": one.of_train, "holdout": one.of_holdout}
     return {"kind": one.kind, "columns": list(one.columns), **shares}
 
 
 def _advice(one: Strongest) -> str:
-    listed = names_listed(one.columns)
+    listed = join_names(one.columns)
     if one.kind == "copied cell":
         return f"Draw {listed} anew, or drop the column: it is copied from single training rows."
     return f"Draw {listed} anew, or use coarser values: they are those of single training rows."
@@ -310,7 +312,7 @@ def clues_test(
     actual = list(deviations(is_train[:, None]))
     rng = np.random.default_rng(named_seed("partial membership", seed))
     blocks = (
-        np.column_stack([one.max(axis=0) for one in deviations(shuffled(is_train, m, rng))])
+        np.column_stack([one.max(axis=0) for one in deviations(shuffle_labels(is_train, m, rng))])
         for m in block_sizes(n_permutations)
     )
     tests = sequential_tests(np.array([one.max() for one in actual]), blocks)
@@ -324,8 +326,8 @@ def combinations(
     released = drawn_positions(context, "synthetic", 10 * max_rows, seed)
     order = np.argsort(encoded_columns(context.schema), kind="stable")
     names = [encoded_columns(context.schema)[j] for j in order]
-    real = np.concatenate([encoded(context, role)[places[role]] for role in _REAL])[:, order]
-    synthetic = encoded(context, "synthetic")[released][:, order]
+    real = np.concatenate([encoded_matrix(context, role)[places[role]] for role in _REAL])[:, order]
+    synthetic = encoded_matrix(context, "synthetic")[released][:, order]
     columns = [_shared_values(*both) for both in zip(real.T, synthetic.T, strict=True)]
     frequencies = [np.log(_frequencies(column)) for column in real.T]
     limits = {1: None, 2: _MAX_PAIRS, 3: _MAX_TRIPLES}
@@ -392,8 +394,8 @@ def copied_cells(
 ) -> Clues:
     """Return what synthetic rows reveal of cells of the real rows that are most similar to them."""
     released = drawn_positions(context, "synthetic", 2 * max_rows, seed)
-    synthetic = encoded(context, "synthetic")[released]
-    real = np.concatenate([encoded(context, role)[places[role]] for role in _REAL])
+    synthetic = encoded_matrix(context, "synthetic")[released]
+    real = np.concatenate([encoded_matrix(context, role)[places[role]] for role in _REAL])
     # equal rows share what is revealed of them, and their order tells nothing of their table
     comparable = np.where(np.isnan(real), np.inf, real)
     _, first, row_of, n_equal = np.unique(

@@ -174,7 +174,7 @@ def surest(scores: MemberScores, seed: int) -> dict[str, Any]:
 def curve_points(scores: MemberScores) -> dict[str, Any]:
     """Return at most 200 points of the ROC curve, with an interval of each true positive rate."""
     curve = roc.roc_curve(scores.members, scores.others)
-    at = roc.thinned(curve)
+    at = roc.points_to_draw(curve)
     low, high = curve.band(at)
     area = roc.delong(scores.members, scores.others)
     return {

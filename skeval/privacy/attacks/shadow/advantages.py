@@ -23,7 +23,7 @@ _MIN_TABLES = 50  # tables that a target is tested on
 _N_DRAWS = 2000
 
 
-def most_exposed(result: Result) -> Any:
+def most_exposed_target(result: Result) -> Any:
     """Return the details of the target with the largest advantage."""
     return max(result.details["targets"], key=lambda target: as_float(target["advantage"]))
 

@@ -90,10 +90,10 @@ class TableFeatures:
 
 def table_features(context: Context, rows: GameRows) -> TableFeatures:
     """Return the features of the targets of a game."""
-    game, reader = rows.game, Reader.of(context)
+    game, reader = rows.game, Reader.from_context(context)
     n_real = context.n_rows("train") + context.n_rows("holdout")
     pool = reader.rows(rows.table.iloc[:n_real])
-    domain = Domain.of(pool, reader.nominal)
+    domain = Domain.from_rows(pool, reader.nominal)
     targets = np.stack([reader.rows(rows.table.iloc[places]) for places in rows.targets])
     # a query is about the secret, if there is one, and correlations are with it too
     always = None if game.secret is None else reader.names.index(game.secret)

@@ -19,9 +19,9 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import SHADOW_TAGS
 from skeval.exceptions import InvalidParameterError
-from skeval.generators.adapter import GeneratorAdapter, reseeded
+from skeval.generators.adapter import GeneratorAdapter, seeded_copy
 from skeval.privacy.attacks.shadow.row_features import Reader
-from skeval.privacy.attacks.shadow.targets import canaries, stacked, target_positions
+from skeval.privacy.attacks.shadow.targets import canaries, stack_tables, target_positions
 from skeval.steps.member_rows import drawing_order
 from skeval.tables.frames import as_frame, check_columns, with_columns
 from skeval.utils.engines import current_engine
@@ -105,7 +105,7 @@ class Game:
         return self.access != "no-box"
 
     @property
-    def n_asked(self) -> int:
+    def n_wanted_targets(self) -> int:
         """How many targets are asked for."""
         return self.n_targets if isinstance(self.targets, str) else len(self.targets)
 
@@ -171,7 +171,7 @@ class GameRows:
         return half if self.game.n_rows is None else self.game.n_rows
 
     @property
-    def n_tested(self) -> int:
+    def n_test_rows(self) -> int:
         """Number of rows around the target, of a table that is tested on."""
         if self.game.game == "model_seeded":
             return self.train.size - int(self.are_of_train)
@@ -217,17 +217,17 @@ class GameRows:
 def given_rows(context: Context) -> pd.DataFrame:
     """Return the rows of train, then those of the holdout, as they were given."""
     names = list(context.schema.kinds)
-    return stacked([context.given(role)[names] for role in ("train", "holdout")])
+    return stack_tables([context.original_frame(role)[names] for role in ("train", "holdout")])
 
 
 @shared
 def game_rows(context: Context, game: Game) -> GameRows:
     """Return the rows of a game."""
-    positions, own = _chosen(context, game)
+    positions, own = _choose_targets(context, game)
     table, chosen = given_rows(context), positions
     if own is not None:
         chosen = len(table) + np.arange(len(own))
-        table = stacked([table, own])
+        table = stack_tables([table, own])
     every = chosen[:, None]
     if game.secret is not None:
         table, every = _with_secrets(context, table, chosen, game.secret, game.n_values)
@@ -235,7 +235,7 @@ def game_rows(context: Context, game: Game) -> GameRows:
     train = drawing_order(context, "train", seed)
     holdout = context.n_rows("train") + drawing_order(context, "holdout", seed)
     # equal numbers for rows equal in all columns that are measured
-    cells = np.nan_to_num(Reader.of(context).rows(table), nan=np.inf)
+    cells = np.nan_to_num(Reader.from_context(context).rows(table), nan=np.inf)
     classes = np.unique(cells, axis=0, return_inverse=True)[1].ravel()
     equal = np.isin(classes, classes[np.append(chosen, every.ravel())])
     n_in_train = int(np.isin(classes[chosen], classes[train]).sum())
@@ -245,7 +245,7 @@ def game_rows(context: Context, game: Game) -> GameRows:
     return GameRows(game, table, train, test_pool, shadow_pool, every, positions, n_in_train)
 
 
-def _chosen(context: Context, game: Game) -> tuple[np.ndarray, pd.DataFrame | None]:
+def _choose_targets(context: Context, game: Game) -> tuple[np.ndarray, pd.DataFrame | None]:
     """Return positions in train; or none, and rows that are in no table."""
     none, targets = np.empty(0, dtype=np.int64), game.targets
     if isinstance(targets, str):
@@ -277,12 +277,12 @@ def _with_secrets(
     rows = table.iloc[np.repeat(chosen, sources.size)].reset_index(drop=True)
     cells = table[secret].iloc[np.tile(sources, chosen.size)].reset_index(drop=True)
     places = len(table) + np.arange(len(rows)).reshape(chosen.size, sources.size)
-    return stacked([table, with_columns(rows, {secret: cells})]), places
+    return stack_tables([table, with_columns(rows, {secret: cells})]), places
 
 
 def secret_sources(context: Context, secret: str, n_values: int) -> np.ndarray:
     """Return rows of train and holdout that have the values of a secret column to choose among."""
-    reader = Reader.of(context)
+    reader = Reader.from_context(context)
     values = reader.rows(given_rows(context))[:, reader.names.index(secret)]
     levels, first, counts = np.unique(values, return_index=True, return_counts=True)
     known = ~np.isnan(levels)
@@ -400,8 +400,8 @@ def play(
     table = table.copy()  # whose columns lie together: what takes rows is faster
     tasks = (
         (
-            reseeded(generator, fit.seed, fit.parameters),
-            _taken(table, fit.rows),
+            seeded_copy(generator, fit.seed, fit.parameters),
+            _take_rows(table, fit.rows),
             fit,
             measure,
             n_synthetic,
@@ -409,20 +409,20 @@ def play(
         )
         for fit in fits
     )
-    for i, measured in enumerate(current_engine(execution.n_jobs).map(_measured, tasks)):
+    for i, measured in enumerate(current_engine(execution.n_jobs).map(_fit_and_measure, tasks)):
         if execution.progress is not None:
             execution.progress(i + 1, len(fits))
         yield measured
 
 
-def _taken(table: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
+def _take_rows(table: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
     """Return some rows under a plain index."""
     taken = table.take(rows)
     taken.index = pd.RangeIndex(len(rows))  # in place: wide tables are copied for long
     return taken
 
 
-def _measured(
+def _fit_and_measure(
     adapter: GeneratorAdapter,
     rows: pd.DataFrame,
     fit: Fit,

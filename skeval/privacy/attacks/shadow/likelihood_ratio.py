@@ -31,7 +31,7 @@ from skeval.privacy.attacks.shadow.game import (
 )
 from skeval.privacy.attacks.shadow.row_features import Domain, Reader, agreement_scores
 from skeval.privacy.attacks.shadow.targets import METHODS, rows_or, target_positions
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import Contrast
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
 from skeval.steps.column_choice import nothing_to_measure
@@ -228,16 +228,16 @@ class LikelihoodRatioMIA(HalvesAttack):
 
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, "gower"):
-            return undefined("no column of this table can be measured.")
+            return undefined_result("no column of this table can be measured.")
         attacked = attacked_rows(context, self.targets, self.n_targets, self.random_state)
         n_members = int((attacked < context.n_rows("train")).sum())
         n_others = attacked.size - n_members
         if min(n_members, n_others) < 2:
-            return undefined("fewer than two rows of train or of the holdout are attacked.")
+            return undefined_result("fewer than two rows of train or of the holdout are attacked.")
         try:
             released = record_scores(context, self.record_score)[attacked]
         except TableError as error:
-            return undefined(str(error))
+            return undefined_result(str(error))
         ratios = self._ratios(released, *self._scores(context, attacked))
         members, others = np.split(ratios, [n_members])
         result = self._detection(_NAME, "a likelihood ratio", members, others)
@@ -380,14 +380,14 @@ def record_scores(context: Context, score: str) -> np.ndarray:
         scores = member_scores(context, attack)
         return np.concatenate([scores.members, scores.others])
     real, domain = _pool(context)
-    return agreement_scores(real, Reader.of(context).rows(context.synthetic), domain)
+    return agreement_scores(real, Reader.from_context(context).rows(context.synthetic), domain)
 
 
 @shared
 def _pool(context: Context) -> tuple[np.ndarray, Domain]:
-    reader = Reader.of(context)
+    reader = Reader.from_context(context)
     rows = np.concatenate([reader.rows(context[role]) for role in ("train", "holdout")])
-    return rows, Domain.of(rows, reader.nominal)
+    return rows, Domain.from_rows(rows, reader.nominal)
 
 
 def attacked_rows(
@@ -450,7 +450,7 @@ def moments(
     estimates = []
     for mask in (inside, ~inside):
         counts, totals, squares = (
-            _summed(np.where(mask, part, 0.0), left_out)
+            _sum_over_models(np.where(mask, part, 0.0), left_out)
             for part in (np.ones_like(centred), centred, centred**2)
         )
         means = totals / np.maximum(counts, 1.0)
@@ -464,7 +464,7 @@ def moments(
     return Moments(*estimates)
 
 
-def _summed(parts: np.ndarray, left_out: np.ndarray | None) -> np.ndarray:
+def _sum_over_models(parts: np.ndarray, left_out: np.ndarray | None) -> np.ndarray:
     """Return sums over models; for each model over those that are not of its group."""
     total = parts.sum(axis=0)
     if left_out is None:

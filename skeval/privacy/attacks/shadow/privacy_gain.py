@@ -15,7 +15,7 @@ from skeval.core.tags import SHADOW_TAGS
 from skeval.generators.anonymization import MondrianAnonymization
 from skeval.privacy.attacks.shadow.game import GeneratorLike
 from skeval.privacy.attacks.shadow.shadow_attack import ShadowAttack
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.stats.row_scores import difference_interval
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Legal
@@ -127,7 +127,7 @@ class PrivacyGain(Metric):
     def _compute(self, context: Context) -> Result:
         of_release, of_other = (attack.evaluate_context(context) for attack in self._attacks())
         if np.isnan(of_release.value):
-            return undefined(str(of_release.warnings[0]))
+            return undefined_result(str(of_release.warnings[0]))
         raw, targets = of_release.details["raw_advantage"], of_release.details["targets"]
         own, other = (
             [target["privacy_gain"] for target in one.details["targets"]]

@@ -45,7 +45,7 @@ class Reader:
     names: list[str]
 
     @classmethod
-    def of(cls, context: Context) -> Reader:
+    def from_context(cls, context: Context) -> Reader:
         """Return a reader of all columns that are measured, by name."""
         return cls(context.schema, context.levels, sorted(context.schema.measured))
 
@@ -163,7 +163,7 @@ class Domain:
     levels: list[np.ndarray]
 
     @classmethod
-    def of(cls, rows: np.ndarray, nominal: Sequence[bool]) -> Domain:
+    def from_rows(cls, rows: np.ndarray, nominal: Sequence[bool]) -> Domain:
         """Read the domain off the whole pool of real rows."""
         is_code = np.asarray(nominal, dtype=np.bool_)
         present = np.isfinite(rows) & ~is_code
@@ -182,7 +182,7 @@ class Domain:
         levels = [self.levels[j] for j in columns]
         return Domain(self.low[columns], self.span[columns], self.nominal[columns], levels)
 
-    def scaled(self, rows: np.ndarray) -> np.ndarray:
+    def scale_rows(self, rows: np.ndarray) -> np.ndarray:
         """Return numbers in ranges from the least one; where the range is 0, -1, 0 or 1."""
         centred = np.clip(rows - self.low, -1e300, 1e300)
         ratio = np.divide(centred, self.span, out=np.sign(centred), where=self.span > 1e-300)
@@ -192,7 +192,7 @@ class Domain:
         """Return the scaled numbers, a row for each column that is no code."""
         own = ~self.nominal
         part = Domain(self.low[own], self.span[own], self.nominal[own], [])
-        return np.ascontiguousarray(part.scaled(rows[:, own]).T)
+        return np.ascontiguousarray(part.scale_rows(rows[:, own]).T)
 
     @cached_property
     def _codes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

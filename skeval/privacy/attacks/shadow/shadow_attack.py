@@ -26,7 +26,7 @@ from skeval.privacy.attacks.shadow.game import (
     plan,
     play,
 )
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.steps.classifiers import Classifier
 from skeval.utils.parameters import Count, Interval, OpenFraction
 
@@ -101,7 +101,7 @@ class ShadowAttack(GeneratorAttack):
         """Say why nothing can be attacked in these tables; empty if something can."""
         raise NotImplementedError
 
-    def _tested(self, context: Context, game: Game, n_synthetic: int) -> Result:
+    def _test_generator(self, context: Context, game: Game, n_synthetic: int) -> Result:
         """Test the generator on tables of `n_synthetic` rows."""
         raise NotImplementedError
 
@@ -120,12 +120,12 @@ class ShadowAttack(GeneratorAttack):
 
     def _compute(self, context: Context) -> Result:
         if reason := self._lacking(context):
-            return undefined(reason)
+            return undefined_result(reason)
         game = self._game
         if game_rows(context, game).n_drawn < 2:
-            return undefined("train and holdout have too few rows to draw tables from.")
+            return undefined_result("train and holdout have too few rows to draw tables from.")
         n_synthetic = self.n_synthetic or context.n_rows("synthetic")
-        return self._tested(context, game, n_synthetic)
+        return self._test_generator(context, game, n_synthetic)
 
     @classmethod
     def _light(cls) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def game_faults(game: Game) -> list[str]:
     return faults
 
 
-def observed(
+def observe_tables(
     context: Context, game: Game, worlds: Sequence[World], n_synthetic: int, execution: Execution
 ) -> tuple[Observed, int]:
     """Play a game; return what the attacker sees of all tables, and the number of fits.

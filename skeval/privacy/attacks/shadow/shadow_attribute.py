@@ -14,11 +14,11 @@ from skeval.privacy.attacks.shadow.advantages import (
     Advantage,
     largest_advantage,
     largest_by_chance,
-    most_exposed,
+    most_exposed_target,
 )
 from skeval.privacy.attacks.shadow.features import FeatureChoice
 from skeval.privacy.attacks.shadow.game import Execution, Game, game_rows, secret_sources
-from skeval.privacy.attacks.shadow.shadow_attack import ShadowAttack, observed
+from skeval.privacy.attacks.shadow.shadow_attack import ShadowAttack, observe_tables
 from skeval.privacy.attacks.shadow.targets import TargetChoice
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
@@ -137,15 +137,15 @@ class ShadowAttributeInference(ShadowAttack):
         """Return how often the generator is fitted to score one synthetic table, at most."""
         n_without = 0 if self.control == "chance" else self.n_eval
         if self.game == "model_seeded":  # train without each of the targets
-            n_without *= self._game.n_asked
-        return self._game.n_asked * (self._game.n_fits("shadow") + self.n_eval) + n_without
+            n_without *= self._game.n_wanted_targets
+        return self._game.n_wanted_targets * (self._game.n_fits("shadow") + self.n_eval) + n_without
 
     def _lacking(self, context: Context) -> str:
         if secret_sources(context, self.secret, self.n_values).size < 2:
             return "the secret has one value, so that there is nothing to guess."
         return ""
 
-    def _tested(self, context: Context, game: Game, n_synthetic: int) -> Result:
+    def _test_generator(self, context: Context, game: Game, n_synthetic: int) -> Result:
         run = (n_synthetic, self._execution)
         advantages, n_fits = secret_guesses(context, game, self.control, *run)
         chances = [(one.chance, one.n, one.n_without or _EXACT) for one in advantages]
@@ -175,7 +175,7 @@ class ShadowAttributeInference(ShadowAttack):
         )
 
     def _summary(self, result: Result) -> str:
-        most = most_exposed(result)
+        most = most_exposed_target(result)
         right, chance = (percent(as_float(most[name])) for name in ("accuracy", "by_chance"))
         return (
             "A secret drawn at random is guessed rightly for the most exposed of "
@@ -192,7 +192,7 @@ def secret_guesses(
     worlds = [("shadow", True), ("test", True)]
     if control == "out":
         worlds.append(("test", False))
-    seen, n_fits = observed(context, game, worlds, n_synthetic, execution)
+    seen, n_fits = observe_tables(context, game, worlds, n_synthetic, execution)
     rows = game_rows(context, game)
     advantages = []
     for i in range(rows.n_targets):

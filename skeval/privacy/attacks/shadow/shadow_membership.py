@@ -15,12 +15,12 @@ from skeval.privacy.attacks.shadow.advantages import (
     Advantage,
     largest_advantage,
     largest_by_chance,
-    most_exposed,
+    most_exposed_target,
     simultaneous,
 )
 from skeval.privacy.attacks.shadow.features import FeatureChoice, measure_of
 from skeval.privacy.attacks.shadow.game import WORLDS, Execution, Game, game_rows
-from skeval.privacy.attacks.shadow.shadow_attack import ShadowAttack, observed
+from skeval.privacy.attacks.shadow.shadow_attack import ShadowAttack, observe_tables
 from skeval.privacy.attacks.shadow.targets import TargetChoice
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
@@ -169,7 +169,7 @@ class ShadowMembershipInference(ShadowAttack):
 
     def estimate_cost(self) -> int:
         """Return how often the generator is fitted to score one synthetic table."""
-        return (self._game.n_asked + 1) * (self._game.n_fits("shadow") + self.n_eval)
+        return (self._game.n_wanted_targets + 1) * (self._game.n_fits("shadow") + self.n_eval)
 
     def _faults(self) -> list[str]:
         faults = []
@@ -185,7 +185,7 @@ class ShadowMembershipInference(ShadowAttack):
         empty = nothing_to_measure(context, "gower")
         return "no column of this table can be measured." if empty else ""
 
-    def _tested(self, context: Context, game: Game, n_synthetic: int) -> Result:
+    def _test_generator(self, context: Context, game: Game, n_synthetic: int) -> Result:
         tests, common, n_fits = membership_tests(
             context, game, self.threshold, self.fpr, n_synthetic, self._execution
         )
@@ -200,7 +200,7 @@ class ShadowMembershipInference(ShadowAttack):
             "epsilon": max(one.epsilon(together) for one in tests),
             "n_fits": n_fits,
             "adjacency": self.adjacency,
-            "n_rows": game_rows(context, game).n_tested,
+            "n_rows": game_rows(context, game).n_test_rows,
             "n_synthetic": n_synthetic,
         }
         if self.attack_release:
@@ -216,7 +216,7 @@ class ShadowMembershipInference(ShadowAttack):
         )
 
     def _summary(self, result: Result) -> str:
-        details, most = result.details, most_exposed(result)
+        details, most = result.details, most_exposed_target(result)
         called = [percent(as_float(most[name])) for name in ("tpr", "fpr")]
         return (
             "An attacker who can run the generator recognises tables made with the most exposed of "
@@ -236,7 +236,7 @@ def membership_tests(
     execution: Execution,
 ) -> tuple[list[MembershipTest], dict[bool, bool], int]:
     """Play the game of each target; parameters are those of :class:`ShadowMembershipInference`."""
-    seen, n_fits = observed(context, game, WORLDS, n_synthetic, execution)
+    seen, n_fits = observe_tables(context, game, WORLDS, n_synthetic, execution)
     rows, tests = game_rows(context, game), []
     for i in range(rows.n_targets):
         if game.learns:
@@ -260,7 +260,7 @@ def attacked_release(
     """Return the share of the targets that the release is called one with."""
     rows = game_rows(context, game)
     measure = measure_of(context, rows, n_synthetic)
-    release = context.given("synthetic")[list(context.schema.kinds)]
+    release = context.original_frame("synthetic")[list(context.schema.kinds)]
     called = []
     for i, test in enumerate(tests):
         scores = table_scores(test.classifier, np.stack(measure(release, i)))
@@ -282,7 +282,7 @@ def learned_distinguisher(
     classifier: Any, inside: Tables, outside: Tables, threshold: float | str, fpr: float, seed: int
 ) -> tuple[Any, float]:
     """Learn to distinguish tables with a target from tables without it."""
-    model = _fitted(classifier, inside, outside, seed)
+    model = _fit_classifier(classifier, inside, outside, seed)
     if not isinstance(threshold, str):
         return model, float(threshold)
     n_folds = min(_N_FOLDS, len(inside), len(outside))
@@ -292,7 +292,7 @@ def learned_distinguisher(
             [tables for i, tables in enumerate(world) if i % n_folds != fold]
             for world in (inside, outside)
         ]
-        fold_model = _fitted(classifier, seen[0], seen[1], seed)
+        fold_model = _fit_classifier(classifier, seen[0], seen[1], seed)
         for unseen, world in zip(scores, (inside, outside), strict=True):
             unseen += [positive_scores(fold_model, tables) for tables in world[fold::n_folds]]
     with_it, without = (np.concatenate(unseen) for unseen in scores)
@@ -304,7 +304,7 @@ def learned_distinguisher(
     return model, midway(np.concatenate([with_it, without]), best)
 
 
-def _fitted(classifier: Any, inside: Tables, outside: Tables, seed: int) -> Any:
+def _fit_classifier(classifier: Any, inside: Tables, outside: Tables, seed: int) -> Any:
     features = np.concatenate([*inside, *outside])
     n_inside = sum(len(tables) for tables in inside)
     labels = (np.arange(len(features)) < n_inside).astype(np.int64)

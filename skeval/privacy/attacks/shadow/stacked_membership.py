@@ -21,7 +21,7 @@ from skeval.privacy.attacks.shadow.likelihood_ratio import (
     tested_rates,
     worlds_of_halves,
 )
-from skeval.results.result import Result, undefined
+from skeval.results.result import Result, undefined_result
 from skeval.steps.classifiers import LINEAR, Classifier, learn
 from skeval.steps.column_choice import nothing_to_measure
 from skeval.steps.member_rows import drawing_order, n_reference
@@ -126,14 +126,14 @@ class StackedMembershipInference(HalvesAttack):
 
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, "gower"):
-            return undefined("no column of this table can be measured.")
+            return undefined_result("no column of this table can be measured.")
         chosen, left_out = self._usable(context)
         if not chosen:
-            return undefined(" ".join(left_out.values()), left_out=left_out)
+            return undefined_result(" ".join(left_out.values()), left_out=left_out)
         pool = self._pool(context)
         if min(pool.members.size, pool.others.size) < 2:
-            return undefined("fewer than two rows of train or of the holdout are attacked.")
-        members, others = pool.split(self._blended(context, pool))
+            return undefined_result("fewer than two rows of train or of the holdout are attacked.")
+        members, others = pool.split(self._blend_scores(context, pool))
         result = self._detection(_NAME, "all attacks, blended", members, others)
         return replace(result, details={**result.details, "left_out": left_out})
 
@@ -142,7 +142,10 @@ class StackedMembershipInference(HalvesAttack):
             return result
         chosen, _ = self._usable(context)
         pool, seed = self._pool(context), self.random_state
-        blended, singly = self._blended(context, pool), pooled_scores(context, chosen, pool, seed)
+        blended, singly = (
+            self._blend_scores(context, pool),
+            pooled_scores(context, chosen, pool, seed),
+        )
         scores = pool.of_members(blended)
         every = [(_NAME, blended), *zip(chosen, singly, strict=True)]
         added = {
@@ -174,7 +177,7 @@ class StackedMembershipInference(HalvesAttack):
     def _pool(self, context: Context) -> Pool:
         return attacked_pool(context, self.reference_fraction, self.max_rows, self.random_state)
 
-    def _blended(self, context: Context, pool: Pool) -> np.ndarray:
+    def _blend_scores(self, context: Context, pool: Pool) -> np.ndarray:
         chosen, _ = self._usable(context)
         worlds = scores_of_worlds(context, self._models(context), chosen, pool)
         released = pooled_scores(context, chosen, pool, self.random_state)

@@ -119,7 +119,7 @@ def select_targets(
     given = {"method": method, "k": k, "n_neighbors": n_neighbors, "random_state": random_state}
     check_parameters("select_targets", given, legal_sets(select_targets))
     context = table if isinstance(table, Context) else Context.of(table, schema=schema)
-    rows = context.given("train")[list(context.schema.kinds)].reset_index(drop=True)
+    rows = context.original_frame("train")[list(context.schema.kinds)].reset_index(drop=True)
     if method == "canary":
         return canaries(context, k).set_axis(range(len(rows), len(rows) + k))
     return rows.iloc[target_positions(context, method, k, n_neighbors, random_state)]
@@ -157,7 +157,9 @@ def vulnerability(context: Context, method: str, n_neighbors: int = 5, seed: int
     if method == "isolation-forest":
         order = drawing_order(train, "train", seed)
         scores = np.empty(n_rows)
-        scores[order] = isolation(OneHot.of(rows, nominal.tolist()).transform(rows[order]), seed)
+        scores[order] = isolation(
+            OneHot.from_rows(rows, nominal.tolist()).transform(rows[order]), seed
+        )
         return scores
     if method != "achilles":
         raise InvalidParameterError(f"method must be among {METHODS[:-1]}, got {method!r}.")
@@ -179,7 +181,7 @@ def _min_max(numbers: np.ndarray) -> np.ndarray:
 
 def canaries(context: Context, k: int) -> pd.DataFrame:
     """Return rows with a new label in every category and numbers beyond the largest of train."""
-    given = context.given("train")
+    given = context.original_frame("train")
     made = {
         name: _cells(given[name], context.train[name], kind, k)
         for name, kind in context.schema.kinds.items()
@@ -203,7 +205,7 @@ def _cells(given: pd.Series, read: pd.Series, kind: Kind, k: int) -> pd.Series:
             step = min(step, (_LAST - last.tz_localize(None)) / k)
         return _as_given([last + (i + 1) * step for i in range(k)], present)
     if pd.api.types.is_integer_dtype(given.dtype):
-        return _whole(given, present, k)
+        return _integers_beyond(given, present, k)
     is_numeric = pd.api.types.is_numeric_dtype(given.dtype)
     if is_numeric or kind == "continuous":
         values = present if is_numeric else read
@@ -219,7 +221,7 @@ def _cells(given: pd.Series, read: pd.Series, kind: Kind, k: int) -> pd.Series:
     return pd.Series(pd.Categorical(labels, categories=[*known, *labels], ordered=ordered))
 
 
-def _whole(given: pd.Series, present: pd.Series, k: int) -> pd.Series:
+def _integers_beyond(given: pd.Series, present: pd.Series, k: int) -> pd.Series:
     """Return whole numbers beyond the largest; where its type ends before, beyond the least."""
     kind = getattr(given.dtype, "numpy_dtype", given.dtype)
     limits, low, high = np.iinfo(kind), int(present.min()), int(present.max())
@@ -244,7 +246,7 @@ def _as_given(values: Sequence[Any], present: pd.Series) -> pd.Series:
     return (column if zone is None else column.dt.tz_localize("UTC")).astype(present.dtype)
 
 
-def stacked(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def stack_tables(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Put tables below each other, in one type a column for any rows that are then taken.
 
     Categories are those of all tables: what a column may hold is public.

@@ -60,7 +60,7 @@ def test_is_the_largest(synthetic):
         else:
             assert one["p_adjusted"] >= min(1.0, 3 * max(one["p_value"], 1e-4)) * 0.9
     # a suite that holds both counts their test once
-    assert found.contrast.said == results[surest].contrast.said
+    assert found.contrast.comparison_key == results[surest].contrast.comparison_key
     # an attack whose attacker may abstain has a test for each of seven shares of the surest guesses
     own = 7 if "abstaining" in results[surest].details else 1
     assert (found.contrast.n_tests, results[surest].contrast.n_tests) == (10, own)

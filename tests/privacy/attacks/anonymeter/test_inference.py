@@ -267,7 +267,7 @@ def test_all_secrets():
     assert found.p_value == min(one["p_adjusted"] for one in secrets.values())
     # after Westfall and Young: never less than alone, at most as with Bonferroni, but for the draws
     assert alone[surest].p_value <= found.p_value <= 7 * alone[surest].p_value + 0.05
-    assert found.contrast.said == alone[surest].contrast.said
+    assert found.contrast.comparison_key == alone[surest].contrast.comparison_key
     assert found.baseline > max(one.baseline for one in alone.values()) > 0.0
     assert found.interval[1] > alone[worst].interval[1]
     assert found.interval[0] == max(s["interval"][0] for s in secrets.values())

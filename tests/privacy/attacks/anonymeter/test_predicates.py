@@ -146,7 +146,9 @@ def test_multivariate_finds_all_there_are():
                 bounds.append(
                     (value if exact or above else 0, value if exact or not above else TOP)
                 )
-            one = Predicates.of(*(np.array([x]) for x in (columns, *zip(*bounds, strict=True))))
+            one = Predicates.from_arrays(
+                *(np.array([x]) for x in (columns, *zip(*bounds, strict=True)))
+            )
             if matches(one, codes).sum() == 1:
                 possible.add(tuple(np.hstack(one.parts[:3])[0].tolist()))
     assert {tuple(key) for key in np.hstack(found.parts[:3]).tolist()} == possible
@@ -269,7 +271,7 @@ def test_size_factor_recovers_its_model():
     rows = distinct_rows(line)
     widths = rng.random(4000) * w * 1_000_000
     low = (rng.random(4000) * (1_000_000 - widths)).astype(int)
-    asked = Predicates.of(np.zeros(4000, int), low, low + widths.astype(int))
+    asked = Predicates.from_arrays(np.zeros(4000, int), low, low + widths.astype(int))
     factor = size_factor(rows.codes, rows.counts[0], asked, wanted)
     expected = isolation_integral(wanted, w) / isolation_integral(n, w)
     assert factor == pytest.approx(float(expected), rel=0.1)
@@ -277,7 +279,7 @@ def test_size_factor_recovers_its_model():
 
 def test_size_factor_of_nothing():
     codes = np.zeros((1, 1), dtype=np.int32)
-    nothing = Predicates.of(np.array([0]), np.array([5]), np.array([6]))
+    nothing = Predicates.from_arrays(np.array([0]), np.array([5]), np.array([6]))
     assert size_factor(codes, np.array([3]), nothing, 10) == 1.0
 
 
@@ -305,14 +307,14 @@ def test_relabelling_is_that_of_all_labels(sizes):
 def test_long_lists_are_left_out_whoever_is_train(monkeypatch):
     monkeypatch.setattr(isolation, "_MAX_LENGTH", 3)
     rows = distinct_rows(np.arange(5, dtype=np.int32)[None], np.arange(5, 10, dtype=np.int32)[None])
-    asked = Predicates.of(np.zeros(2, int), np.array([0, 4]), np.array([5, 4]))
+    asked = Predicates.from_arrays(np.zeros(2, int), np.array([0, 4]), np.array([5, 4]))
     tested = isolation_test(rows, asked, 5, n_permutations=99, seed=0)
     assert tested.test.observed == 1.0  # of the second alone: train has it, the holdout has not
 
 
 def test_nothing_to_relabel():
     rows = distinct_rows(np.zeros((1, 3), np.int32), np.zeros((1, 3), np.int32))
-    asked = Predicates.of(np.array([0]), np.array([7]), np.array([8]))
+    asked = Predicates.from_arrays(np.array([0]), np.array([7]), np.array([8]))
     tested = isolation_test(rows, asked, 3, n_permutations=19, seed=0)
     assert (tested.test.p_value, tested.rate) == (1.0, 0.0)
     assert tested.by_column(["x"], asked)["x"]["p_value"] == 1.0
@@ -324,7 +326,7 @@ def test_columns_are_counted_apart():
     train, holdout = (np.stack([ids + 10 * i, ids]) for i in range(2))
     rows = distinct_rows(train.astype(np.int32), holdout.astype(np.int32))
     columns = np.repeat([0, 1], 10)
-    asked = Predicates.of(columns, np.tile(ids, 2), np.tile(ids, 2))
+    asked = Predicates.from_arrays(columns, np.tile(ids, 2), np.tile(ids, 2))
     by_column = isolation_test(rows, asked, 10, n_permutations=999, seed=0).by_column(
         ["own", "common"], asked
     )

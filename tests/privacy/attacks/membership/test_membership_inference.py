@@ -23,7 +23,7 @@ from skeval.stats.intervals import clopper_pearson
 from skeval.stats.multiple_testing import holm
 from skeval.stats.roc import auc_p_value, delong, tpr_at_fpr
 from skeval.steps.member_rows import validation_half
-from skeval.steps.members import BLEND, CALIBRATED, STRONGEST, blended, member_scores
+from skeval.steps.members import BLEND, CALIBRATED, STRONGEST, blend_scores, member_scores
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(240, random_state=seed) for seed in range(3))
 
@@ -105,7 +105,7 @@ def test_the_attack_that_stands_out_most_is_reported_of_all_rows():
     context = Context.of(TRAIN, HOLDOUT).with_synthetic(SYNTHETIC)
     scored = [member_scores(context, attack, 10_000) for attack in STRONGEST[:-1]]
     scored.append(member_scores(context, "levatt", 2_000))
-    scored.append(blended(scored))
+    scored.append(blend_scores(scored))
     deviations = []
     for name, one in zip(details["attacks"], scored, strict=True):
         area = delong(one.members, one.others).value
@@ -347,5 +347,5 @@ def test_the_chance_of_the_summary_is_the_one_that_was_tested():
     )
     result = MembershipInference(n_permutations=99).fit(train, holdout).evaluate(synthetic)
     assert result.contrast.expected != 0.5
-    for written in result.contrast.written:
+    for written in result.contrast.numbers_in_words:
         assert written in result.summary

@@ -30,7 +30,7 @@ RNG = np.random.default_rng(0)
 POOL = np.column_stack([RNG.normal(size=60), RNG.integers(3, size=60), RNG.normal(size=60)])
 POOL[::7, 0] = np.nan
 POOL[::9, 1] = np.nan
-DOMAIN = Domain.of(POOL, NOMINAL)
+DOMAIN = Domain.from_rows(POOL, NOMINAL)
 ROWS = POOL[np.r_[5:40, 5]] + np.array([0.01, 0.0, 0.0])
 
 
@@ -47,7 +47,7 @@ ROWS = POOL[np.r_[5:40, 5]] + np.array([0.01, 0.0, 0.0])
 )
 def test_what_is_read_at_once_is_what_a_canonical_table_holds(change):
     context = Context.of(make_mixed(200, random_state=0))
-    table, reader = change(make_mixed(100, random_state=1)), Reader.of(context)
+    table, reader = change(make_mixed(100, random_state=1)), Reader.from_context(context)
     frame = canonical(table, context.schema, "synthetic", context.levels)
     for name, column in zip(reader.names, reader.rows(table).T, strict=True):
         if name in context.levels:
@@ -65,7 +65,7 @@ def test_the_domain_is_that_of_the_pool():
 
 def test_rare_levels_share_an_indicator():
     codes = np.r_[np.zeros(12), np.ones(3), 2.0, np.nan][:, None]
-    domain = Domain.of(codes, [True])
+    domain = Domain.from_rows(codes, [True])
     assert domain.levels[0].tolist() == [0]
     assert naive_features(codes, domain).tolist() == [12 / 17, 4 / 17, 1 / 17]
     assert domain.indicators(np.array([[9.0]])).tolist() == [[1]]
@@ -131,7 +131,7 @@ def test_infinite_numbers_are_far():
 
 def test_columns_without_a_value():
     rows = np.full((3, 1), np.nan)
-    domain = Domain.of(rows, [False])
+    domain = Domain.from_rows(rows, [False])
     assert naive_features(rows, domain).tolist() == [0.0, 0.0, 0.0, 1.0]
     assert hist_features(rows, domain)[-1] == 1.0
     assert row_distances(rows, rows[:1], domain).tolist() == [[0.0] * 3]

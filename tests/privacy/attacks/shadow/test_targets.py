@@ -21,7 +21,7 @@ from skeval.privacy.attacks.shadow.targets import (
     neighbor_vulnerability,
     rarity,
     select_targets,
-    stacked,
+    stack_tables,
     target_positions,
 )
 from skeval.utils.parameters import legal_sets
@@ -133,7 +133,7 @@ KINDS = {"object": "continuous", "text": "categorical", "code": "categorical"}
 
 def test_canaries_are_new_in_every_column():
     context = Context.of(ODD, schema=KINDS)
-    pool = stacked([ODD, canaries(context, 2)])
+    pool = stack_tables([ODD, canaries(context, 2)])
     assert pool["whole"].tolist() == [1, 5, 3, 9, 13]
     assert pool["whole"].dtype == "Int64"
     assert pool["constant"].tolist() == [2.0, 2.0, 2.0, 3.0, 4.0]
@@ -164,7 +164,7 @@ def test_canaries_of_narrow_types_are_new_too(values, made):
     table = pd.DataFrame({"x": values, "y": 0.5})
     actual = canaries(Context.of(table, schema={"x": "continuous"}), 3)["x"]
     assert actual.tolist() == made
-    pool = stacked([table[["x"]], actual.to_frame()])["x"]
+    pool = stack_tables([table[["x"]], actual.to_frame()])["x"]
     assert pool.dropna().tolist()[-3:] == made
 
 
@@ -182,7 +182,7 @@ def test_canaries_keep_the_order_of_categories():
     sizes = pd.Categorical(["s", "l"], categories=["s", "m", "l"], ordered=True)
     table = pd.DataFrame({"size": sizes, "x": [0.5, 1.5]})
     made = canaries(Context.of(table), 1)
-    actual = stacked([table, made])["size"]
+    actual = stack_tables([table, made])["size"]
     assert actual.cat.ordered
     assert actual.cat.categories.tolist() == ["s", "m", "l", "canary-1"]
     assert actual.tolist() == ["s", "l", "canary-1"]
@@ -196,7 +196,7 @@ def test_dates_in_strings_stay_strings():
 
 def test_categories_are_those_of_all_tables():
     frames = [pd.DataFrame({"x": pd.Categorical(list(labels))}) for labels in ("ab", "cb")]
-    whole = stacked(frames)
+    whole = stack_tables(frames)
     assert whole["x"].cat.categories.tolist() == ["a", "b", "c"]
     assert whole["x"].tolist() == ["a", "b", "c", "b"]
 
