@@ -220,7 +220,7 @@ class TooMuchMemory(Sound):
         (WrongWay, "check_direction"),
         (Leaks, "check_no_cell_leaks"),
         (SilentNan, "check_odd_tables"),
-        (ShowsNoLeak, "check_what_was_tested"),
+        (ShowsNoLeak, "check_contrast_of_tests"),
         (Remembers, "check_refit_forgets"),
         (TooMuchMemory, "check_memory"),
     ],

@@ -94,13 +94,13 @@ class HalvesMixin:
         return replace(result, details={**result.details, "large_sample_value": limit})
 
     def _can_halve(self, context: Context, n_rows: int) -> bool:
-        fewest = min(self._n_counted(context, n) for n in (n_rows, context.n_rows("train")))
+        fewest = min(self._n_compared_rows(context, n) for n in (n_rows, context.n_rows("train")))
         return bool(self._halved) and fewest >= MIN_HALVED
 
     def _share(self, context: Context, n_rows: int) -> float:
         """Return which fraction of the rows of the tables is halved."""
         sizes = (context.n_rows("train"), n_rows)
-        return halved_share(*(self._n_counted(context, n) for n in sizes))
+        return halved_share(*(self._n_compared_rows(context, n) for n in sizes))
 
     def _difference(
         self, context: Context, n_rows: int, value: float, fresh: float
@@ -118,7 +118,7 @@ class HalvesMixin:
 
     def _of_halves(self, context: Context, role: str, n_rows: int) -> np.ndarray:
         """Return the values of halves of the training data and of `n_rows` of a role."""
-        sizes = (self._n_counted(context, n) for n in (context.n_rows("train"), n_rows))
+        sizes = (self._n_compared_rows(context, n) for n in (context.n_rows("train"), n_rows))
         pairs = halvings(context, role, *sizes)
         return np.array([[self._value_alone(half) for half in halves] for halves in pairs])
 
@@ -137,6 +137,6 @@ class HalvesMixin:
         lines = linearize_halves(value, halves, root=self._halved == "root")
         return Sampled(value, lines, "halves", self._share(context, n_rows))
 
-    def _n_counted(self, context: Context, n_rows: int) -> int:
+    def _n_compared_rows(self, context: Context, n_rows: int) -> int:
         """Return how many of `n_rows` in the synthetic place the value is of."""
         return min(n_rows, getattr(self, "max_rows", None) or n_rows)

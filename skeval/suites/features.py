@@ -11,6 +11,12 @@ from skeval.core.catalogue import METRIC_PACKAGES
 
 PUBLIC = (
     *METRIC_PACKAGES,
+    "skeval",
+    "skeval.plotting",
+    "skeval.results",
+    "skeval.suites",
+    "skeval.tables",
+    "skeval.scale",
     "skeval.generators",
     "skeval.model_selection",
     "skeval.reporting",

@@ -11,10 +11,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from skeval.compat import NewRowSynthesis, QualityReport
+from skeval.compat import (
+    BoundaryAdherence,
+    DCROverfittingProtection,
+    NewRowSynthesis,
+    QualityReport,
+)
 from skeval.datasets import make_mixed
-from skeval.diagnostic.adherence import BoundaryAdherence
-from skeval.privacy.distance_screens.dcr import DCROverfittingProtection
 
 real_data, synthetic_data, unseen_data = (make_mixed(120, random_state=s) for s in range(3))
 metadata = {

@@ -187,7 +187,7 @@ def test_what_is_not_installed_is_named(tmp_path, monkeypatch, package, name, ex
     def lacking(owner, wanted, command):
         raise MissingDependencyError(f"{owner} needs the package {wanted}. Run: {command}")
 
-    monkeypatch.setattr(places, "needed", lacking)
+    monkeypatch.setattr(places, "import_optional", lacking)
     with pytest.raises(
         MissingDependencyError, match=rf'{package}. Run: pip install "skeval\[{extra}\]"'
     ):

@@ -79,7 +79,7 @@ import sys
 import numpy as np
 import skeval.utils.memory as free_memory
 free_memory.free_memory = lambda: 2**28
-with free_memory.bounded():
+with free_memory.limit_memory():
     try:
         np.ones(2**29)  # 4 GiB in one call, which nothing stops once it runs
     except MemoryError:

@@ -260,6 +260,6 @@ def test_score_does_without_p_value_and_groups(monkeypatch):
     module = sys.modules[RecordReconstruction.__module__]
     metric = RecordReconstruction(n_splits=1).fit(TRAIN, HOLDOUT)
     expected = metric.evaluate(SYNTHETIC).value
-    for name in ("scores_p_value", "stratified", "remoteness"):
+    for name in ("scores_p_value", "risk_by_stratum", "remoteness"):
         monkeypatch.setattr(module, name, None)
     assert metric.score(SYNTHETIC) == expected
