@@ -54,6 +54,7 @@ OF_CONTRIBUTORS = {"pip", "pytest", "nox", ".ci/run", "python", "SKEVAL_HOSTILE=
 PACKAGES = ("", *(f".{name}" for name in (
     "diagnostic", "fidelity", "utility", "privacy", "relational", "text",
     "datasets", "generators", "model_selection", "neighbors", "reporting",
+    "core", "plotting", "results", "scale", "suites", "tables",
 )))  # fmt: skip
 
 
