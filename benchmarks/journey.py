@@ -1,11 +1,12 @@
-"""The files and functions of skeval that one score passes through.
+"""The files and functions of skeval that a call of a metric passes through.
 
     python benchmarks/journey.py           # how many, by file
     python benchmarks/journey.py --names   # which
 
-`DCROverfittingProtection` is fitted on 300 rows of 7 columns and scores 300 others. A function
-counts once however often it is entered, methods and nested functions too; lambdas, comprehensions
-and generator expressions belong to the function around them.
+`DCRShare` is fitted on 300 rows of 7 columns and scores 300 others, and `KSComplement` is fitted on
+them and evaluates the others. A function counts once, however often it is entered. Methods and
+nested functions count too; lambdas, comprehensions and generator expressions belong to the function
+around them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from typing import Any
 import skeval
 from skeval import Metric
 from skeval.datasets import make_mixed
-from skeval.privacy import DCROverfittingProtection
+from skeval.fidelity import KSComplement
+from skeval.privacy import DCRShare
 
 HOME = Path(skeval.__file__).resolve().parent
 N_ROWS = 300
@@ -48,14 +50,14 @@ def journey(action: Callable[[], object]) -> Entered:
     return entered
 
 
-def journeys(metric: Metric, n_rows: int = N_ROWS) -> dict[str, Entered]:
-    """Return the journeys of fit, score and both, on tables of `make_mixed`."""
+def journeys(metric: Metric, last: str, n_rows: int = N_ROWS) -> dict[str, Entered]:
+    """Return the functions of `fit`, of the method `last`, and of both, on made tables."""
     train, holdout, synthetic = (make_mixed(n_rows, random_state=i) for i in range(3))
     warm = type(metric)(**metric.get_params(deep=False))
-    warm.fit(train, holdout).score(synthetic)  # imports and compiles what is loaded late
+    getattr(warm.fit(train, holdout), last)(synthetic)  # imports and compiles what is loaded late
     fit = journey(lambda: metric.fit(train, holdout))
-    score = journey(lambda: metric.score(synthetic))
-    return {"fit": fit, "score": score, "fit + score": fit | score}
+    then = journey(lambda: getattr(metric, last)(synthetic))
+    return {"fit": fit, last: then, f"fit + {last}": fit | then}
 
 
 def main() -> None:
@@ -63,16 +65,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--names", action="store_true", help="list the functions by file")
     with_names = parser.parse_args().names
-    entered = journeys(DCROverfittingProtection())
-    for name, functions in entered.items():
-        print(f"{name}: {len(functions)} functions in {len({path for path, _ in functions})} files")
-    both = sorted(entered["fit + score"])
-    for path, functions in groupby(both, key=lambda function: function[0]):
-        names = [name for _, name in functions]
-        print(f"  {path}: {len(names)}")
-        for name in names if with_names else ():
-            parts = [part for part in ("fit", "score") if (path, name) in entered[part]]
-            print(f"    {name} ({', '.join(parts)})")
+    for metric, last in ((DCRShare(), "score"), (KSComplement(), "evaluate")):
+        entered = journeys(metric, last)
+        print(type(metric).__name__)
+        for name, functions in entered.items():
+            n_files = len({path for path, _ in functions})
+            print(f"  {name}: {len(functions)} functions in {n_files} files")
+        both = sorted(entered[f"fit + {last}"])
+        for path, found in groupby(both, key=lambda function: function[0]):
+            names = [name for _, name in found]
+            print(f"    {path}: {len(names)}")
+            for name in names if with_names else ():
+                parts = [part for part in ("fit", last) if (path, name) in entered[part]]
+                print(f"      {name} ({', '.join(parts)})")
 
 
 if __name__ == "__main__":
