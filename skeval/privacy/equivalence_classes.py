@@ -158,7 +158,7 @@ def distinct_rows(
 ) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
     """Return the codes of distinct rows by column, and how many rows have each.
 
-    None where each row has its code, see :func:`~skeval.steps.distinct_rows.grouped`.
+    None where each row has its code, see :func:`~skeval.steps.distinct_rows.count_codes`.
     """
     cuts = {name: _bins_of_column(context, name, n_bins, neutral) for name in columns}
     found = count_codes(context, role, columns, partial(_codes_of, cuts=cuts))

@@ -32,7 +32,7 @@ class TagsOfMetric:
 
 
 class Lifted(Metric):
-    """A metric of one table on a table that is made of several: its author writes `_own`."""
+    """A metric of one table on a table made of several: its author writes `_table_context`."""
 
     # The result is that of the metric, with its name, and `Result.table` says what was
     # measured.

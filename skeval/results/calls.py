@@ -46,7 +46,7 @@ def constructor(value: Any) -> str:
 
 
 def call_of(content: Any) -> str:
-    """Return what :func:`described` gave as Python's text, which is printed and never parsed."""
+    """Return what :func:`to_json_value` gave as Python's text, which is printed and never parsed."""
     if content is None or isinstance(content, str | bool | int | float):
         if isinstance(content, float) and not math.isfinite(content):
             raise ValueError("no JSON")
@@ -67,7 +67,7 @@ def call_of(content: Any) -> str:
 
 
 def _one_of(content: Any) -> tuple[str, Any]:
-    """Return the form of a mapping that :func:`described` wrote, and what it holds."""
+    """Return the form of a mapping that :func:`to_json_value` wrote, and what it holds."""
     if isinstance(content, dict) and set(content) == {"class", "parameters"}:
         if isinstance(content["class"], str) and isinstance(content["parameters"], dict):
             return "class", content["class"]

@@ -88,7 +88,7 @@ class Provenance:
         Their kinds, and why.
     metrics : mapping of str to dict
         By the name in the suite, the class of the metric and all its parameters, as JSON: see
-        :func:`skeval.provenance.described`. Estimators within it name those parameters
+        :func:`skeval.results.calls.to_json_value`. Estimators within it name those parameters
         that are not the defaults of their version.
     seeds : mapping of str to int
         By metric; and `rows`, the seed by which rows of a report were drawn.

@@ -79,7 +79,7 @@ def test_each_shared_step_runs_once(counted, n_jobs):
     first = suite.evaluate(SYNTHETIC)
     assert set(counted.values()) == {1}
     steps = Counter(key[0].__name__ for _, _, key in counted)
-    assert {"_nearest", "encoded", "codes", "pooled_masses", "reference_index"} <= set(steps)
+    assert {"_nearest", "encoded_matrix", "codes", "pooled_masses", "reference_index"} <= set(steps)
     assert len(first) == len(EVERYTHING)
 
 

@@ -38,7 +38,7 @@ Observed = dict[World, list[tuple[list[int], list[np.ndarray]]]]
 class ShadowAttack(GeneratorAttack):
     """Base of the attacks that learn from tables of generators which they ran themselves.
 
-    Subclasses say what cannot be attacked (`_lacking`), and test each target (`_tested`).
+    Subclasses say what cannot be attacked (`_lacking`), and test each target (`_test_generator`).
 
     Parameters
     ----------
