@@ -104,8 +104,8 @@ class SequenceMetric(RelationalMetric):
 class ColumnSequenceMetric(SequenceMetric):
     """Base of scores of columns along their sequences; the value is their mean.
 
-    Authors write `_measure_column`, what is measured of a column; `_score`, its score, unless that is it;
-    `_kinds`, the kinds of columns; and `_further`, what the details keep.
+    Authors write `_measure_column`, what is measured of a column; `_score`, its score, unless that
+    is it; `_kinds`, the kinds of columns; and `_further`, what the details keep.
 
     Parameters
     ----------

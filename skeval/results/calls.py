@@ -46,7 +46,7 @@ def constructor(value: Any) -> str:
 
 
 def call_of(content: Any) -> str:
-    """Return what :func:`to_json_value` gave as Python's text, which is printed and never parsed."""
+    """Return what :func:`to_json_value` gave as text of Python, which is printed, never parsed."""
     if content is None or isinstance(content, str | bool | int | float):
         if isinstance(content, float) and not math.isfinite(content):
             raise ValueError("no JSON")

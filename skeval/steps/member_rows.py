@@ -162,7 +162,7 @@ def to_reference(context: Context, role: str, k: int, *key: Any) -> np.ndarray:
 def matrix_of(
     context: Context, frame: pd.DataFrame, space: Any, columns: ColumnChoice
 ) -> np.ndarray:
-    """Return the matrix of canonical rows that are of no role, as `encoded_matrix` does for roles."""
+    """Return the matrix of canonical rows of no role, as `encoded_matrix` does for roles."""
     matrix = as_matrix(preprocessor(context, space).transform(frame), space)
     return matrix[:, kept_features(context, space, columns)]
 
