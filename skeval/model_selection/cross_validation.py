@@ -58,7 +58,7 @@ class CrossValidated:
     -----
     Of fit and sample, `fit_seconds` and `sample_seconds` are by the clock on the wall, and
     `peak_mib` is by how many MiB the resident memory of the process grew at most (see
-    :func:`~skeval.model_selection.efficiency.peak_memory` for what that misses). Unlike all
+    ``peak_memory`` of ``skeval.model_selection.efficiency`` for what that misses). Unlike all
     else, they differ from run to run, depend on the machine, and on `n_jobs`, as folds compete.
     Generators are compared by them on one machine, with one fold at a time.
 

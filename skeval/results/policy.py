@@ -51,7 +51,7 @@ class Policy:
 
     See Also
     --------
-    assert_release : The same in a test.
+    skeval.results.assert_release : The same in a test.
     SuiteResult.verdict : The alarms.
 
     Notes

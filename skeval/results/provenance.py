@@ -43,7 +43,7 @@ class InputRecord:
     n_measured : int
         Rows that were measured, where a sample was drawn of it.
     cells : str
-        SHA-256 of the cells as their kinds read them, row by row: see :func:`hash_of_cells`.
+        SHA-256 of the cells as their kinds read them, row by row.
     file : str
         Name of the file, without its folder; empty for a table that was no file.
     file_bytes : str
@@ -88,7 +88,7 @@ class Provenance:
         Their kinds, and why.
     metrics : mapping of str to dict
         By the name in the suite, the class of the metric and all its parameters, as JSON: see
-        :func:`skeval.results.calls.to_json_value`. Estimators within it name those parameters
+        ``to_json_value`` of ``skeval.results.calls``. Estimators within it name those parameters
         that are not the defaults of their version.
     seeds : mapping of str to int
         By metric; and `rows`, the seed by which rows of a report were drawn.

@@ -287,8 +287,8 @@ class Release(_Record):
 
     See Also
     --------
-    Policy : The thresholds.
-    report : It takes a release.
+    skeval.Policy : The thresholds.
+    skeval.report : It takes a release.
 
     Examples
     --------

@@ -311,7 +311,7 @@ class SuiteResult(Mapping[str, Result]):
         DataFrame
             `table`, `what`, `metric`, `score`, `baseline`; see
             :func:`~skeval.results.properties.property_details`. ``display(property)`` draws one
-            of them, :class:`~skeval.reporting.displays.relations.PropertyDisplay` all.
+            of them, ``PropertyDisplay`` all.
 
         Raises
         ------

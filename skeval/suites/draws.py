@@ -54,7 +54,7 @@ def evaluate_draws(
 
     See Also
     --------
-    combine_draws : What the tables estimate together.
+    skeval.suites.combine_draws : What the tables estimate together.
 
     Notes
     -----
@@ -161,7 +161,7 @@ def combine_draws(
 
     See Also
     --------
-    evaluate_draws : How much the value of any metric varies between draws.
+    skeval.evaluate_draws : How much the value of any metric varies between draws.
 
     Notes
     -----

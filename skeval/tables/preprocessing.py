@@ -89,7 +89,7 @@ class Discretizer(TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    TablePreprocessor : A matrix in place of a table.
+    skeval.TablePreprocessor : A matrix in place of a table.
 
     Notes
     -----

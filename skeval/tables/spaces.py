@@ -77,7 +77,7 @@ class TablePreprocessor(ColumnTransformer):
 
     See Also
     --------
-    Discretizer : Cells in place of numbers.
+    skeval.tables.Discretizer : Cells in place of numbers.
 
     Notes
     -----

@@ -145,7 +145,7 @@ def test_all_metrics_share_one_count_a_role(monkeypatch):
         counted[len(found)] += 1
         return of(cls, found, *rest)
 
-    monkeypatch.setattr(JointTables, "of", classmethod(counting))
+    monkeypatch.setattr(JointTables, "from_codes", classmethod(counting))
     metrics = [
         ContingencySimilarity(),
         ContingencySimilarity(nan="drop", min_association=0.1),

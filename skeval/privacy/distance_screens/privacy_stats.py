@@ -21,7 +21,7 @@ from skeval.utils.parameters import NonNegative, OpenFraction, Seed, check_param
 
 @dataclass(frozen=True)
 class PrivacyStats:
-    """What :func:`compute_privacy_stats` returns.
+    """What :func:`~skeval.compute_privacy_stats` returns.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class PrivacyStats:
 
     See Also
     --------
-    compute_privacy_stats : It is returned there.
+    skeval.compute_privacy_stats : It is returned there.
     skeval.privacy.PrivacyScore : The metric.
 
     Examples

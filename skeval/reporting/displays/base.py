@@ -65,7 +65,6 @@ class Display:
     See Also
     --------
     register_display : Makes a display of one's own known.
-    display_of : The display of a result.
 
     Examples
     --------
