@@ -53,7 +53,7 @@ class Contrast:
     n_tests : int, default=1
         Number of tests that this one was picked from, its p-value corrected for them.
     tests : tuple of str, default=()
-        Names of these tests by what they look at (:func:`skeval.steps.relabelled.name_of_test`), so
+        Names of these tests by what they look at (:func:`skeval.steps.contrasts.name_of_test`), so
         that it is known before any number is. Empty for a test that no other metric makes.
     least_p : float, default=0
         The least p-value possible for tables of these sizes, for any synthetic rows.
