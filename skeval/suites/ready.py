@@ -133,8 +133,8 @@ def make_suite(
         }
         if misplaced := [name for name, value in of_presets.items() if value is not None]:
             raise InvalidParameterError(
-                f"make_suite: {' and '.join(misplaced)} are of presets. Give them to the metrics, "
-                "such as make_suite([TSTR(target)])."
+                f"make_suite: only presets take {' and '.join(misplaced)}. In a list of metrics, "
+                "the metrics have these parameters, for example make_suite([TSTR(target)])."
             )
         named = dict(preset) if isinstance(preset, Mapping) else _name_metrics(preset)
         made = MetricSuite(named, **settings, schema=schema)
@@ -144,8 +144,8 @@ def make_suite(
     _check_columns(preset, target, duration, event)
     if schema is not None and (duration is not None or quasi_identifiers):
         raise InvalidParameterError(
-            "make_suite: duration, event and quasi_identifiers are of one table, and schema is of "
-            "several."
+            "make_suite: duration, event and quasi_identifiers are for one table, but schema is for "
+            "several tables."
         )
     if columns is not None and preset != _REPORT:
         raise InvalidParameterError(

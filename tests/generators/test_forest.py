@@ -170,7 +170,7 @@ class TestPredictions:
     @pytest.mark.slow
     def test_rows_predicted_in_parts(self, census: pd.DataFrame) -> None:
         """Equal rows have equal predictions, in whichever part they stand."""
-        n_times = 1 + 2 * MAX_ROWS_AT_ONCE // len(census)
+        n_times = 1 + MAX_ROWS_AT_ONCE // len(census)
         table = predicted(pd.concat([census] * n_times, ignore_index=True))
         parts = [table[i * len(census) : (i + 1) * len(census)] for i in range(n_times)]
         for part in parts[1:]:
