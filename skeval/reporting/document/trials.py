@@ -1,0 +1,216 @@
+"""Each attack and each test of privacy as one pair of rates, with its test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from skeval.reporting.document.details import interval_at, mapping_at, number_at, texts_at
+from skeval.reporting.document.questions import Question, question_of, question_of_risk
+from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
+from skeval.results.verdict import Verdict, aspect_of
+
+_SAME = 1e-9
+# rates in which rare values count more, so that their points are not points of records
+_WEIGHTED = ("PartialMembershipInference",)
+_MAX_P_COLUMN = 0.05  # of a column, to be named as the place of a leak
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many of a number of attempts succeeded; a mean of counts may be a fraction."""
+
+    n_success: float
+    n: float
+
+    @property
+    def rate(self) -> float:
+        return self.n_success / self.n
+
+
+@dataclass(frozen=True)
+class Trial:
+    """An attack or a test: its rate on the training data beside its rate without knowledge."""
+
+    question: Question
+    result: str
+    metric: str
+    observed: float
+    expected: float | None = None
+    interval: tuple[float, float] | None = None
+    expected_interval: tuple[float, float] | None = None
+    counts: Counts | None = None
+    expected_counts: Counts | None = None
+    is_by_chance: bool = True
+    p_value: float = math.nan
+    is_significant: bool = False
+    mode: str = ""
+    column: str = ""
+    columns: tuple[str, ...] = ()
+    is_of_most_confident: bool = False
+    is_share: bool = True
+    is_weighted: bool = False
+
+    @property
+    def excess(self) -> float:
+        """The observed rate minus the expected one; nan if nothing is expected."""
+        return self.observed - self.expected if self.expected is not None else math.nan
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether there is a p-value."""
+        return not math.isnan(self.p_value)
+
+
+def collect_trials(results: SuiteResult, verdict: Verdict) -> tuple[Trial, ...]:
+    """Return every attack and test of privacy that has a value, in the order of the suite."""
+    return tuple(
+        trial
+        for name, result in results.items()
+        if aspect_of(result) == "privacy" and not result.error and not math.isnan(result.value)
+        for trial in _trials_of(name, result, verdict)
+    )
+
+
+def _trials_of(name: str, result: Result, verdict: Verdict) -> Iterator[Trial]:
+    p_value, is_alarm = verdict.adjusted.get(name, math.nan), name in verdict.alarms
+    attacks = list(_attacks(result))
+    if not attacks:
+        yield from _single_trial(name, result, p_value, is_alarm)
+        return
+    # the correction over the suite is passed on to each attack of the metric
+    own = result.p_value if result.p_value else math.nan
+    factor = max(1.0, p_value / own) if not math.isnan(p_value / own) else 1.0
+    tested = str(result.details.get("surest_attack", ""))
+    for mode, attack in attacks:
+        trial = _trial_of_attack(name, mode, attack, result)
+        if trial is None:
+            continue
+        corrected = min(1.0, factor * number_at(attack, "p_adjusted"))
+        if len(attacks) == 1:
+            corrected = p_value
+        is_significant = is_alarm and (corrected <= verdict.level or mode == tested)
+        trial = replace(trial, p_value=corrected, is_significant=is_significant)
+        yield _with_tested_numbers(trial, result) if mode == tested else trial
+
+
+def _attacks(result: Result) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the attacks that a metric made on training and holdout records, by their names."""
+    if mapping_at(result.details, "control"):
+        yield str(result.details.get("mode", "")), result.details
+        return
+    for key in ("attacks", "secrets"):
+        for name, one in mapping_at(result.details, key).items():
+            if mapping_at(one, "control"):
+                yield str(name), {"secret": name, **one} if key == "secrets" else one
+
+
+def _trial_of_attack(
+    name: str, mode: str, attack: Mapping[str, Any], result: Result
+) -> Trial | None:
+    own, other = (_counts(attack, role) for role in ("attack", "control"))
+    if own is None or other is None:
+        return None
+    return Trial(
+        question=question_of_risk(attack.get("risk")) or question_of(result),
+        result=name,
+        metric=result.metric,
+        observed=own.rate,
+        expected=other.rate,
+        interval=interval_at(attack, "attack", "interval"),
+        expected_interval=interval_at(attack, "control", "interval"),
+        counts=own,
+        expected_counts=other,
+        is_by_chance=False,
+        mode=mode.partition(" ")[0],
+        column=str(attack.get("secret") or ""),
+        columns=_columns_of_attack(attack),
+    )
+
+
+def _counts(content: Any, role: str) -> Counts | None:
+    n, n_success = (number_at(content, role, key) for key in ("n", "n_success"))
+    return Counts(n_success, n) if n > 0 and n_success >= 0 else None
+
+
+def _columns_of_attack(attack: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the columns through which an attack works better on training records."""
+    columns = mapping_at(attack, "columns")
+    excess = {
+        column: number_at(one, "train") - number_at(one, "holdout")
+        for column, one in columns.items()
+        if number_at(one, "p_value") <= _MAX_P_COLUMN
+    }
+    return tuple(sorted((c for c in excess if excess[c] > 0), key=lambda c: (-excess[c], c)))
+
+
+def _with_tested_numbers(trial: Trial, result: Result) -> Trial:
+    """Return the trial with the numbers that were tested, which may be those of some guesses."""
+    tested = result.contrast
+    if tested is None or abs(tested.observed - trial.observed) <= _SAME:
+        if tested is None or abs(tested.expected - (trial.expected or 0.0)) <= _SAME:
+            return trial
+    return replace(
+        trial,
+        observed=tested.observed,
+        expected=tested.expected,
+        interval=None,
+        expected_interval=None,
+        counts=None,
+        expected_counts=None,
+        is_of_most_confident=True,
+    )
+
+
+def _single_trial(name: str, result: Result, p_value: float, is_alarm: bool) -> Iterator[Trial]:
+    """Yield the one test of a metric, if it compared two rates or has a rate of copies."""
+    question, tested = question_of(result), result.contrast
+    if tested is None:
+        if question is Question.COPIES and 0.0 <= result.value <= 1.0:
+            yield Trial(question, name, result.metric, result.value, interval=result.interval)
+        return
+    own = _counts(result.details.get("rates"), "train") or _guessed(result)
+    other = _counts(result.details.get("rates"), "holdout")
+    rates_fit = own is not None and abs(own.rate - tested.observed) <= _SAME
+    yield Trial(
+        question=question,
+        result=name,
+        metric=result.metric,
+        observed=tested.observed,
+        expected=tested.expected,
+        interval=_interval_of_rate(result),
+        expected_interval=interval_at(result.details, "rates", "holdout", "interval"),
+        counts=own if rates_fit else None,
+        expected_counts=other if rates_fit else None,
+        is_by_chance=tested.reference == "by chance",
+        p_value=p_value,
+        is_significant=is_alarm,
+        mode=str(result.details.get("kind", "")),
+        columns=texts_at(result.details, "columns"),
+        is_share=tested.share,
+        is_weighted=result.metric in _WEIGHTED,
+    )
+
+
+def _guessed(result: Result) -> Counts | None:
+    n, n_success = (number_at(result.details, key) for key in ("n_guesses", "n_correct"))
+    return Counts(n_success, n) if n > 0 and n_success >= 0 else None
+
+
+def _interval_of_rate(result: Result) -> tuple[float, float] | None:
+    """Return the interval of the rate that was tested, if the result states or implies one."""
+    tested = result.contrast
+    if interval := interval_at(result.details, "rates", "train", "interval"):
+        return interval
+    if tested is None or result.interval is None:
+        return None
+    if abs(result.value - tested.observed) <= _SAME:
+        return result.interval
+    closer = number_at(result.details, "closer_to_training")
+    if abs(closer - tested.observed) <= _SAME:  # the score is twice the rate that is not closer
+        low, high = (1.0 - end / 2.0 for end in reversed(result.interval))
+        return min(low, 2.0 * closer - high), high
+    return None
