@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval.reporting.document.details import mapping_at, number_at, texts_at
+from skeval.reporting.document.details import mapping_at, texts_at
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.utils.formatting import as_float
@@ -140,11 +140,11 @@ def _read_pair(pair: Mapping[str, Any], details: Mapping[str, Any]) -> PairLoss 
 def _read_axis(column: str, axis: Any) -> Axis:
     """Return the categories, or the bins and after them the values that many rows have."""
     labels, edges = texts_at(axis, "labels"), mapping_at(axis).get("edges")
-    is_categorical = not isinstance(edges, list | tuple | np.ndarray) or len(edges) < 2
-    if not is_categorical:
+    is_binned = isinstance(edges, list | tuple | np.ndarray) and len(edges) > 1
+    if is_binned:
         is_date = str(mapping_at(axis).get("kind")) == "datetime"
-        labels = (*_label_bins([as_float(edge) for edge in edges], is_date), *labels)
-    return Axis(column, labels, tuple((i,) for i in range(len(labels))), is_categorical)
+        labels = (*_label_bins(list(map(as_float, edges or ())), is_date), *labels)
+    return Axis(column, labels, tuple((i,) for i in range(len(labels))), not is_binned)
 
 
 def _label_bins(edges: Sequence[float], is_date: bool) -> list[str]:
@@ -176,9 +176,8 @@ def _shorten(axis: Axis, shares: np.ndarray, most: int) -> Axis:
         pooled = axis.labels[-1].endswith("others")
         known = range(n - 1 if pooled else n)
         kept = sorted(sorted(known, key=lambda i: -shares[i])[:most])
-        return Axis(
-            axis.column, tuple(axis.labels[i] for i in kept), tuple((i,) for i in kept), True
-        )
+        labels = tuple(axis.labels[i] for i in kept)
+        return Axis(axis.column, labels, tuple((i,) for i in kept), True)
     parts = [tuple(map(int, part)) for part in np.array_split(np.arange(n), most)]
     labels = tuple(_join_labels(axis.labels[part[0]], axis.labels[part[-1]]) for part in parts)
     return Axis(axis.column, labels, tuple(parts), False)
@@ -196,7 +195,7 @@ def _row_totals(rows: Axis, role: str, details: Mapping[str, Any]) -> list[float
     labels, shares = texts_at(own, "labels"), mapping_at(own, "shares").get(role)
     if not rows.is_categorical or not isinstance(shares, list | tuple | np.ndarray):
         return None
-    known = {label: number_at({"share": share}, "share") for label, share in zip(labels, shares)}
+    known = {label: as_float(share) for label, share in zip(labels, shares, strict=False)}
     totals = [known.get(label, 0.0) for label in rows.labels]
     return totals if all(total > 0 for total in totals) else None
 
@@ -205,9 +204,7 @@ def _to_cells(
     shares: np.ndarray, totals: Sequence[float] | None
 ) -> tuple[tuple[float | None, ...], ...]:
     scaled = shares if totals is None else shares / np.asarray(totals)[:, None]
+    cells = np.where(shares > 0.0, np.minimum(scaled, 1.0), np.nan)
     return tuple(
-        tuple(
-            float(min(1.0, cell)) if share > 0 else None for cell, share in zip(*pair, strict=True)
-        )
-        for pair in zip(scaled, shares, strict=True)
+        tuple(None if math.isnan(cell) else float(cell) for cell in row) for row in cells.tolist()
     )

@@ -26,7 +26,7 @@ from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.loss import PairLoss
 from skeval.reporting.document.next_steps import next_steps
 from skeval.reporting.document.numbers import hundredths, rate
-from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.outcomes import Outcome, Strength
 from skeval.reporting.document.privacy import Answer
 from skeval.reporting.document.questions import WITHOUT_ATTACKER
 from skeval.reporting.document.shortening import shorten_end, shorten_names
@@ -35,7 +35,7 @@ from skeval.reporting.document.stated_release import release_block, threshold_li
 
 _PERCENT_TICKS = tuple((float(x), f"{x}%" if x % 50 == 0 else "") for x in range(0, 101, 25))
 _LAST_PAGE = 8
-_MAX_NAME, _MAX_ROW_LABEL, _MAX_COLUMN_LABEL = 24, 9, 10  # letters
+_MAX_NAME, _MAX_NAME_IN_NOTE, _MAX_ROW_LABEL, _MAX_COLUMN_LABEL = 24, 14, 9, 10  # letters
 
 
 def decision_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Page:
@@ -67,8 +67,6 @@ def decision_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Pag
 
 def _headline_outcome(found: Findings) -> Outcome:
     """Return the outcome whose shape stands beside the headline."""
-    from skeval.reporting.document.outcomes import Strength
-
     privacy = found.privacy
     if privacy.has_copies and privacy.strength is not Strength.SEVERE and not privacy.is_shifted:
         return Outcome.COPIES
@@ -122,7 +120,8 @@ def _rows(answers: list[Answer], found: Findings) -> tuple[ComparisonRow, ...]:
 def _privacy_row(answer: Answer, found: Findings, limits: dict[str, float]) -> ComparisonRow:
     trial = answer.trial
     label = say.question_label(answer.question, found.noun)
-    note, words = say.answer_note(answer, found.noun), say.answer_words(answer)
+    note = shorten_names(say.answer_note(answer, found.noun), _MAX_NAME_IN_NOTE)
+    words = say.answer_words(answer)
     if trial is None:
         return ComparisonRow(label, note, answer.outcome, words, rate(None), rate(None))
     result, limit = found.results[trial.result], limits.get(trial.result)

@@ -140,7 +140,7 @@ def find_privacy(results: SuiteResult) -> PrivacyFindings:
 
 def _distinct(results: SuiteResult, names: Iterable[str]) -> list[str]:
     """Return one name of each test, because several metrics may report the same test."""
-    tests = {}
+    tests: dict[object, str] = {}
     for name in names:
         tested = results[name].contrast
         tests.setdefault(tested.comparison_key if tested else name, name)

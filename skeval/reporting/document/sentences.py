@@ -282,7 +282,7 @@ _ANSWERS = {
     Outcome.BELOW: "Below baseline",
     Outcome.CLOSER: "Closer than real",
     Outcome.AS_GOOD: "As good as real",
-    Outcome.NO_TEST: "No baseline",
+    Outcome.NO_TEST: "No test",
     Outcome.NOT_EVALUATED: "Not evaluated",
 }
 _SCALE_NAMES = {
@@ -319,11 +319,8 @@ def validity_tile(validity: ValidityFindings) -> tuple[Outcome, str, Text]:
     if not validity.n_checks:
         return outcome, _ANSWERS[outcome], compose("no check was run")
     if not validity.shortfalls:
-        return (
-            outcome,
-            f"All {validity.n_checks} checks hold",
-            compose("columns, ranges, categories"),
-        )
+        answer = f"All {validity.n_checks} checks hold"
+        return outcome, answer, compose("columns, ranges, categories")
     return outcome, _ANSWERS[outcome], shortfall_sentence(validity.shortfalls[0])
 
 
@@ -343,9 +340,7 @@ def shortfall_sentence(short: Shortfall) -> Text:
         return compose("{columns} missing", columns=names(short.columns, 1))
     template = _SHORTFALLS.get(short.metric)
     if template is None or not short.column:
-        return compose(
-            "{value}, expected {expected}", value=score(short.value), expected=score(short.expected)
-        )
+        return compose(f"{score(short.value)}, expected {score(short.expected)}")
     return compose(template, column=name(short.column), value=whole_percent(short.column_value))
 
 
@@ -421,9 +416,7 @@ def _lead(answer: Answer, trial: Trial, noun: Noun) -> Text:
         return compose("names the right one of two {many}", many=noun.many)
     if answer.question is Question.GUESS and trial.column:
         if answer.n_trials > 1:
-            return compose(
-                "{column}, the worst of {n}", column=name(trial.column), n=answer.n_trials
-            )
+            return compose("{column}, worst of {n}", column=name(trial.column), n=answer.n_trials)
         return (name(trial.column),)
     if answer.question is Question.CLOSER:
         return compose("half of the rows are expected by chance") if trial.expected == 0.5 else ()
@@ -448,11 +441,9 @@ def _n(n: float) -> str:
 
 
 def _copies_note(answer: Answer, trial: Trial) -> Text:
-    if trial.is_weighted:
-        if answer.outcome is Outcome.LEAK:
-            return compose(
-                "values of {columns}, weighted by rarity", columns=names(trial.columns, 2)
-            )
+    if trial.is_weighted and answer.outcome is Outcome.LEAK:
+        columns = names(trial.columns, 1)
+        return compose("values of {columns}, weighted by rarity", columns=columns)
     if answer.copies is not None and answer.outcome is Outcome.COPIES:
         most = count(answer.copies.train.most)
         return compose(f"{count(answer.copies.train.n)} of unique rows; by chance at most {most}")
@@ -527,19 +518,10 @@ def loss_title(loss: PairLoss, is_loss: bool) -> Text:
 
 def loss_note(loss: PairLoss) -> Text:
     """Return what the cells of the two tables contain."""
-    what = (
-        compose(
-            "Rows with each {row} by {column}, in %.",
-            row=name(loss.rows.column),
-            column=name(loss.columns.column),
-        )
-        if loss.is_of_row
-        else compose(
-            "All rows by {column} and {row}, in %.",
-            row=name(loss.rows.column),
-            column=name(loss.columns.column),
-        )
-    )
+    template = "Rows with each {row} by {column}, in %."
+    if not loss.is_of_row:
+        template = "All rows by {column} and {row}, in %."
+    what = compose(template, row=name(loss.rows.column), column=name(loss.columns.column))
     return paragraph(what, compose("Cells with fewer than 10 rows are empty."))
 
 
@@ -547,10 +529,12 @@ def loss_note(loss: PairLoss) -> Text:
 
 
 def step_close_columns(columns: Sequence[str]) -> Text:
+    """Return how to change the columns in which a leak shows."""
     return compose("**Coarsen or drop {columns}**, then fit again.", columns=names(columns))
 
 
 def step_remove_copies(copies: Copies) -> Text:
+    """Return what to do about copies."""
     return compose(
         "**Remove the {n} copies** and fit with more noise or less training.",
         n=count(copies.train.n),
@@ -558,6 +542,7 @@ def step_remove_copies(copies: Copies) -> Text:
 
 
 def step_memorize_less() -> Text:
+    """Return how to fit a generator that memorizes less."""
     return compose(
         "**Fit with less room to memorize:** fewer steps, larger leaves, more regularization or "
         "noise."
@@ -565,42 +550,42 @@ def step_memorize_less() -> Text:
 
 
 def step_give_holdout() -> Text:
+    """Return how to make tests possible."""
     return compose("**Set rows aside before training**, and pass them as holdout.")
 
 
 def step_new_holdout() -> Text:
+    """Return what to do about a holdout that is not comparable."""
     return compose("**Draw a new holdout** at random before training, then evaluate again.")
 
 
 def step_share_no_rows() -> Text:
+    """Return what to do about rows that both real tables contain."""
     return compose("**Remove the rows that training data and holdout share**, then evaluate again.")
 
 
 def step_include_columns(columns: Sequence[str]) -> Text:
+    """Return what to do about columns that no test examined."""
     return compose("**Drop or coarsen {columns}**, which no test examined.", columns=names(columns))
 
 
 def step_model_jointly(loss: PairLoss) -> Text:
+    """Return how to keep the relation of a pair of columns."""
     first, second = loss.names
     lead = "**Model {second} together with {first}.**"
-    tail = (
-        " Their relation is lost."
-        if loss.is_lost
-        else " Their relation is weaker than in real rows."
-    )
-    return compose(lead + tail, first=name(first), second=name(second))
+    tail = "is lost" if loss.is_lost else "is weaker than in real rows"
+    return compose(f"{lead} Their relation {tail}.", first=name(first), second=name(second))
 
 
 def step_regularize() -> Text:
+    """Return what to do about columns that are too close to the training data."""
     return compose("**Fit with more regularization.** Columns are too close to the training data.")
 
 
 def step_fix_column(short: Shortfall) -> Text:
-    return compose(
-        "**Check {column}:** {found}.",
-        column=name(short.column or short.metric),
-        found=_found(short),
-    )
+    """Return which column a check found to be wrong."""
+    column = name(short.column or short.metric)
+    return compose("**Check {column}:** {found}.", column=column, found=_found(short))
 
 
 def _found(short: Shortfall) -> str:
@@ -614,10 +599,12 @@ def _found(short: Shortfall) -> str:
 
 
 def step_name_target() -> Text:
+    """Return how to test utility."""
     return compose("**Name a target column** to test utility.")
 
 
 def step_keep_target(utility: UtilityFindings) -> Text:
+    """Return what to do if models learn less."""
     return compose(
         "**Keep the columns that predict {target}.** A model learns less from the synthetic table.",
         target=name(utility.target),
@@ -625,6 +612,7 @@ def step_keep_target(utility: UtilityFindings) -> Text:
 
 
 def step_decide() -> Text:
+    """Return what is left if nothing is to be fixed."""
     return compose("**Decide about the release.** These tests found nothing to fix.")
 
 
@@ -689,7 +677,5 @@ def _some(columns: Sequence[str], page: int | None, most: int = 3) -> Text:
     if more <= 0:
         return shown
     where = f", page {page}" if page else ""
-    return (
-        *(span for one in columns[:most] for span in (name(one), Span(", "))),
-        Span(f"and {more:,} more{where}"),
-    )
+    listed = (span for one in columns[:most] for span in (name(one), Span(", ")))
+    return (*listed, Span(f"and {more:,} more{where}"))

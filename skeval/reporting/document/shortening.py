@@ -27,7 +27,7 @@ def shorten_end(text: str, most: int) -> str:
 def shorten_names(content: T, most: int) -> T:
     """Return blocks in which each name has at most this number of letters."""
     shortened: Any = _shorten(content, most)
-    return shortened  # type: ignore[no-any-return]
+    return shortened
 
 
 def _shorten(content: Any, most: int) -> Any:

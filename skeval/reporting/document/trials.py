@@ -28,6 +28,7 @@ class Counts:
 
     @property
     def rate(self) -> float:
+        """The fraction of attempts that succeeded."""
         return self.n_success / self.n
 
 
@@ -150,9 +151,11 @@ def _columns_of_attack(attack: Mapping[str, Any]) -> tuple[str, ...]:
 def _with_tested_numbers(trial: Trial, result: Result) -> Trial:
     """Return the trial with the numbers that were tested, which may be those of some guesses."""
     tested = result.contrast
-    if tested is None or abs(tested.observed - trial.observed) <= _SAME:
-        if tested is None or abs(tested.expected - (trial.expected or 0.0)) <= _SAME:
-            return trial
+    if tested is None or (
+        abs(tested.observed - trial.observed) <= _SAME
+        and abs(tested.expected - (trial.expected or 0.0)) <= _SAME
+    ):
+        return trial
     return replace(
         trial,
         observed=tested.observed,

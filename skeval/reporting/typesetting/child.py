@@ -13,6 +13,7 @@ from typing import Any
 
 
 def main() -> None:
+    """Set the document that the standard input describes."""
     import typst
 
     job: dict[str, Any] = json.load(sys.stdin)
