@@ -100,6 +100,7 @@ class Comparison(Block):
     high: float
     ticks: tuple[tuple[float, str], ...]
     alternative: str = ""
+    more: Text = ()
 
 
 @dataclass(frozen=True)

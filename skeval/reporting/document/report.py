@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 
+from skeval.reporting.document.all_numbers import numbers_page
 from skeval.reporting.document.blocks import Document
 from skeval.reporting.document.findings import Findings, find_all
+from skeval.reporting.document.origin_page import origin_page
 from skeval.reporting.document.page1 import decision_page
+from skeval.reporting.document.page2 import attacks_page
 from skeval.reporting.document.spans import Span, Text, compose, name
 from skeval.results.provenance import Provenance
 from skeval.results.suite_result import SuiteResult
@@ -20,8 +23,13 @@ def make_document(results: SuiteResult, *, is_short: bool = False) -> Document:
     """Return the report of one table's results as plain data."""
     found = find_all(results)
     facts, footer = _facts(found), _footer(found.provenance)
-    pages = (decision_page(found, facts, footer),)
-    return Document(TITLE, facts, pages, footer, timestamp=_timestamp(found.provenance))
+    later = facts[:2]
+    pages = [decision_page(found, facts, footer)]
+    if not is_short:
+        pages.append(attacks_page(found, (*later, compose("Privacy: attacks on records"))))
+    pages.append(numbers_page(found, (*later, compose("All numbers"))))
+    pages.append(origin_page(found, (*later, compose("Provenance and sign-off")), footer))
+    return Document(TITLE, facts, tuple(pages), footer, timestamp=_timestamp(found.provenance))
 
 
 def _facts(found: Findings) -> tuple[Text, ...]:

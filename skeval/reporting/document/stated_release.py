@@ -63,3 +63,20 @@ def _thresholds(stated: StatedRelease, results: SuiteResult) -> Iterator[Thresho
             answer,
             shorten_end(one.reason, _MAX_LENGTH),
         )
+
+
+def stated_facts(results: SuiteResult) -> tuple[tuple[str, Text], ...]:
+    """Return all that was stated about the release, by its label."""
+    stated = _stated(results)
+    if stated is None:
+        return ()
+    facts = {"Title": stated.title, **stated.facts()}
+    return tuple((label, (Span(text),)) for label, text in facts.items() if text)
+
+
+def stated_thresholds(results: SuiteResult) -> tuple[Threshold, ...]:
+    """Return all thresholds, those that are violated first."""
+    stated = _stated(results)
+    if stated is None:
+        return ()
+    return tuple(sorted(_thresholds(stated, results), key=lambda one: one.is_met))

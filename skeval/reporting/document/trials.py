@@ -33,6 +33,16 @@ class Counts:
 
 
 @dataclass(frozen=True)
+class Place:
+    """A column through which attempts work better on training records."""
+
+    column: str
+    n: float
+    n_train: float
+    n_holdout: float
+
+
+@dataclass(frozen=True)
 class Trial:
     """An attack or a test: its rate on the training data beside its rate without knowledge."""
 
@@ -51,6 +61,7 @@ class Trial:
     mode: str = ""
     column: str = ""
     columns: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
     is_of_most_confident: bool = False
     is_share: bool = True
     is_weighted: bool = False
@@ -115,6 +126,7 @@ def _trial_of_attack(
     own, other = (_counts(attack, role) for role in ("attack", "control"))
     if own is None or other is None:
         return None
+    places = _places_of(attack)
     return Trial(
         question=question_of_risk(attack.get("risk")) or question_of(result),
         result=name,
@@ -128,7 +140,8 @@ def _trial_of_attack(
         is_by_chance=False,
         mode=mode.partition(" ")[0],
         column=str(attack.get("secret") or ""),
-        columns=_columns_of_attack(attack),
+        columns=tuple(place.column for place in places),
+        places=places,
     )
 
 
@@ -137,15 +150,15 @@ def _counts(content: Any, role: str) -> Counts | None:
     return Counts(n_success, n) if n > 0 and n_success >= 0 else None
 
 
-def _columns_of_attack(attack: Mapping[str, Any]) -> tuple[str, ...]:
+def _places_of(attack: Mapping[str, Any]) -> tuple[Place, ...]:
     """Return the columns through which an attack works better on training records."""
-    columns = mapping_at(attack, "columns")
-    excess = {
-        column: number_at(one, "train") - number_at(one, "holdout")
-        for column, one in columns.items()
+    places = [
+        Place(column, *(number_at(one, key) for key in ("n", "train", "holdout")))
+        for column, one in mapping_at(attack, "columns").items()
         if number_at(one, "p_value") <= _MAX_P_COLUMN
-    }
-    return tuple(sorted((c for c in excess if excess[c] > 0), key=lambda c: (-excess[c], c)))
+    ]
+    worse = [one for one in places if one.n_train > one.n_holdout]
+    return tuple(sorted(worse, key=lambda one: (one.n_holdout - one.n_train, one.column)))
 
 
 def _with_tested_numbers(trial: Trial, result: Result) -> Trial:
