@@ -62,17 +62,24 @@ def _row(title: str, name: str, result: Result, found: Findings) -> tuple[Cell, 
     else:
         texts = _values(result)
     outcome = outcome_of_result(name, result, found, is_test=name in tests)
-    better = _BETTER[result.tags.sign if result.tags is not None else 0]
+    better = _BETTER[_direction(result)]
     cells = [Cell(compose("{title}", title=title)), *(Cell(compose(text)) for text in texts)]
     return (*cells, Cell(compose(better)), Cell(compose(outcome.word), outcome))
+
+
+def _direction(result: Result) -> int:
+    """Return which way is good for the printed numbers, which are rates for a privacy test."""
+    if result.contrast is not None and aspect_of(result) == "privacy":
+        return -1 if result.contrast.high_leaks else 1
+    return result.tags.sign if result.tags is not None else 0
 
 
 def _tested_numbers(result: Result) -> tuple[str, str, str, str]:
     tested = result.contrast
     assert tested is not None
     if not tested.share:
-        gap = tested.observed - tested.expected
-        return score(tested.observed), "", score(tested.expected), score(gap)
+        difference = score(tested.observed - tested.expected)
+        return score(tested.observed), "", score(tested.expected), difference
     interval = result.interval
     is_same = interval is not None and abs(result.value - tested.observed) < 1e-9
     between = " to ".join(map(rate, interval)) if is_same and interval is not None else ""
@@ -82,6 +89,13 @@ def _tested_numbers(result: Result) -> tuple[str, str, str, str]:
 
 def _values(result: Result) -> tuple[str, str, str, str]:
     interval, difference = result.interval, difference_to_unseen(result)
+    if (
+        aspect_of(result) == "privacy"
+        and result.tags is not None
+        and result.tags.bounds == (0.0, 1.0)
+    ):
+        between = " to ".join(map(rate, interval)) if interval is not None else ""
+        return rate(result.value), between, rate(result.baseline), ""
     return (
         score(result.value, interval),
         _between(interval),

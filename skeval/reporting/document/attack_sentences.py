@@ -18,8 +18,6 @@ _PERCENT = 100.0
 def attacks_title(trials: Sequence[Trial]) -> Text:
     """Return how many attacks work better on the training data."""
     n, found = len(trials), sum(trial.is_significant for trial in trials)
-    if not n:
-        return compose("No attack could be made")
     if n == 1:
         not_better = "works better" if found else "does not work better"
         return compose(f"The only attack {not_better} on the training data")
@@ -44,8 +42,6 @@ def attacks_deck(trials: Sequence[Trial], noun: Noun) -> Text:
             f"{noun.many}."
         )
     significant = [trial for trial in trials if trial.is_significant]
-    if not trials:
-        return compose("Attacks need unseen rows, and none were given.")
     if not significant:
         return compose(f"{made} After correction for all tests, no difference is significant.")
     return paragraph(compose(made), _which_work(significant, len(trials)), _through(significant))
@@ -65,7 +61,7 @@ def _which_work(significant: Sequence[Trial], n: int) -> Text:
 
 
 def _through(significant: Sequence[Trial]) -> Text:
-    strongest = max(significant, key=lambda trial: trial.excess)
+    strongest = max(significant, key=lambda trial: (trial.has_tested_numbers, trial.excess))
     if not strongest.places:
         return ()
     place = strongest.places[0]
@@ -163,7 +159,9 @@ def risk_sentence(question: Question, trials: Sequence[Trial], noun: Noun) -> Te
     """Return one sentence on a risk, from its strongest attack."""
     if not trials:
         return compose("No attack was made.")
-    strongest = max(trials, key=lambda trial: (trial.is_significant, trial.excess))
+    strongest = max(
+        trials, key=lambda one: (one.is_significant, one.has_tested_numbers, one.excess)
+    )
     rates = {"a": rate(strongest.observed), "b": rate(strongest.expected), "many": noun.many}
     if question is Question.LINK:
         return compose("{a} of {many} are linked, {b} of unseen {many}.", **rates)

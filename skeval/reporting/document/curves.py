@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 _INK, _GREY, _FAINT = "#1b2430", "#56616d", "#dfe3e8"
 _FONT = "Source Sans 3"
+_WEIGHT = 500  # Typst sets weight 400 of a variable font within SVG in its thinnest style
+_MIN_ROOM = 14.0  # above a point, for its label
 _LEFT, _TOP, _BOTTOM = 34.0, 8.0, 34.0
 
 
@@ -46,7 +48,8 @@ class _Drawing:
         parts = [*self._grid(), self._chance(), self._line(), *self._marks(), *self._titles()]
         size = f'width="{self.width:g}" height="{self.height:g}"'
         box = f'viewBox="0 0 {self.width:g} {self.height:g}"'
-        head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box} font-family="{_FONT}">'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box} font-family="{_FONT}" '
+        head += f'font-weight="{_WEIGHT}">'
         return "".join([head, *parts, "</svg>"])
 
     def _place(self, x: float, y: float) -> tuple[float, float]:
@@ -83,7 +86,7 @@ class _Drawing:
 
     def _line(self) -> str:
         known = zip(self.curve.x, self.curve.y, strict=True)
-        places = [self._place(x, y) for x, y in known if x >= self.curve.low and y > 0]
+        places = [self._place(x, y) for x, y in known if min(x, y) >= self.curve.low]
         path = " ".join(f"{x:g},{y:g}" for x, y in places)
         style = f'fill="none" stroke="{_INK}" stroke-width="1.4" stroke-linejoin="round"'
         return f'<polyline points="{path}" {style}/>'
@@ -94,7 +97,10 @@ class _Drawing:
             x, y = self._place(mark.x, mark.y)
             parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="3" fill="{_INK}"/>')
             bold = f'font-weight="bold" fill="{_INK}"'
-            parts.append(_text(x - 5, y - 6, mark.label, anchor="end", more=bold, fill=""))
+            if y - _TOP < _MIN_ROOM:  # the label would leave the drawing
+                parts.append(_text(x + 5, y + 12, mark.label, anchor="start", more=bold, fill=""))
+            else:
+                parts.append(_text(x - 5, y - 6, mark.label, anchor="end", more=bold, fill=""))
         return parts
 
     def _titles(self) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -19,6 +20,7 @@ _MAX_ROWS, _MAX_COLUMNS = 6, 5
 _MIN_CELLS = 4  # with at least 10 training rows, for a table to show anything
 _N_OUTSIDE = 2  # the last two places of an axis: missing, and outside of the training data
 _DASH = "\N{EN DASH}"
+_ENDS = re.compile(f"{_DASH}| to ")  # between the two ends of a bin
 _MIN_LOST, _MAX_KEPT = 0.1, 0.05  # associations of a relation that is lost completely
 
 
@@ -128,6 +130,9 @@ def _read_pair(pair: Mapping[str, Any], details: Mapping[str, Any]) -> PairLoss 
     shares = {role: _sum_places(table, rows, columns) for role, table in tables.items()}
     if np.count_nonzero(shares["train"]) < _MIN_CELLS:
         return None
+    is_known = np.maximum(shares["train"], shares["synthetic"]) > 0.0
+    rows, columns = _keep(rows, is_known.any(axis=1)), _keep(columns, is_known.any(axis=0))
+    shares = {role: _sum_places(table, rows, columns) for role, table in tables.items()}
     totals = {role: _row_totals(rows, role, details) for role in shares}
     is_of_row = all(total is not None for total in totals.values())
     shown = {
@@ -158,8 +163,11 @@ def _label_bins(edges: Sequence[float], is_date: bool) -> list[str]:
 
 def _join_labels(first: str, last: str) -> str:
     """Return the label of neighboring bins, of which ranges of whole numbers name both ends."""
-    low, high = first.partition(_DASH)[0], last.rpartition(_DASH)[2]
-    return first if high.startswith("\u2265") or low == high else f"{low}{_DASH}{high}"
+    low, high = _ENDS.split(first)[0], _ENDS.split(last)[-1]
+    if high.startswith("\u2265") or low == high:
+        return first
+    between = " to " if "\N{MINUS SIGN}" in low + high else _DASH
+    return f"{low}{between}{high}"
 
 
 def _format(value: float) -> str:
@@ -181,6 +189,13 @@ def _shorten(axis: Axis, shares: np.ndarray, most: int) -> Axis:
     parts = [tuple(map(int, part)) for part in np.array_split(np.arange(n), most)]
     labels = tuple(_join_labels(axis.labels[part[0]], axis.labels[part[-1]]) for part in parts)
     return Axis(axis.column, labels, tuple(parts), False)
+
+
+def _keep(axis: Axis, is_kept: np.ndarray) -> Axis:
+    """Return the axis without places that have too few rows in both tables."""
+    kept = np.flatnonzero(is_kept).tolist()
+    labels, places = tuple(axis.labels[i] for i in kept), tuple(axis.places[i] for i in kept)
+    return replace(axis, labels=labels, places=places)
 
 
 def _sum_places(table: np.ndarray, rows: Axis, columns: Axis) -> np.ndarray:

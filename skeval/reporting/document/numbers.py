@@ -35,8 +35,9 @@ def points(difference: float, digits: int | None = None) -> str:
     if digits is None:
         digits = 0 if abs(value) >= 1.0 else 1
     text = f"{abs(value):.{digits}f}"
-    sign = _MINUS if value < 0 and float(text) else "+"
-    return f"{sign}{text}"
+    if not float(text):
+        return text
+    return f"{_MINUS if value < 0 else '+'}{text}"
 
 
 def of_100(share: float) -> str:

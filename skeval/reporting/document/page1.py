@@ -122,7 +122,7 @@ def _privacy_row(answer: Answer, found: Findings, limits: dict[str, float]) -> C
     label = say.question_label(answer.question, found.noun)
     note = shorten_names(say.answer_note(answer, found.noun), _MAX_NAME_IN_NOTE)
     words = say.answer_words(answer)
-    if trial is None:
+    if trial is None or not trial.has_tested_numbers:
         return ComparisonRow(label, note, answer.outcome, words, rate(None), rate(None))
     result, limit = found.results[trial.result], limits.get(trial.result)
     is_on_axis = abs(result.value - trial.observed) < 1e-9

@@ -32,21 +32,22 @@ MAX_ROWS = 22
 _OF_RECORDS = (Question.PICK_OUT, Question.GUESS, Question.LINK, Question.COMPLETE)
 
 
-def attacks_page(found: Findings, facts: tuple[Text, ...]) -> Page:
-    """Return the page on attacks."""
+def attacks_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
+    """Return the page on attacks; None if no attack was made."""
     trials = [
         trial
         for trial in found.privacy.trials
         if trial.question in _OF_RECORDS and trial.expected is not None and trial.is_share
     ]
-    trials.sort(key=lambda trial: (not trial.is_significant, -trial.excess))
+    trials.sort(key=lambda one: (not one.is_significant, not one.has_tested_numbers, -one.excess))
+    if not trials:
+        return None
     blocks: list[Block] = [
         Headline(
             "headline", None, say.attacks_title(trials), say.attacks_deck(trials, found.noun), facts
         )
     ]
-    if trials:
-        blocks.append(_attack_rows(trials, found))
+    blocks.append(_attack_rows(trials, found))
     if figure := _membership(found):
         blocks.append(figure)
     blocks.append(_risks(found))
@@ -89,6 +90,9 @@ def _attack_rows(trials: Sequence[Trial], found: Findings) -> Comparison:
 
 
 def _attack_row(trial: Trial, found: Findings) -> ComparisonRow:
+    if not trial.has_tested_numbers:
+        label = say.trial_label(trial, found.noun)
+        return ComparisonRow(label, (), Outcome.LEAK, "leak", rate(None), rate(None))
     return ComparisonRow(
         say.trial_label(trial, found.noun),
         (),

@@ -108,7 +108,7 @@ def find_privacy(results: SuiteResult) -> PrivacyFindings:
     """Return what the results show of privacy."""
     verdict = results.verdict()
     trials = collect_trials(results, verdict)
-    significant = [t for t in trials if t.is_significant and t.is_share and t.excess > 0]
+    significant = [t for t in trials if t.is_significant and t.is_share]
     clearest = min(significant, key=_rank, default=None)
     counted = tuple(dict.fromkeys(one for result in results.values() for one in result.copies))
     copies = tuple(one for one in counted if one.train.beyond_chance)
@@ -127,7 +127,7 @@ def find_privacy(results: SuiteResult) -> PrivacyFindings:
         is_alarm=verdict.alarm,
         is_shifted=is_shifted(results.notices),
         clearest=clearest,
-        strength=None if clearest is None else Strength.from_points(100.0 * clearest.excess),
+        strength=_strength(clearest),
         n_tests=verdict.n_tests,
         n_significant=len(_distinct(results, verdict.alarms)),
         copies=copies,
@@ -136,6 +136,13 @@ def find_privacy(results: SuiteResult) -> PrivacyFindings:
         obstacle=_obstacle(results, verdict),
         untested_columns=untested,
     )
+
+
+def _strength(clearest: Trial | None) -> Strength | None:
+    """Return the grade of the largest excess; None if no excess of records was tested."""
+    if clearest is None or not clearest.is_rate_of_records:
+        return None
+    return Strength.from_points(100.0 * clearest.excess)
 
 
 def _distinct(results: SuiteResult, names: Iterable[str]) -> list[str]:
@@ -174,7 +181,7 @@ def _rank(trial: Trial) -> tuple[bool, bool, float, float]:
     p_value = math.inf if math.isnan(trial.p_value) else trial.p_value
     excess = 0.0 if math.isnan(trial.excess) else trial.excess
     if trial.is_significant:
-        return False, trial.is_weighted, 0.0, -excess
+        return False, not trial.is_rate_of_records, 0.0, -excess
     return True, False, p_value, -excess
 
 

@@ -25,8 +25,9 @@ def make_document(results: SuiteResult, *, is_short: bool = False) -> Document:
     facts, footer = _facts(found), _footer(found.provenance)
     later = facts[:2]
     pages = [decision_page(found, facts, footer)]
-    if not is_short:
-        pages.append(attacks_page(found, (*later, compose("Privacy: attacks on records"))))
+    attacks = attacks_page(found, (*later, compose("Privacy: attacks on records")))
+    if attacks is not None and not is_short:
+        pages.append(attacks)
     pages.append(numbers_page(found, (*later, compose("All numbers"))))
     pages.append(origin_page(found, (*later, compose("Provenance and sign-off")), footer))
     return Document(TITLE, facts, tuple(pages), footer, timestamp=_timestamp(found.provenance))

@@ -91,7 +91,7 @@ def deck(
     if privacy.is_alarm:
         return paragraph(
             _tests_that_found(privacy, noun),
-            _clearest_case(privacy.clearest, noun) if privacy.clearest else (),
+            _clearest_case(privacy.clearest, noun),
             copies_sentence(privacy.copies[0]) if privacy.copies else _place(privacy),
         )
     if privacy.has_copies:
@@ -158,7 +158,9 @@ _BY_RARITY = (
 )
 
 
-def _clearest_case(trial: Trial, noun: Noun) -> Text:
+def _clearest_case(trial: Trial | None, noun: Noun) -> Text:
+    if trial is None or not trial.has_tested_numbers:
+        return ()
     template = _CASES[trial.question]
     if trial.is_weighted:
         template = _BY_RARITY
@@ -273,7 +275,7 @@ def _few_copies(privacy: PrivacyFindings) -> str:
 
 def _largest_gap(privacy: PrivacyFindings) -> str:
     clearest = privacy.clearest
-    if clearest is None or clearest.is_weighted:
+    if clearest is None or not clearest.is_rate_of_records:
         return f"{privacy.n_significant} of {privacy.n_tests} tests"
     return f"{points(clearest.excess)} points at most"
 
@@ -387,7 +389,7 @@ def question_label(question: Question, noun: Noun) -> Text:
 def answer_words(answer: Answer) -> str:
     """Return the outcome of a row, with the excess in points if there is a leak."""
     trial = answer.trial
-    if answer.outcome is Outcome.LEAK and trial and not trial.is_weighted and trial.excess > 0:
+    if answer.outcome is Outcome.LEAK and trial and trial.is_rate_of_records:
         return f"leak: {points(trial.excess)} points"
     return answer.outcome.word
 

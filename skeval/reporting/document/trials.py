@@ -65,11 +65,17 @@ class Trial:
     is_of_most_confident: bool = False
     is_share: bool = True
     is_weighted: bool = False
+    has_tested_numbers: bool = True
 
     @property
     def excess(self) -> float:
         """The observed rate minus the expected one; nan if nothing is expected."""
         return self.observed - self.expected if self.expected is not None else math.nan
+
+    @property
+    def is_rate_of_records(self) -> bool:
+        """Whether the excess is one of records, in points, and is the one that was tested."""
+        return self.is_share and self.has_tested_numbers and not self.is_weighted
 
     @property
     def is_tested(self) -> bool:
@@ -106,7 +112,10 @@ def _trials_of(name: str, result: Result, verdict: Verdict) -> Iterator[Trial]:
             corrected = p_value
         is_significant = is_alarm and (corrected <= verdict.level or mode == tested)
         trial = replace(trial, p_value=corrected, is_significant=is_significant)
-        yield _with_tested_numbers(trial, result) if mode == tested else trial
+        if mode == tested:
+            yield _with_tested_numbers(trial, result)
+        else:
+            yield _without_untested_numbers(trial, attack)
 
 
 def _attacks(result: Result) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -179,6 +188,14 @@ def _with_tested_numbers(trial: Trial, result: Result) -> Trial:
         expected_counts=None,
         is_of_most_confident=True,
     )
+
+
+def _without_untested_numbers(trial: Trial, attack: Mapping[str, Any]) -> Trial:
+    """Return the trial; if its most confident guesses are significant, its rates are not theirs."""
+    confident, p_value = number_at(attack, "abstaining", "p_value"), number_at(attack, "p_value")
+    if not trial.is_significant or not confident <= p_value:
+        return trial
+    return replace(trial, is_of_most_confident=True, has_tested_numbers=False)
 
 
 def _single_trial(name: str, result: Result, p_value: float, is_alarm: bool) -> Iterator[Trial]:
