@@ -102,7 +102,7 @@ def deck(
     lost = fidelity_sentence(fidelity, loss) if fidelity.outcome in (_BELOW, Outcome.CLOSER) else ()
     return paragraph(
         compose(
-            "{n} privacy tests find no difference between {many} in the training data and unseen "
+            "{n} privacy tests find no difference between training {many} and unseen "
             "ones. That does not show that nothing leaks.",
             n=capitalized(count_word(privacy.n_tests)),
             many=noun.many,
@@ -122,8 +122,8 @@ def _tests_that_found(privacy: PrivacyFindings, noun: Noun) -> Text:
     elif n == 1:
         who = "One of {m} privacy tests shows"
     return compose(
-        who + " that the synthetic table reveals more about the {many} in the training data than "
-        "about unseen {many}.",
+        who + " that the synthetic table reveals more about training {many} than about unseen "
+        "{many}.",
         n=capitalized(count_word(n)),
         m=count_word(n_tests),
         many=noun.many,
@@ -421,7 +421,7 @@ def _lead(answer: Answer, trial: Trial, noun: Noun) -> Text:
             return compose("{column}, worst of {n}", column=name(trial.column), n=answer.n_trials)
         return (name(trial.column),)
     if answer.question is Question.CLOSER:
-        return compose("half of the rows are expected by chance") if trial.expected == 0.5 else ()
+        return compose("of all synthetic rows; chance: half") if trial.expected == 0.5 else ()
     return ()
 
 

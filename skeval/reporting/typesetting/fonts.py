@@ -63,8 +63,8 @@ def font_families() -> tuple[Family, ...]:
 
     letters: dict[str, list[set[int]]] = {}
     for path in font_files():
-        font = TTFont(path, lazy=True, fontNumber=0)
-        letters.setdefault(font["name"].getBestFamilyName(), []).append(set(font.getBestCmap()))
+        with TTFont(path, lazy=True, fontNumber=0) as font:
+            letters.setdefault(font["name"].getBestFamilyName(), []).append(set(font.getBestCmap()))
     return tuple(
         Family(name, frozenset(set.intersection(*every))) for name, every in letters.items()
     )
