@@ -161,21 +161,22 @@ def test_same_bytes_elsewhere(leak: bytes, tmp_path: Path) -> None:
 # names ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ODD_NAMES, ids=range(len(ODD_NAMES)))
-def test_odd_names_in_all_places(name: str) -> None:
-    columns = (name, f"{name}2", f"{name}3")
-    results = release("leak", columns, file=name)
+@pytest.mark.parametrize("begin", [0, 8, 16])
+def test_odd_names_in_all_places(begin: int) -> None:
+    columns = ODD_NAMES[begin : begin + 8]
+    results = release("leak", columns, file=columns[0])
+    # a half of a surrogate pair cannot be written as JSON, so other results are attached
     reader = reader_of(render_pdf(make_document(results), release("leak")))
-    text = "".join(page.extract_text() for page in reader.pages)
-    assert len(text) > 1000
-    assert "\u202e" not in text
+    texts = [page.extract_text() for page in reader.pages]
+    assert all(len(text) > 300 for text in texts)
+    assert "\u202e" not in "".join(texts)
 
 
-@pytest.mark.parametrize("name", ["#panic()", "*a*", "$x$", r"\u{1F600}", "#let x = 1"])
-def test_markup_is_printed_as_it_is(name: str) -> None:
-    results = release("leak", (name, "b", "c"))
-    text = reader_of(pdf_of(results)).pages[1].extract_text()
-    assert f"Guess {name}" in text.replace("\u2068", "").replace("\u2069", "")
+def test_markup_is_printed_as_it_is() -> None:
+    names = ("#panic()", "*a*", "$x$", r"\u{1F600}", "#let x = 1")
+    text = reader_of(pdf_of(release("leak", names))).pages[1].extract_text()
+    shown = text.replace("\u2068", "").replace("\u2069", "")
+    assert [name for name in names if f"Guess {name}" not in shown] == []
 
 
 def test_an_empty_name_is_described() -> None:
@@ -252,7 +253,7 @@ def test_a_template_that_fails() -> None:
 
 def test_time_limit() -> None:
     with raises(TypesettingError):
-        compile_pdf({"main.typ": f"{HEAD}#let f(n) = f(n)\n#while true {{}}"}, 0, limit=0.4)
+        compile_pdf({"main.typ": f"{HEAD}#for i in range(100000000) {{}}"}, 0, limit=0.4)
 
 
 def test_without_typst(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
