@@ -16,7 +16,8 @@ from skeval.reporting.document.fidelity import FidelityFindings, find_fidelity
 from skeval.reporting.document.loss import PairLoss, find_loss
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import PrivacyFindings, find_privacy
-from skeval.reporting.document.sentences import Noun, Untested
+from skeval.reporting.document.sentences.nouns import Noun
+from skeval.reporting.document.sentences.untested import Untested
 from skeval.results.provenance import Provenance
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import aspect_of

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from skeval.reporting.document import sentences as say
 from skeval.reporting.document.blocks import (
     Block,
     Comparison,
@@ -29,6 +28,25 @@ from skeval.reporting.document.numbers import hundredths, rate
 from skeval.reporting.document.outcomes import Outcome, Strength
 from skeval.reporting.document.privacy import Answer
 from skeval.reporting.document.questions import WITHOUT_ATTACKER
+from skeval.reporting.document.sentences.decks import deck
+from skeval.reporting.document.sentences.fidelity import loss_note, loss_title, scale_label
+from skeval.reporting.document.sentences.headlines import headline
+from skeval.reporting.document.sentences.privacy_rows import (
+    answer_note,
+    answer_words,
+    question_label,
+)
+from skeval.reporting.document.sentences.tiles import (
+    fidelity_tile,
+    privacy_tile,
+    utility_tile,
+    validity_tile,
+)
+from skeval.reporting.document.sentences.untested import (
+    check_columns,
+    check_types,
+    untested_sentence,
+)
 from skeval.reporting.document.shortening import shorten_end, shorten_names
 from skeval.reporting.document.spans import Text
 from skeval.reporting.document.stated_release import release_block, threshold_limits
@@ -40,13 +58,13 @@ _MAX_NAME, _MAX_NAME_IN_NOTE, _MAX_ROW_LABEL, _MAX_COLUMN_LABEL = 24, 14, 9, 10 
 
 def decision_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Page:
     """Return the first page."""
-    title = say.headline(found.privacy, found.places, found.is_usable)
+    title = headline(found.privacy, found.places, found.is_usable)
     blocks: list[Block] = [
         Headline(
             "headline",
             _headline_outcome(found),
             title,
-            say.deck(found.privacy, found.fidelity, found.loss, found.noun),
+            deck(found.privacy, found.fidelity, found.loss, found.noun),
             facts,
         )
     ]
@@ -57,7 +75,7 @@ def decision_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Pag
         blocks.append(_loss(found.loss, found))
     blocks += [
         Steps("steps", "What to do", next_steps(found)),
-        Paragraphs("untested", "Not tested", (say.untested_sentence(found.untested, found.noun),)),
+        Paragraphs("untested", "Not tested", (untested_sentence(found.untested, found.noun),)),
     ]
     if checks := tuple(_checks(found)):
         blocks.append(Paragraphs("checks", "Please check", checks))
@@ -75,10 +93,10 @@ def _headline_outcome(found: Findings) -> Outcome:
 
 def _tiles(found: Findings) -> Tiles:
     tiles = (
-        ("Privacy", say.privacy_tile(found.privacy)),
-        ("Fidelity", say.fidelity_tile(found.fidelity)),
-        ("Validity", say.validity_tile(found.validity)),
-        ("Utility", say.utility_tile(found.utility)),
+        ("Privacy", privacy_tile(found.privacy)),
+        ("Fidelity", fidelity_tile(found.fidelity)),
+        ("Validity", validity_tile(found.validity)),
+        ("Utility", utility_tile(found.utility)),
     )
     return Tiles("tiles", tuple(Tile(label, *content) for label, content in tiles))
 
@@ -119,9 +137,9 @@ def _rows(answers: list[Answer], found: Findings) -> tuple[ComparisonRow, ...]:
 
 def _privacy_row(answer: Answer, found: Findings, limits: dict[str, float]) -> ComparisonRow:
     trial = answer.trial
-    label = say.question_label(answer.question, found.noun)
-    note = shorten_names(say.answer_note(answer, found.noun), _MAX_NAME_IN_NOTE)
-    words = say.answer_words(answer)
+    label = question_label(answer.question, found.noun)
+    note = shorten_names(answer_note(answer, found.noun), _MAX_NAME_IN_NOTE)
+    words = answer_words(answer)
     if trial is None or not trial.has_tested_numbers:
         return ComparisonRow(label, note, answer.outcome, words, rate(None), rate(None))
     result, limit = found.results[trial.result], limits.get(trial.result)
@@ -187,7 +205,7 @@ def fidelity_rows(found: Findings) -> Comparison:
 
 
 def _fidelity_row(kept: Kept, limits: dict[str, float]) -> ComparisonRow:
-    label, words = say.scale_label(kept.scale), kept.outcome.word
+    label, words = scale_label(kept.scale), kept.outcome.word
     if not kept.result:
         return ComparisonRow(label, (), kept.outcome, words, hundredths(None), hundredths(None))
     limit = limits.get(kept.result)
@@ -214,8 +232,8 @@ def _loss(loss: PairLoss, found: Findings) -> HeatTables:
     is_loss = found.fidelity.is_relation_lost
     return HeatTables(
         "loss",
-        say.loss_title(loss, is_loss),
-        say.loss_note(loss),
+        loss_title(loss, is_loss),
+        loss_note(loss),
         tuple(shorten_end(label, _MAX_ROW_LABEL) for label in loss.rows.labels),
         tuple(shorten_end(label, _MAX_COLUMN_LABEL) for label in loss.columns.labels),
         (
@@ -233,6 +251,6 @@ def _heat_cell(share: float | None) -> HeatCell:
 
 def _checks(found: Findings) -> Iterator[Text]:
     if found.unexamined:
-        yield say.check_columns(found.unexamined, _LAST_PAGE)
+        yield check_columns(found.unexamined, _LAST_PAGE)
     if found.doubtful:
-        yield say.check_types(found.doubtful, _LAST_PAGE)
+        yield check_types(found.doubtful, _LAST_PAGE)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from skeval.reporting.document import attack_sentences as say
 from skeval.reporting.document.blocks import (
     Block,
     Comparison,
@@ -18,13 +17,14 @@ from skeval.reporting.document.blocks import (
     Paragraphs,
     RowGroup,
 )
-from skeval.reporting.document.curves import LogCurve, Mark
 from skeval.reporting.document.details import number_at
+from skeval.reporting.document.drawings.log_curve import LogCurve, Mark
 from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.membership import find_membership
 from skeval.reporting.document.numbers import points, rate
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.questions import Question
+from skeval.reporting.document.sentences import attacks as say
 from skeval.reporting.document.spans import Text, compose
 from skeval.reporting.document.trials import Trial
 

@@ -8,7 +8,7 @@ from skeval.reporting.document.membership import MembershipCurve
 from skeval.reporting.document.numbers import capitalized, count, count_word, points, rate, score
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.questions import Question
-from skeval.reporting.document.sentences import Noun
+from skeval.reporting.document.sentences.nouns import Noun
 from skeval.reporting.document.spans import Text, compose, name, paragraph
 from skeval.reporting.document.trials import Trial
 
