@@ -104,6 +104,55 @@ class Comparison(Block):
 
 
 @dataclass(frozen=True)
+class ColumnRow:
+    """A column: its distribution as a small drawing, and its similarity."""
+
+    row: ComparisonRow
+    kind: Text
+    svg: str
+    alternative: str
+
+
+@dataclass(frozen=True)
+class ColumnRows(Block):
+    """Columns, one per row, on a common axis."""
+
+    heads: tuple[str, ...]
+    rows: tuple[ColumnRow, ...]
+    low: float
+    high: float
+    ticks: tuple[tuple[float, str], ...]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A small drawing with its caption."""
+
+    caption: str
+    svg: str
+    alternative: str
+
+
+@dataclass(frozen=True)
+class PictureRow:
+    """Small drawings that are compared, below one title."""
+
+    title: Text
+    note: Text
+    pictures: tuple[Picture, ...]
+
+
+@dataclass(frozen=True)
+class PictureRows(Block):
+    """Several rows of small drawings; `labels` name the rows and columns of each drawing."""
+
+    title: str
+    note: Text
+    rows: tuple[PictureRow, ...]
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class HeatCell:
     """A cell of a table of percentages; without a share it has too few rows to be shown."""
 

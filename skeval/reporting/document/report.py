@@ -10,11 +10,22 @@ from skeval.reporting.document.findings import Findings, find_all
 from skeval.reporting.document.origin_page import origin_page
 from skeval.reporting.document.page1 import decision_page
 from skeval.reporting.document.page2 import attacks_page
+from skeval.reporting.document.page3 import distances_page
+from skeval.reporting.document.page4 import columns_page
+from skeval.reporting.document.page5 import pairs_page
+from skeval.reporting.document.page6 import utility_page
 from skeval.reporting.document.spans import Span, Text, compose, name
 from skeval.results.provenance import Provenance
 from skeval.results.suite_result import SuiteResult
 
 TITLE = "Synthetic data report"
+_DETAILS = (
+    ("Privacy: attacks on records", attacks_page),
+    ("Privacy: distances and copies", distances_page),
+    ("Fidelity: columns", columns_page),
+    ("Fidelity: pairs", pairs_page),
+    ("Utility", utility_page),
+)
 _ROLES = {"train": "training", "holdout": "unseen", "synthetic": "synthetic"}
 _N_HASH = 8  # digits of a hash that the footer shows
 
@@ -25,9 +36,9 @@ def make_document(results: SuiteResult, *, is_short: bool = False) -> Document:
     facts, footer = _facts(found), _footer(found.provenance)
     later = facts[:2]
     pages = [decision_page(found, facts, footer)]
-    attacks = attacks_page(found, (*later, compose("Privacy: attacks on records")))
-    if attacks is not None and not is_short:
-        pages.append(attacks)
+    for title, make_page in _DETAILS if not is_short else ():
+        if page := make_page(found, (*later, compose(title))):
+            pages.append(page)
     pages.append(numbers_page(found, (*later, compose("All numbers"))))
     pages.append(origin_page(found, (*later, compose("Provenance and sign-off")), footer))
     return Document(TITLE, facts, tuple(pages), footer, timestamp=_timestamp(found.provenance))
