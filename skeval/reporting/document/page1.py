@@ -52,7 +52,6 @@ from skeval.reporting.document.spans import Text
 from skeval.reporting.document.stated_release import release_block, threshold_limits
 
 _PERCENT_TICKS = tuple((float(x), f"{x}%" if x % 50 == 0 else "") for x in range(0, 101, 25))
-_LAST_PAGE = 8
 _MAX_NAME, _MAX_NAME_IN_NOTE, _MAX_ROW_LABEL, _MAX_COLUMN_LABEL = 24, 14, 9, 10  # letters
 
 
@@ -68,7 +67,7 @@ def decision_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Pag
             facts,
         )
     ]
-    if release := release_block(found.results, f"page {_LAST_PAGE}"):
+    if release := release_block(found.results, "see the last page"):
         blocks.append(release)
     blocks += [_tiles(found), privacy_rows(found), fidelity_rows(found)]
     if found.loss is not None:
@@ -251,6 +250,6 @@ def _heat_cell(share: float | None) -> HeatCell:
 
 def _checks(found: Findings) -> Iterator[Text]:
     if found.unexamined:
-        yield check_columns(found.unexamined, _LAST_PAGE)
+        yield check_columns(found.unexamined)
     if found.doubtful:
-        yield check_types(found.doubtful, _LAST_PAGE)
+        yield check_types(found.doubtful)

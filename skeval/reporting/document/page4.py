@@ -13,7 +13,7 @@ from skeval.reporting.document.blocks import (
     Page,
     Paragraphs,
 )
-from skeval.reporting.document.columns import ColumnFinding, find_columns
+from skeval.reporting.document.columns import ColumnFinding, Shares, find_columns
 from skeval.reporting.document.drawings.overlay import Overlay
 from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.numbers import hundredths
@@ -46,8 +46,8 @@ def columns_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
 def _rows(findings: list[ColumnFinding]) -> ColumnRows:
     ends = [100.0 * end for one in findings for end in (one.value, one.unseen or one.value)]
     low = max(0.0, 10.0 * math.floor((min(ends) - 1.0) / 10.0))
-    step = max(1, round((100 - low) / 4))
-    ticks = tuple((float(x), f"{x:g}") for x in range(int(low), 101, step))
+    places = [low + part * (100.0 - low) / 4.0 for part in range(5)]
+    ticks = tuple((x, f"{x:g}" if i % 2 == 0 else "") for i, x in enumerate(places))
     return ColumnRows(
         "columns",
         ("Column", "real rows filled, synthetic line, unseen dashed", "", "synth.", "unseen"),
@@ -60,7 +60,7 @@ def _rows(findings: list[ColumnFinding]) -> ColumnRows:
 
 def _row(finding: ColumnFinding) -> ColumnRow:
     shares, unseen = finding.shares, finding.unseen
-    svg = Overlay(shares.real, shares.synthetic, shares.unseen).to_svg() if shares else ""
+    svg = _draw(shares) if shares else ""
     row = ComparisonRow(
         (name(finding.column),),
         say.column_sentence(finding),
@@ -73,3 +73,11 @@ def _row(finding: ColumnFinding) -> ColumnRow:
     )
     words = f"similarity {row.shown} of 100, unseen rows {row.shown_reference}"
     return ColumnRow(row, compose(finding.kind), svg, f"Distribution of one column: {words}.")
+
+
+def _draw(shares: Shares) -> str:
+    """Return the distribution, without places at the end that are empty in all tables."""
+    n = len(shares.real)
+    while n > 1 and not any(one[n - 1] for one in (shares.real, shares.synthetic)):
+        n -= 1
+    return Overlay(shares.real[:n], shares.synthetic[:n], shares.unseen[:n]).to_svg()

@@ -37,8 +37,14 @@ def pairs_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
 
 def _pair_row(pair: PairMap) -> PictureRow:
     words = plain(say.pair_title(pair))
-    pictures = _three(pair.real, pair.synthetic, AMOUNT, None, f"Joint distribution of {words}")
+    real, synthetic = _turn(pair.real), _turn(pair.synthetic)
+    pictures = _three(real, synthetic, AMOUNT, None, f"Joint distribution of {words}")
     return PictureRow(say.pair_title(pair), say.pair_sentence(pair), pictures)
+
+
+def _turn(matrix: Matrix) -> Matrix:
+    """Return the matrix with its rows across, and its columns from the bottom up."""
+    return tuple(reversed(tuple(zip(*matrix, strict=True))))
 
 
 def _matrices(associations: Associations) -> PictureRows:

@@ -10,12 +10,16 @@ from typing import Any
 from skeval.reporting.document.blocks import Document
 from skeval.reporting.typesetting.compiler import compile_pdf, compile_png
 from skeval.reporting.typesetting.fonts import font_families
-from skeval.reporting.typesetting.letters import make_printable, map_texts
+from skeval.reporting.typesetting.letters import has_code_points, make_printable, map_texts
 from skeval.results.suite_result import SuiteResult
 
 MAIN = "report.typ"
 ATTACHMENT = "results.json"
 HASH_PREFIX = "results sha256:"
+_NO_LETTERS = (
+    "Letters without a font are printed as code points. Chinese, Japanese and Korean letters need "
+    "pip install 'skeval[cjk]'."
+)
 _TEMPLATES = ("look.typ", "rows.typ", "blocks.typ")
 
 
@@ -35,6 +39,7 @@ def _job(document: Document, results: str) -> dict[str, str]:
     templates = {name: (folder / name).read_text(encoding="utf-8") for name in _TEMPLATES}
     main = (folder / MAIN).read_text(encoding="utf-8")
     content: dict[str, Any] = map_texts(document.to_dict(), make_printable)
+    content["letters"] = _NO_LETTERS if has_code_points(content) else ""
     content["fonts"] = [family.name for family in font_families()]
     content["description"] = f"{HASH_PREFIX}{hashlib.sha256(results.encode()).hexdigest()}"
     return {

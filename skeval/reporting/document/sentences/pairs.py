@@ -25,15 +25,14 @@ def pairs_title(fidelity: FidelityFindings) -> Text:
 def pairs_deck(fidelity: FidelityFindings) -> Text:
     """Return what the comparison with unseen rows shows."""
     outcome = fidelity.get(Scale.PAIRS).outcome
-    return {
-        Outcome.BELOW: compose(
-            "The difference is significant: relations between columns are lost."
-        ),
-        Outcome.CLOSER: compose(
-            "Pairs are closer to the training data than unseen rows are, which indicates memorizing."
-        ),
-        Outcome.AS_GOOD: compose("The difference is within chance."),
-    }.get(outcome, ())
+    if outcome is Outcome.BELOW:
+        return compose("The difference is significant. Relations between columns are lost.")
+    if outcome is Outcome.CLOSER:
+        return compose(
+            "Pairs are closer to the training data than unseen rows are, which indicates "
+            "memorizing."
+        )
+    return compose("The difference is within chance.") if outcome is Outcome.AS_GOOD else ()
 
 
 def pair_title(pair: PairMap) -> Text:
@@ -51,16 +50,16 @@ def pair_sentence(pair: PairMap) -> Text:
     if math.isnan(pair.real_association + pair.synthetic_association):
         return similar
     real, left = score(pair.real_association), score(pair.synthetic_association)
-    return paragraph(
-        similar, compose(f"Association {real} in real rows, {left} in synthetic rows.")
-    )
+    lost = compose(f"Association {real} in real rows, {left} in synthetic rows.")
+    return paragraph(similar, lost)
 
 
 def pairs_note() -> Text:
     """Return how to read the maps."""
     return compose(
-        "Darker cells have more rows. In the third map, orange cells have more synthetic rows and "
-        "purple cells fewer. Cells with fewer than 10 rows are empty."
+        "The first column runs across, the second up. Darker cells have more rows. In the third "
+        "map, orange cells have more synthetic rows and purple cells fewer. Cells with fewer than "
+        "10 rows are empty."
     )
 
 

@@ -44,28 +44,27 @@ def untested_sentence(untested: Untested, noun: Noun) -> Text:
     )
 
 
-def check_columns(columns: Sequence[str], page: int | None) -> Text:
+def check_columns(columns: Sequence[str]) -> Text:
     """Return which columns no test examined."""
-    return compose("No test examined {columns}.", columns=_some(columns, page))
+    return compose("No test examined {columns}.", columns=_some(columns))
 
 
-def check_types(columns: Sequence[str], page: int | None) -> Text:
+def check_types(columns: Sequence[str]) -> Text:
     """Return which columns may have another type than inferred."""
-    return compose("The type of {columns} is in doubt.", columns=_some(columns, page))
+    return compose("The type of {columns} is in doubt.", columns=_some(columns))
 
 
-def check_missing(columns: Sequence[str], page: int | None) -> Text:
+def check_missing(columns: Sequence[str]) -> Text:
     """Return in which columns cells that cannot be read count as missing."""
     return compose(
-        "Cells of {columns} that cannot be read count as missing.", columns=_some(columns, page)
+        "Cells of {columns} that cannot be read count as missing.", columns=_some(columns)
     )
 
 
-def _some(columns: Sequence[str], page: int | None, most: int = 3) -> Text:
+def _some(columns: Sequence[str], most: int = 3) -> Text:
     shown = names(columns[:most], most)
     more = len(columns) - most
     if more <= 0:
         return shown
-    where = f", page {page}" if page else ""
     listed = (span for one in columns[:most] for span in (name(one), Span(", ")))
-    return (*listed, Span(f"and {more:,} more{where}"))
+    return (*listed, Span(f"and {more:,} more, see the last page"))

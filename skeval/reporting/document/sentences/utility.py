@@ -45,9 +45,8 @@ def _meaning(utility: UtilityFindings) -> Text:
         return ()
     is_area = utility.scoring == "roc_auc"
     if is_area and utility.value - 0.5 < _MAX_LEFT * (utility.trained_on_real - 0.5):
-        return compose(
-            "Nearly nothing that predicts {target} is left.", target=name(utility.target)
-        )
+        target = name(utility.target)
+        return compose("Nearly nothing that predicts {target} is left.", target=target)
     return compose("The difference is significant.")
 
 
