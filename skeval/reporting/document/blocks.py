@@ -65,7 +65,7 @@ class Release(Block):
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """One value beside its reference on a common axis."""
+    """One value next to its reference on a common axis."""
 
     label: Text
     note: Text

@@ -76,7 +76,7 @@ def _shortfall(name: str, result: Result) -> Shortfall | None:
 
 @dataclass(frozen=True)
 class UtilityFindings:
-    """What a model learns from the synthetic rows, beside one that learns from training rows."""
+    """What a model learns from the synthetic rows, next to one that learns from training rows."""
 
     outcome: Outcome
     target: str = ""

@@ -1,4 +1,4 @@
-"""The findings on fidelity: five values on one scale of 100 beside those of unseen rows."""
+"""The findings on fidelity: five values on one scale of 100 next to those of unseen rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True)
 class Kept:
-    """One value of 100 beside that of unseen rows."""
+    """One value of 100 next to that of unseen rows."""
 
     scale: Scale
     outcome: Outcome

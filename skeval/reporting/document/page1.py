@@ -83,7 +83,7 @@ def decision_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Pag
 
 
 def _headline_outcome(found: Findings) -> Outcome:
-    """Return the outcome whose shape stands beside the headline."""
+    """Return the outcome whose shape is next to the headline."""
     privacy = found.privacy
     if privacy.has_copies and privacy.strength is not Strength.SEVERE and not privacy.is_shifted:
         return Outcome.COPIES

@@ -80,7 +80,7 @@ class PrivacyFindings:
 
     @property
     def n_copies(self) -> int:
-        """How many units of the training data are copied, whatever chance explains."""
+        """How many units of the training data are copied, by chance or not."""
         counts = (one for one in self.counted if not one.form.startswith("near"))
         return max((one.train.n for one in counts), default=0)
 
@@ -176,7 +176,7 @@ def _answer(
 
 def _rank(trial: Trial) -> tuple[bool, bool, float, float]:
     """Order significant trials by their excess, and others by their p-value, then by excess."""
-    # Each significant test is a leak whatever its p-value. The largest excess makes the headline,
+    # Each significant test is a leak, however small its p-value is. The largest excess makes the headline,
     # so that its row must show it. A rate in which rare values count more is not one of records.
     p_value = math.inf if math.isnan(trial.p_value) else trial.p_value
     excess = 0.0 if math.isnan(trial.excess) else trial.excess

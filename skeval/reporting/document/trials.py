@@ -44,7 +44,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Trial:
-    """An attack or a test: its rate on the training data beside its rate without knowledge."""
+    """An attack or a test: its rate on the training data next to its rate without knowledge."""
 
     question: Question
     result: str

@@ -12,7 +12,7 @@ from skeval.reporting.document.spans import Text, compose, name, paragraph
 
 
 def pairs_title(fidelity: FidelityFindings) -> Text:
-    """Return how many of 100 the pairs reach, beside unseen rows."""
+    """Return how many of 100 the pairs reach, next to unseen rows."""
     pairs = fidelity.get(Scale.PAIRS)
     if not pairs.result:
         return compose("Pairs of columns")

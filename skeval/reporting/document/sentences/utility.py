@@ -51,7 +51,7 @@ def _meaning(utility: UtilityFindings) -> Text:
 
 
 def value_sentence(value: float, baseline: float | None) -> Text:
-    """Return a value beside that of real rows."""
+    """Return a value next to that of real rows."""
     if baseline is None or math.isnan(baseline):
         return compose(f"{score(value)}; there is no value of real rows.")
     return compose(f"{score(value)}, real rows {score(baseline)}.")
