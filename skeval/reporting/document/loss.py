@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval.reporting.document.details import mapping_at, texts_at
+from skeval.reporting.document.details import mapping_at, number_at, texts_at
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.utils.formatting import as_float
@@ -43,6 +43,8 @@ class PairLoss:
     real: tuple[tuple[float | None, ...], ...]
     synthetic: tuple[tuple[float | None, ...], ...]
     is_of_row: bool  # percentages of the rows with the category of the row, not of all rows
+    invented: tuple[tuple[bool, ...], ...] = ()  # cells that no real row fills
+    invented_share: float = 0.0
     real_association: float = math.nan
     synthetic_association: float = math.nan
 
@@ -50,6 +52,20 @@ class PairLoss:
     def names(self) -> tuple[str, str]:
         """The two columns."""
         return self.columns.column, self.rows.column
+
+    @property
+    def largest_invention(self) -> tuple[str, str, float] | None:
+        """The row, the column and the synthetic share of the largest cell that is invented."""
+        cells = [
+            (share, row, column)
+            for row, shares, flags in zip(
+                self.rows.labels, self.synthetic, self.invented, strict=True
+            )
+            for column, share, is_invented in zip(self.columns.labels, shares, flags, strict=True)
+            if is_invented and share is not None
+        ]
+        share, row, column = max(cells, default=(0.0, "", ""))
+        return (row, column, share) if cells else None
 
     @property
     def is_lost(self) -> bool:
@@ -122,7 +138,8 @@ def _read_pair(pair: Mapping[str, Any], details: Mapping[str, Any]) -> PairLoss 
     if len({table.shape for table in tables.values()}) != 1 or tables["train"].ndim != 2:
         return None
     first, second = (_read_axis(name, axis) for name, axis in zip(names, axes, strict=True))
-    if len(first.labels) < len(second.labels):  # the longer axis runs down the page
+    is_turned = len(first.labels) < len(second.labels)  # the longer axis runs down the page
+    if is_turned:
         first, second = second, first
         tables = {role: table.T for role, table in tables.items()}
     rows = _shorten(first, tables["train"].sum(axis=1), _MAX_ROWS)
@@ -135,11 +152,29 @@ def _read_pair(pair: Mapping[str, Any], details: Mapping[str, Any]) -> PairLoss 
     shares = {role: _sum_places(table, rows, columns) for role, table in tables.items()}
     totals = {role: _row_totals(rows, role, details) for role in shares}
     is_of_row = all(total is not None for total in totals.values())
-    shown = {
-        role: _to_cells(share, totals[role] if is_of_row else None)
-        for role, share in shares.items()
-    }
-    return PairLoss(rows, columns, shown["train"], shown["synthetic"], is_of_row)
+    real, synthetic = (
+        _to_cells(shares[role], totals[role] if is_of_row else None) for role in shares
+    )
+    invented = _invented(pair, rows, columns, is_turned=is_turned)
+    share = number_at(pair, "invented", "share")
+    share = 0.0 if math.isnan(share) else share
+    return PairLoss(rows, columns, real, synthetic, is_of_row, invented, share)
+
+
+def _invented(
+    pair: Mapping[str, Any], rows: Axis, columns: Axis, *, is_turned: bool
+) -> tuple[tuple[bool, ...], ...]:
+    """Return which shown cells consist of cells that synthetic rows fill and no real row does."""
+    known = mapping_at(pair, "invented").get("cells")
+    cells = (
+        {tuple(cell) for cell in known} if isinstance(known, list | tuple | np.ndarray) else set()
+    )
+    if is_turned:
+        cells = {cell[::-1] for cell in cells}
+    return tuple(
+        tuple(all((i, j) in cells for i in down for j in across) for across in columns.places)
+        for down in rows.places
+    )
 
 
 def _read_axis(column: str, axis: Any) -> Axis:

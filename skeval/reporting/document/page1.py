@@ -236,16 +236,29 @@ def _loss(loss: PairLoss, found: Findings) -> HeatTables:
         tuple(shorten_end(label, _MAX_ROW_LABEL) for label in loss.rows.labels),
         tuple(shorten_end(label, _MAX_COLUMN_LABEL) for label in loss.columns.labels),
         (
-            ("Real", tuple(tuple(map(_heat_cell, row)) for row in loss.real)),
-            ("Synthetic", tuple(tuple(map(_heat_cell, row)) for row in loss.synthetic)),
+            ("Real", _heat_cells(loss.real, loss, is_real=True)),
+            ("Synthetic", _heat_cells(loss.synthetic, loss, is_real=False)),
         ),
     )
 
 
-def _heat_cell(share: float | None) -> HeatCell:
+def _heat_cells(
+    shares: tuple[tuple[float | None, ...], ...], loss: PairLoss, *, is_real: bool
+) -> tuple[tuple[HeatCell, ...], ...]:
+    return tuple(
+        tuple(
+            _heat_cell(share, is_invented, is_real) for share, is_invented in zip(*row, strict=True)
+        )
+        for row in zip(shares, loss.invented, strict=True)
+    )
+
+
+def _heat_cell(share: float | None, is_invented: bool, is_real: bool) -> HeatCell:
+    if is_invented and is_real:
+        return HeatCell("0", 0.0)  # known to be 0, and not a few rows
     if share is None:
         return HeatCell("", None)
-    return HeatCell(f"{100.0 * share:.0f}", round(share, 4))
+    return HeatCell(f"{100.0 * share:.0f}", round(share, 4), is_invented)
 
 
 def _checks(found: Findings) -> Iterator[Text]:

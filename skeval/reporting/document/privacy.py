@@ -176,8 +176,9 @@ def _answer(
 
 def _rank(trial: Trial) -> tuple[bool, bool, float, float]:
     """Order significant trials by their excess, and others by their p-value, then by excess."""
-    # Each significant test is a leak, however small its p-value is. The largest excess makes the headline,
-    # so that its row must show it. A rate in which rare values count more is not one of records.
+    # Each significant test is a leak, however small its p-value is. The largest excess makes the
+    # headline, so that its row must show it. A rate in which rare values count more is not one of
+    # records.
     p_value = math.inf if math.isnan(trial.p_value) else trial.p_value
     excess = 0.0 if math.isnan(trial.excess) else trial.excess
     if trial.is_significant:

@@ -102,7 +102,7 @@ def _trials_of(name: str, result: Result, verdict: Verdict) -> Iterator[Trial]:
     # the correction over the suite is passed on to each attack of the metric
     own = result.p_value if result.p_value else math.nan
     factor = max(1.0, p_value / own) if not math.isnan(p_value / own) else 1.0
-    tested = str(result.details.get("surest_attack", ""))
+    surest = str(result.details.get("surest_attack", ""))
     for mode, attack in attacks:
         trial = _trial_of_attack(name, mode, attack, result)
         if trial is None:
@@ -110,12 +110,10 @@ def _trials_of(name: str, result: Result, verdict: Verdict) -> Iterator[Trial]:
         corrected = min(1.0, factor * number_at(attack, "p_adjusted"))
         if len(attacks) == 1:
             corrected = p_value
-        is_significant = is_alarm and (corrected <= verdict.level or mode == tested)
+        is_significant = is_alarm and (corrected <= verdict.level or mode == surest)
         trial = replace(trial, p_value=corrected, is_significant=is_significant)
-        if mode == tested:
-            yield _with_tested_numbers(trial, result)
-        else:
-            yield _without_untested_numbers(trial, attack)
+        tested = _tested_rates(attack, result if mode == surest or len(attacks) == 1 else None)
+        yield _with_tested_rates(trial, attack, tested)
 
 
 def _attacks(result: Result) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -170,32 +168,43 @@ def _places_of(attack: Mapping[str, Any]) -> tuple[Place, ...]:
     return tuple(sorted(worse, key=lambda one: (one.n_holdout - one.n_train, one.column)))
 
 
-def _with_tested_numbers(trial: Trial, result: Result) -> Trial:
-    """Return the trial with the numbers that were tested, which may be those of some guesses."""
-    tested = result.contrast
-    if tested is None or (
-        abs(tested.observed - trial.observed) <= _SAME
-        and abs(tested.expected - (trial.expected or 0.0)) <= _SAME
-    ):
+def _tested_rates(attack: Mapping[str, Any], result: Result | None) -> tuple[float, float] | None:
+    """Return the two rates that were tested, if the results state them."""
+    observed, expected = (number_at(attack, "tested", end) for end in ("observed", "expected"))
+    if not math.isnan(observed + expected):
+        return observed, expected
+    if result is None or result.contrast is None:  # results of an earlier version
+        return None
+    return result.contrast.observed, result.contrast.expected
+
+
+def _with_tested_rates(
+    trial: Trial, attack: Mapping[str, Any], tested: tuple[float, float] | None
+) -> Trial:
+    """Return the trial with the rates that were tested, which may be those of some guesses."""
+    if not trial.is_significant:
+        return trial
+    if tested is None:
+        confident, p_value = (
+            number_at(attack, "abstaining", "p_value"),
+            number_at(attack, "p_value"),
+        )
+        if confident <= p_value and number_at(attack, "abstaining", "clearest") < 1.0:
+            return replace(trial, is_of_most_confident=True, has_tested_numbers=False)
+        return trial
+    plain = trial.observed, trial.expected or 0.0
+    if max(abs(a - b) for a, b in zip(plain, tested, strict=True)) <= _SAME:
         return trial
     return replace(
         trial,
-        observed=tested.observed,
-        expected=tested.expected,
+        observed=tested[0],
+        expected=tested[1],
         interval=None,
         expected_interval=None,
         counts=None,
         expected_counts=None,
         is_of_most_confident=True,
     )
-
-
-def _without_untested_numbers(trial: Trial, attack: Mapping[str, Any]) -> Trial:
-    """Return the trial; if its most confident guesses are significant, its rates are not theirs."""
-    confident, p_value = number_at(attack, "abstaining", "p_value"), number_at(attack, "p_value")
-    if not trial.is_significant or not confident <= p_value:
-        return trial
-    return replace(trial, is_of_most_confident=True, has_tested_numbers=False)
 
 
 def _single_trial(name: str, result: Result, p_value: float, is_alarm: bool) -> Iterator[Trial]:

@@ -153,7 +153,8 @@ def attack(risk: str, own: float, other: float, p_value: float = 0.8) -> dict[st
         role: {"n": N, "n_success": rate * N, "interval": [max(0.0, rate - 0.03), rate + 0.03]}
         for role, rate in (("attack", own), ("control", other))
     }
-    return {**rates, "risk": risk, "p_value": p_value, "p_adjusted": p_value}
+    tested = {"observed": own, "expected": other}
+    return {**rates, "risk": risk, "p_value": p_value, "p_adjusted": p_value, "tested": tested}
 
 
 def fidelity_results(columns: Sequence[str], *, has_holdout: bool) -> dict[str, Result]:
@@ -169,6 +170,7 @@ def fidelity_results(columns: Sequence[str], *, has_holdout: bool) -> dict[str, 
             {"kind": "categorical", "labels": ["Lyon", "Porto"], "edges": None},
         ],
         "shares": {"train": shares, "synthetic": shares[::-1][1:] + shares[-1:]},
+        "invented": {"cells": [[2, 1]], "share": 0.2},
     }
     metrics = (
         ("ks", "KSComplement", 0.99, 0.984, (-0.01, 0.02), {}),

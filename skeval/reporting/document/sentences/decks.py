@@ -80,8 +80,8 @@ _CASES = {
     "data than to unseen rows; **{b} of 100** are expected by chance.",
 }
 _CONFIDENT = (
-    "The clearest case: the most confident guesses of {column} are correct for **{a} of 100** "
-    "{many} in the training data and for **{b} of 100** unseen {many}."
+    "The clearest case: of the most confident guesses of {column}, **{a} of 100** are correct and "
+    "about training {many}, **{b} of 100** correct and about unseen {many}."
 )
 _BY_RARITY = (
     "The clearest case: **{a} of 100** training {many} have values of {column} that occur in the "

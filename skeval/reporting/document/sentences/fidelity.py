@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from skeval.reporting.document.fidelity import FidelityFindings, Kept, Scale
 from skeval.reporting.document.loss import PairLoss
+from skeval.reporting.document.numbers import whole_percent
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.spans import Text, compose, name, paragraph
 
@@ -76,4 +77,28 @@ def loss_note(loss: PairLoss) -> Text:
     if not loss.is_of_row:
         template = "All rows by {column} and {row}, in %."
     what = compose(template, row=name(loss.rows.column), column=name(loss.columns.column))
-    return paragraph(what, compose("Cells with fewer than 10 rows are empty."))
+    return paragraph(what, invention_sentence(loss) or _empty_cells(loss))
+
+
+def _empty_cells(loss: PairLoss) -> Text:
+    has_empty = any(share is None for row in (*loss.real, *loss.synthetic) for share in row)
+    return compose("Cells with fewer than 10 rows are empty.") if has_empty else ()
+
+
+def invention_sentence(loss: PairLoss) -> Text:
+    """Return the largest combination that synthetic rows have and no real row has."""
+    largest = loss.largest_invention
+    if largest is None:
+        return ()
+    row, column, share = largest
+    if not loss.is_of_row:
+        return compose(
+            "Framed: {share} of synthetic rows have combinations that no real row has.",
+            share=whole_percent(loss.invented_share),
+        )
+    return compose(
+        "Framed: {share} of synthetic rows with {row} have {column}; no real row does.",
+        share=whole_percent(share),
+        row=name(row),
+        column=name(column),
+    )
