@@ -11,6 +11,7 @@ import pytest
 
 from skeval import SuiteResult
 from skeval.reporting.document.blocks import (
+    Cell,
     Comparison,
     ComparisonRow,
     Document,
@@ -44,6 +45,8 @@ def sentences(content: Any) -> Iterator[str]:
     """Yield the texts of blocks in their order."""
     if isinstance(content, tuple) and content and all(isinstance(one, Span) for one in content):
         yield plain(content)
+    elif isinstance(content, tuple) and content and all(isinstance(c, Cell) for c in content):
+        yield " | ".join(plain(cell.text) for cell in content)
     elif isinstance(content, str):
         yield content
     elif isinstance(content, tuple):

@@ -56,7 +56,7 @@ def curves_alternative(medians: Sequence[tuple[str, float]]) -> str:
 
 def exposed_sentence(group: ExposedGroup, noun: Noun) -> Text:
     """Return which records are most exposed, and how much more than all."""
-    low, high = (f"{end:.2f}" for end in group.interval)
+    low, high = map(rate, group.interval)
     return compose(
         "Most exposed: {who}. The attack names the training {one} of two in {auc} of cases "
         "({low} to {high}; all {many}: {all}).",
