@@ -97,8 +97,11 @@ def invention_sentence(loss: PairLoss) -> Text:
             share=whole_percent(loss.invented_share),
         )
     return compose(
-        "Framed: {share} of synthetic rows with {row} have {column}; no real row does.",
+        "Framed: {share} of synthetic rows with {rows} {row} have {columns} {column}. No real row "
+        "does.",
         share=whole_percent(share),
+        rows=name(loss.rows.column),
         row=name(row),
+        columns=name(loss.columns.column),
         column=name(column),
     )
