@@ -84,6 +84,9 @@ def find_all(results: SuiteResult) -> Findings:
 
 def _noun(provenance: Provenance | None) -> Noun:
     release = provenance.release if provenance is not None else None
+    if release is not None and release.noun:
+        one, _, many = (part.strip() for part in release.noun.partition(","))
+        return Noun(one, many or f"{one}s")
     return Noun("subject", "subjects") if release and release.unit == "subject" else Noun()
 
 

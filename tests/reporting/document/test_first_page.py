@@ -206,3 +206,19 @@ def test_columns_of_a_leak_come_from_significant_attacks_only() -> None:
     none: Headline = block(first_page(release("none")), "headline")
     assert f"shows most in {COLUMNS[0]}." in plain(leak.deck)
     assert "shows most" not in plain(none.deck)
+
+
+@pytest.mark.parametrize(
+    ("stated", "label", "plural"),
+    [
+        (Release(noun="flight"), "Pick out one flight", "flights"),
+        (Release(noun="person, people"), "Pick out one person", "people"),
+        (Release(unit="subject"), "Pick out one subject", "subjects"),
+    ],
+)
+def test_noun_of_the_release_file(stated: Release, label: str, plural: str) -> None:
+    page = first_page(release("leak", stated=stated))
+    rows: Comparison = block(page, "privacy")
+    found: Headline = block(page, "headline")
+    assert plain(rows.groups[0].rows[0].label) == label
+    assert f"about training {plural} than about unseen {plural}" in plain(found.deck)
