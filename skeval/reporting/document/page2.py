@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from skeval.reporting.document.blocks import (
     Block,
@@ -29,6 +30,7 @@ from skeval.reporting.document.spans import Text, compose
 from skeval.reporting.document.trials import Trial
 
 MAX_ROWS = 22
+_MAX_LETTERS, _SECOND_LINE = 26, 0.4  # of a name on one line; height of a further line in rows
 _OF_RECORDS = (Question.PICK_OUT, Question.GUESS, Question.LINK, Question.COMPLETE)
 
 
@@ -56,7 +58,8 @@ def attacks_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
 
 
 def _attack_rows(trials: Sequence[Trial], found: Findings) -> Comparison:
-    shown, hidden = trials[:MAX_ROWS], trials[MAX_ROWS:]
+    n_shown = _n_rows_on_page(trials)
+    shown, hidden = trials[:n_shown], trials[n_shown:]
     ends = [
         end
         for trial in shown
@@ -87,6 +90,12 @@ def _attack_rows(trials: Sequence[Trial], found: Findings) -> Comparison:
         alternative="Rates of attacks on training and on unseen records.",
         more=say.further_attacks(hidden) if hidden else (),
     )
+
+
+def _n_rows_on_page(trials: Sequence[Trial]) -> int:
+    """Return how many rows the page has room for, by the number of lines of their names."""
+    lines = (1.0 + _SECOND_LINE * (len(trial.column) > _MAX_LETTERS) for trial in trials)
+    return sum(place <= MAX_ROWS for place in accumulate(lines))
 
 
 def _attack_row(trial: Trial, found: Findings) -> ComparisonRow:

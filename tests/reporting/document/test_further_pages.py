@@ -172,3 +172,16 @@ def test_documents_are_plain_data() -> None:
 def test_sizes_are_stated() -> None:
     document = make_document(detailed())
     assert plain(document.facts[2]) == f"{N} training, {N} unseen and {N} synthetic rows"
+
+
+def test_attacks_with_long_names_fit_on_their_page() -> None:
+    many = tuple(f"column_{i:02d}" for i in range(40))
+    rows: Comparison = block(make_document(release("leak", many)).pages[1], "attacks")
+    assert len(rows.groups[0].rows) == 22
+    assert (
+        plain(rows.more)
+        == "20 further attacks have a difference of 0.0 points. None is significant."
+    )
+    long = tuple(f"{name}_of_which_the_name_is_long" for name in many)
+    rows = block(make_document(release("leak", long)).pages[1], "attacks")
+    assert len(rows.groups[0].rows) == 16
