@@ -9,6 +9,7 @@ from skeval.reporting.document.spans import Span
 NOTHING = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_MIN_SHOWN, _MAX_WRITTEN_OUT = 0.001, 1e9
 _NARROW = 0.01  # width of an interval below which a score has three decimals
 
 
@@ -66,6 +67,10 @@ def score(value: float | None, interval: tuple[float, float] | None = None) -> s
         return NOTHING
     if math.isinf(value):
         return "\N{INFINITY}" if value > 0 else f"{_MINUS}\N{INFINITY}"
+    if abs(value) >= _MAX_WRITTEN_OUT:
+        return f"{value:.2e}".replace("-", _MINUS, 1) if value < 0 else f"{value:.2e}"
+    if 0.0 < abs(value) < _MIN_SHOWN:
+        return f"<{_MIN_SHOWN:g}" if value > 0 else f">{_MINUS}{_MIN_SHOWN:g}"
     narrow = interval is not None and 0.0 < interval[1] - interval[0] < _NARROW
     digits = 3 if narrow else 2
     text = f"{abs(value):,.{digits}f}"

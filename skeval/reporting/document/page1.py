@@ -52,7 +52,7 @@ from skeval.reporting.document.spans import Text
 from skeval.reporting.document.stated_release import release_block, threshold_limits
 
 _PERCENT_TICKS = tuple((float(x), f"{x}%" if x % 50 == 0 else "") for x in range(0, 101, 25))
-_MAX_NAME, _MAX_NAME_IN_NOTE, _MAX_ROW_LABEL, _MAX_COLUMN_LABEL = 24, 14, 9, 10  # letters
+_MAX_NAME, _MAX_NAME_IN_NOTE, _MAX_ROW_LABEL, _MAX_COLUMN_LABEL = 24, 14, 10, 10  # letters
 
 
 def decision_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Page:

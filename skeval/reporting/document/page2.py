@@ -39,7 +39,7 @@ def attacks_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     trials = [
         trial
         for trial in found.privacy.trials
-        if trial.question in _OF_RECORDS and trial.expected is not None and trial.is_share
+        if trial.question in _OF_RECORDS and trial.expected is not None
     ]
     trials.sort(key=lambda one: (not one.is_significant, not one.has_tested_numbers, -one.excess))
     if not trials:
@@ -151,7 +151,7 @@ def _membership(found: Findings) -> Figure | None:
 def _risks(found: Findings) -> Entries:
     entries = []
     for question, title in say.RISK_TITLES.items():
-        own = [t for t in found.privacy.trials if t.question is question and t.is_share]
+        own = [t for t in found.privacy.trials if t.question is question and t.expected is not None]
         outcome = say.risk_outcome(own)
         gap = max((t.excess for t in own if t.is_significant), default=0.0)
         answer = f"leak: {points(gap)} points" if outcome is Outcome.LEAK else outcome.word

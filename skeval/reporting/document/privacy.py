@@ -108,7 +108,7 @@ def find_privacy(results: SuiteResult) -> PrivacyFindings:
     """Return what the results show of privacy."""
     verdict = results.verdict()
     trials = collect_trials(results, verdict)
-    significant = [t for t in trials if t.is_significant and t.is_share]
+    significant = [trial for trial in trials if trial.is_significant]
     clearest = min(significant, key=_rank, default=None)
     counted = tuple(dict.fromkeys(one for result in results.values() for one in result.copies))
     copies = tuple(one for one in counted if one.train.beyond_chance)
@@ -157,7 +157,7 @@ def _distinct(results: SuiteResult, names: Iterable[str]) -> list[str]:
 def _answer(
     question: Question, trials: Iterable[Trial], results: SuiteResult, copies: tuple[Copies, ...]
 ) -> Answer:
-    own = [trial for trial in trials if trial.question is question and trial.is_share]
+    own = [trial for trial in trials if trial.question is question]
     copied = copies[0] if copies and question is Question.COPIES else None
     if not own:
         outcome = Outcome.COPIES if copied else Outcome.NOT_EVALUATED

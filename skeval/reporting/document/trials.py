@@ -63,7 +63,6 @@ class Trial:
     columns: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
     is_of_most_confident: bool = False
-    is_share: bool = True
     is_weighted: bool = False
     has_tested_numbers: bool = True
 
@@ -75,7 +74,7 @@ class Trial:
     @property
     def is_rate_of_records(self) -> bool:
         """Whether the excess is one of records, in points, and is the one that was tested."""
-        return self.is_share and self.has_tested_numbers and not self.is_weighted
+        return self.has_tested_numbers and not self.is_weighted
 
     @property
     def is_tested(self) -> bool:
@@ -210,9 +209,19 @@ def _with_tested_rates(
 def _single_trial(name: str, result: Result, p_value: float, is_alarm: bool) -> Iterator[Trial]:
     """Yield the one test of a metric, if it compared two rates or has a rate of copies."""
     question, tested = question_of(result), result.contrast
-    if tested is None:
-        if question is Question.COPIES and 0.0 <= result.value <= 1.0:
-            yield Trial(question, name, result.metric, result.value, interval=result.interval)
+    if tested is None or not tested.share:
+        is_rate = question is Question.COPIES and 0.0 <= result.value <= 1.0
+        if is_rate or not math.isnan(p_value):
+            yield Trial(
+                question,
+                name,
+                result.metric,
+                result.value,
+                interval=result.interval,
+                p_value=p_value,
+                is_significant=is_alarm,
+                has_tested_numbers=is_rate,
+            )
         return
     own = _counts(result.details.get("rates"), "train") or _guessed(result)
     other = _counts(result.details.get("rates"), "holdout")
@@ -232,7 +241,6 @@ def _single_trial(name: str, result: Result, p_value: float, is_alarm: bool) -> 
         is_significant=is_alarm,
         mode=str(result.details.get("kind", "")),
         columns=texts_at(result.details, "columns"),
-        is_share=tested.share,
         is_weighted=result.metric in _WEIGHTED,
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skeval import SuiteResult
+from skeval import Result, SuiteResult
 from skeval.reporting.document.blocks import (
     Cell,
     Comparison,
@@ -22,10 +22,11 @@ from skeval.reporting.document.blocks import (
     Tiles,
 )
 from skeval.reporting.document.report import make_document
+from skeval.reporting.document.sentences.untested import check_types
 from skeval.reporting.document.spans import Span, plain
 from skeval.results.policy import Policy
 from skeval.results.release import Release
-from tests.reporting.document.releases import COLUMNS, STATES, State, release
+from tests.reporting.document.releases import COLUMNS, STATES, State, of_privacy, release
 from tests.snapshots import note
 
 # legends, facts and footer add about fifty words: see the test of the PDF
@@ -222,3 +223,21 @@ def test_noun_of_the_release_file(stated: Release, label: str, plural: str) -> N
     found: Headline = block(page, "headline")
     assert plain(rows.groups[0].rows[0].label) == label
     assert f"about training {plural} than about unseen {plural}" in plain(found.deck)
+
+
+def test_a_test_without_two_rates_has_its_row() -> None:
+    own = Result(3.2, p_value=1e-9, metric="OwnTest", tags=of_privacy("attack"))
+    results = release("none")
+    results = SuiteResult({**results, "own": own}, sizes=results.sizes)
+    page = first_page(results)
+    rows: Comparison = block(page, "privacy")
+    tiles: Tiles = block(page, "tiles")
+    row = rows.groups[0].rows[1]
+    assert (plain(row.note), row.answer, row.value) == ("Own test", "leak", None)
+    assert plain(tiles.tiles[0].evidence).startswith("1 of 5 tests")
+
+
+def test_many_columns_to_check_are_counted() -> None:
+    assert plain(check_types(["a", "b"])) == "The type of a and b is in doubt."
+    many = plain(check_types(list("abcdef")))
+    assert many == "The type of a, b, c and 3 more is in doubt. See the last page."

@@ -44,6 +44,8 @@ def test_score() -> None:
     assert score(0.9876, (0.985, 0.989)) == "0.988"
     assert score(-0.5) == "\N{MINUS SIGN}0.50"
     assert score(12345.678) == "12,345.68"
+    assert score(2.2e-4) == "<0.001"
+    assert score(1.79e308) == "1.79e+308"
     assert score(math.inf) == "\N{INFINITY}"
 
 

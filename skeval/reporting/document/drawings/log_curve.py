@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from skeval.reporting.document.drawings.svg import (
     FAINT,
@@ -79,8 +80,12 @@ class LogCurve:
         yield label(x, y, self.chance, turned=math.degrees(math.atan2(y2 - y1, x2 - x1)))
 
     def _curve(self) -> str:
-        known = zip(self.x, self.y, strict=True)
-        return path([self._place(x, y) for x, y in known if min(x, y) >= self.low], INK, 1.4)
+        # steps, because at a rate between two points the curve has the value of the lower one
+        known = list(zip(self.x, self.y, strict=True))
+        corners = [(x, y) for (_, y), (x, _) in pairwise(known)]
+        steps = [point for pair in zip(known[1:], corners, strict=True) for point in pair[::-1]]
+        places = [self._place(x, y) for x, y in [*known[:1], *steps] if min(x, y) >= self.low]
+        return path(places, INK, 1.4)
 
     def _marks(self) -> Iterator[str]:
         for mark in self.marks:

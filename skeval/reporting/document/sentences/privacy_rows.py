@@ -9,6 +9,7 @@ from skeval.reporting.document.questions import Question
 from skeval.reporting.document.sentences.nouns import Noun
 from skeval.reporting.document.spans import Span, Text, compose, name, names
 from skeval.reporting.document.trials import Trial
+from skeval.utils.formatting import title_of
 
 _LABELS = {
     Question.PICK_OUT: "Pick out one {one}",
@@ -45,6 +46,8 @@ def answer_note(answer: Answer, noun: Noun) -> Text:
     if answer.trial is None:
         return compose(_NOT_RUN[answer.not_run]) if answer.not_run else ()
     trial = answer.trial
+    if not (trial.has_tested_numbers or trial.column):
+        return compose(title_of(trial.metric) if trial.metric else trial.result)
     counted = _counts(trial)
     if answer.question is Question.COPIES:
         return _copies_note(answer, trial)

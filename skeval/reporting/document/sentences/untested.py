@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skeval.reporting.document.sentences.nouns import Noun
-from skeval.reporting.document.spans import Span, Text, compose, name, names, paragraph
+from skeval.reporting.document.spans import Text, compose, names, paragraph
+
+_MAX_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -46,25 +48,16 @@ def untested_sentence(untested: Untested, noun: Noun) -> Text:
 
 def check_columns(columns: Sequence[str]) -> Text:
     """Return which columns no test examined."""
-    return compose("No test examined {columns}.", columns=_some(columns))
+    return _check("No test examined {columns}.", columns)
 
 
 def check_types(columns: Sequence[str]) -> Text:
     """Return which columns may have another type than inferred."""
-    return compose("The type of {columns} is in doubt.", columns=_some(columns))
+    return _check("The type of {columns} is in doubt.", columns)
 
 
-def check_missing(columns: Sequence[str]) -> Text:
-    """Return in which columns cells that cannot be read count as missing."""
-    return compose(
-        "Cells of {columns} that cannot be read count as missing.", columns=_some(columns)
-    )
-
-
-def _some(columns: Sequence[str], most: int = 3) -> Text:
-    shown = names(columns[:most], most)
-    more = len(columns) - most
-    if more <= 0:
-        return shown
-    listed = (span for one in columns[:most] for span in (name(one), Span(", ")))
-    return (*listed, Span(f"and {more:,} more, see the last page"))
+def _check(template: str, columns: Sequence[str]) -> Text:
+    """Return a sentence that names three columns, and where the others are listed."""
+    listed = compose(template, columns=names(columns, _MAX_NAMED))
+    where = compose("See the last page.") if len(columns) > _MAX_NAMED else ()
+    return paragraph(listed, where)
