@@ -431,10 +431,10 @@ def test_the_score_takes_all_that_the_matrix_takes(iris_halves):
 def test_combinations_that_no_real_row_has() -> None:
     kinds = pd.DataFrame({"kind": ["a", "b"] * 50, "place": ["x", "y"] * 50})
     crossed = pd.DataFrame({"kind": ["a", "b"] * 50, "place": ["y"] * 50 + ["x", "y"] * 25})
-    for holdout, cells, share in ((kinds, [[0, 1]], 0.25), (crossed, [], 0.0)):
+    for holdout, places, share in ((kinds, [[0, 1]], 0.25), (crossed, [], 0.0)):
         details = SimilarityScore().fit(kinds, holdout).evaluate(crossed).details
         invented = details["pairs"][0]["invented"]
-        assert invented == {"cells": cells, "share": share}
+        assert invented == {"cells": places, "share": share}
 
 
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
