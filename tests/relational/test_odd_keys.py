@@ -227,19 +227,19 @@ def check_sentence(refused):
     assert re.fullmatch(r"[^\n]{20,}\.", str(refused))
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("odd", [orphans, circle_of_tables])
 def test_odd_keys_everywhere(odd):
     check_answers(*(odd(made(seed)) for seed in range(3)))
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("odd", ODD, ids=lambda odd: odd.__name__)
 def test_odder_keys_everywhere(odd):
     check_answers(*(odd(made(seed)) for seed in range(3)))
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("odd", IN_SYNTHETIC, ids=lambda odd: odd.__name__)
 def test_odd_keys_in_synthetic(odd):
     check_answers(made(0), made(1), odd(made(2)))

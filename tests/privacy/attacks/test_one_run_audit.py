@@ -322,7 +322,7 @@ def by_coins(seed, n_rows):
     return rows[inside], rows[~inside], synthetic
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_release_that_knows_nothing_is_hardly_ever_refuted():
     """At most 5% of releases; of 500 at most 7% by chance."""
     splits = (numbers(seed, 60, 60 if seed % 2 else 45, 50) for seed in range(500))
@@ -331,7 +331,7 @@ def test_release_that_knows_nothing_is_hardly_ever_refuted():
     assert alarms / 500 <= 0.04
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("k_guesses", [None, (30, 0), (0, 30)])
 @pytest.mark.parametrize("attack", ["distance", "ratio", "distance_calibrated"])
 def test_coins_of_a_release_that_knows_nothing(attack, k_guesses):
