@@ -23,7 +23,7 @@ import joblib
 import numpy as np
 import pandas as pd
 
-from skeval.exceptions import MetricWarning, NotRememberedError
+from skeval.exceptions import MetricWarning, NotRememberedError, UnreadCellsWarning
 from skeval.tables.frames import (
     conform,
     learn_levels,
@@ -37,10 +37,9 @@ from skeval.tables.one_table import as_frame
 from skeval.tables.precision import (
     Precision,
     at_precision,
-    coarser_forms,
+    coarser_of_two,
     coarsest,
     form_notices,
-    forms_of,
     stored_precision,
 )
 from skeval.tables.row_hashes import order_of_content, rows_at
@@ -232,8 +231,9 @@ class Context:
         if holdout is not None:
             frames["holdout"] = as_frame(holdout, "holdout")
         read = {role: conform(rows, schema, role) for role, rows in frames.items()}
-        frames = {role: without_unread(frames[role], rows) for role, (rows, _) in read.items()}
-        notices = [notice for _, given in read.values() for notice in given]
+        notices = [notice for _, said in read.values() for notice in said]
+        if any(isinstance(notice, UnreadCellsWarning) for notice in notices):
+            frames = {role: without_unread(frames[role], rows) for role, (rows, _) in read.items()}
         if holdout is not None:
             rows, frames["holdout"], said = with_missing_as_in_train(
                 read["train"][0], read["holdout"][0], frames["holdout"],
@@ -246,11 +246,11 @@ class Context:
             for role, (rows, _) in read.items()
         )
         if holdout is not None:
-            forms = (forms_of(rows) for rows, _ in read.values())
-            coarser = coarser_forms(*forms)
+            coarser = coarser_of_two(*(rows for rows, _ in read.values()))
             precision = coarsest([precision, coarser])
             of_tables = (levels_of(rows, schema) for rows, _ in read.values())
-            notices += form_notices(coarser, respelled_columns(*of_tables))
+            respelled = respelled_columns(*of_tables)
+            notices += form_notices(coarser, respelled) if coarser or respelled else ()
         tables = {role: with_levels(rows, levels) for role, (rows, _) in read.items()}
         if precision:
             tables = {role: at_precision(rows, precision) for role, rows in tables.items()}

@@ -44,6 +44,13 @@ def with_missing_as_in_train(
     # If train contains a level such as "NA" and no missing cell in a column, missing cells of
     # the other table are that level. If train contains missing cells and no such level, the
     # level counts as missing in the other table.
+    names = [
+        name
+        for name in names
+        if not all(_READ_AS_MISSING.isdisjoint(t[name].cat.categories) for t in (train, rows))
+    ]
+    if not names:
+        return rows, given, ()
     rows, given, changed = rows.copy(deep=False), given.copy(deep=False), []
     for name in names:
         of_train, others = _words_of(train[name]), _words_of(rows[name])
