@@ -228,7 +228,8 @@ class ResidualRiskMetric(Metric):
         return self._risk(context, tested=False)
 
     def _evaluate(self, context: Context) -> Result:
-        return self._to_result(self._risk(context, tested=True))
+        result = self._risk(context, tested=True)
+        return replace(result, metric=type(self).__name__, tags=result.tags or self.tags)
 
     def _leak_advice(self, context: Context) -> str:
         return advice_on_leak(context)
