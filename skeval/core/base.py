@@ -28,6 +28,7 @@ from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL
 from skeval.stats.table_differences import Sampled
 from skeval.steps.column_choice import check_measurable
+from skeval.steps.encoded_rows import is_gower
 from skeval.steps.halves import halvings
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import measured_on
@@ -241,7 +242,7 @@ class Metric(FeatureNames, BaseEstimator):
         start = time.perf_counter()
         with sharing(getattr(self, "n_jobs", None)):
             context = measured_on(context, self._scaling)
-            result = self._evaluate(context)
+            result = self._in_relation(context, self._result(context))
             if self.tags.aspect == "privacy":
                 result = keep_in_family(self, context, result)
             if advise and as_float(result.p_value) <= ALARM_LEVEL and not result.advice:
@@ -249,7 +250,8 @@ class Metric(FeatureNames, BaseEstimator):
                 result = replace(result, advice=self._leak_advice(context), refit=again)
         if not np.isnan(result.value):  # else the warnings say why
             result = replace(result, summary=self._summary(result))
-            pooled = pooled_notices(context, getattr(self, "space", None))
+            space = getattr(self, "space", "gower")
+            pooled = () if is_gower(space) else pooled_notices(context, space)
             result = replace(result, warnings=(*result.warnings, *pooled))
         if notices := sample_notices(context) if context.drawn_of else ():
             drawn = {role: (context.n_rows(role), of) for role, of in context.drawn_of.items()}
@@ -319,10 +321,6 @@ class Metric(FeatureNames, BaseEstimator):
         result = computed if isinstance(computed, Result) else Result(computed)
         # a metric whose parameters decide its direction says so in its result
         return replace(result, metric=type(self).__name__, tags=result.tags or self.tags)
-
-    def _evaluate(self, context: Context) -> Result:
-        """Return the value in relation to what fresh real rows get."""
-        return self._in_relation(context, self._result(context))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         """Compare a result with what fresh real rows get; `score` does without."""

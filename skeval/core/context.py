@@ -24,15 +24,8 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import MetricWarning, NotRememberedError, UnreadCellsWarning
-from skeval.tables.frames import (
-    conform,
-    learn_levels,
-    levels_of,
-    respelled_columns,
-    with_levels,
-    without_unread,
-)
-from skeval.tables.levels import with_missing_as_in_train
+from skeval.tables.frames import conform, levels_of, with_levels, without_unread
+from skeval.tables.levels import levels_together, with_missing_as_in_train
 from skeval.tables.one_table import as_frame
 from skeval.tables.precision import (
     Precision,
@@ -240,7 +233,7 @@ class Context:
                 schema.columns("categorical"), "holdout",
             )  # fmt: skip
             read["holdout"], notices = (rows, ()), [*notices, *said]
-        levels = learn_levels([rows for rows, _ in read.values()], schema)
+        levels, respelled = levels_together(*(levels_of(rows, schema) for rows, _ in read.values()))
         precision = coarsest(
             stored_precision(frames[role], rows, decimals=role == "train")
             for role, (rows, _) in read.items()
@@ -248,8 +241,6 @@ class Context:
         if holdout is not None:
             coarser = coarser_of_two(*(rows for rows, _ in read.values()))
             precision = coarsest([precision, coarser])
-            of_tables = (levels_of(rows, schema) for rows, _ in read.values())
-            respelled = respelled_columns(*of_tables)
             notices += form_notices(coarser, respelled) if coarser or respelled else ()
         tables = {role: with_levels(rows, levels) for role, (rows, _) in read.items()}
         if precision:
@@ -300,8 +291,10 @@ class Context:
                 real._tables["train"], rows, given, self.schema.columns("categorical"), "synthetic"
             )
             notices += said
-        precision = coarsest([real.precision, stored_precision(given, rows)])
-        at_it = real if precision == real.precision else real._at(precision)
+        precision, at_it = real.precision, real
+        if stored := stored_precision(given, rows):
+            precision = coarsest([precision, stored])
+            at_it = real if precision == real.precision else real._at(precision)
         rows = at_precision(rows, precision) if precision else rows
         order = None
         if self.ordered:

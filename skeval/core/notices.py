@@ -6,12 +6,12 @@ from typing import Any
 
 from skeval.core.context import Context
 from skeval.exceptions import PooledLevelsWarning, SampledWarning
-from skeval.steps.encoded_rows import is_gower, preprocessor
+from skeval.steps.encoded_rows import preprocessor
 
 
 def pooled_notices(context: Context, space: Any) -> tuple[PooledLevelsWarning, ...]:
     """Name the columns whose rare levels share features in a space of vectors."""
-    if space is None or is_gower(space) or not context.levels:
+    if not context.levels:
         return ()
     from skeval.tables.spaces import most_features
 
