@@ -19,7 +19,7 @@ from skeval.core.context import Context
 from skeval.core.features import FeatureNames
 from skeval.core.halves import Halved, Sizes, variation_of_halves, with_interval
 from skeval.core.needs import Unmet, unmet
-from skeval.core.notices import pooled_notices, sample_notices
+from skeval.core.notices import pooled_notices, sample_notices, with_sample_sizes
 from skeval.core.reading import read_context
 from skeval.core.tags import MetricTags, Need
 from skeval.core.undefined_tests import keep_in_family
@@ -253,11 +253,8 @@ class Metric(FeatureNames, BaseEstimator):
             space = getattr(self, "space", "gower")
             pooled = () if is_gower(space) else pooled_notices(context, space)
             result = replace(result, warnings=(*result.warnings, *pooled))
-        if notices := sample_notices(context) if context.drawn_of else ():
-            drawn = {role: (context.n_rows(role), of) for role, of in context.drawn_of.items()}
-            sizes = {**result.details.get("sampled", {}), **drawn}
-            details = {**result.details, "sampled": sizes}
-            result = replace(result, details=details, warnings=(*result.warnings, *notices))
+        if context.drawn_of:
+            result = with_sample_sizes(context, result)
         return replace(result, seconds=time.perf_counter() - start)
 
     @property

@@ -234,14 +234,15 @@ class Context:
             )  # fmt: skip
             read["holdout"], notices = (rows, ()), [*notices, *said]
         levels, respelled = levels_together(*(levels_of(rows, schema) for rows, _ in read.values()))
-        precision = coarsest(
+        stored = [
             stored_precision(frames[role], rows, decimals=role == "train")
             for role, (rows, _) in read.items()
-        )
+        ]
         if holdout is not None:
             coarser = coarser_of_two(*(rows for rows, _ in read.values()))
-            precision = coarsest([precision, coarser])
+            stored.append(coarser)
             notices += form_notices(coarser, respelled) if coarser or respelled else ()
+        precision = coarsest(stored)
         tables = {role: with_levels(rows, levels) for role, (rows, _) in read.items()}
         if precision:
             tables = {role: at_precision(rows, precision) for role, rows in tables.items()}
@@ -318,22 +319,21 @@ class Context:
         by role the context, the role and the positions that rows are copied from; `places` are
         their positions in the table as it was given, if they changed them.
         """
-        if self.real._tables is None:
+        real = self.real
+        if real._tables is None:
             raise NotRememberedError(NOT_REMEMBERED)
         context = type(self)(
             self.schema,
-            {**self.real._tables, "synthetic": rows},
+            {**real._tables, "synthetic": rows},
             levels=self.levels,
             notices=notices,
-            given={**self.real._given, "synthetic": rows if given is None else given},
-            parent=self.real,
-            precision=self.real.precision,
+            given={**real._given, "synthetic": rows if given is None else given},
+            parent=real,
+            precision=real.precision,
             ordered=self.ordered,
-            places=self.real._places
-            if places is None
-            else self.real._places | {"synthetic": places},
+            places=real._places if places is None else real._places | {"synthetic": places},
         )
-        context.taken = {**self.real.taken, **(taken or {})}
+        context.taken = {**real.taken, **(taken or {})}
         return context
 
     def _at(self, precision: Precision) -> Context:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from skeval.core.context import Context
 from skeval.exceptions import PooledLevelsWarning, SampledWarning
+from skeval.results.result import Result
 from skeval.steps.encoded_rows import preprocessor
 
 
@@ -34,3 +36,14 @@ def sample_notices(context: Context) -> tuple[SampledWarning, ...]:
     drawn = [f"{n:,} of {of:,} {role} rows" for role, n, of in sizes if n < of]
     text = f"measured on a sample, for all rows cannot be counted up here: {', '.join(drawn)}."
     return (SampledWarning(text),) if drawn else ()
+
+
+def with_sample_sizes(context: Context, result: Result) -> Result:
+    """Return a result that says how many rows of each table it is measured on, if not on all."""
+    notices = sample_notices(context)
+    if not notices:
+        return result
+    drawn = {role: (context.n_rows(role), of) for role, of in context.drawn_of.items()}
+    sizes = {**result.details.get("sampled", {}), **drawn}
+    details = {**result.details, "sampled": sizes}
+    return replace(result, details=details, warnings=(*result.warnings, *notices))
