@@ -124,6 +124,8 @@ class Metric(FeatureNames, BaseEstimator):
         """Return an unfitted metric of the same parameters; fitted transformers stay fitted."""
         return with_fitted_transformers(super().__sklearn_clone__(), self)
 
+    # what the author of a metric writes: `_compute`, and others of these if the metric has them
+
     def _compute(self, context: Context) -> float | Result:
         raise NotImplementedError(f"{type(self).__name__} must define _compute(context).")
 
@@ -137,6 +139,8 @@ class Metric(FeatureNames, BaseEstimator):
     def _leak_advice(self, context: Context) -> str:
         """Say where a leak lies that the test has shown, and what to do; nothing by default."""
         return ""
+
+    # what users call
 
     def fit(
         self,
@@ -221,9 +225,10 @@ class Metric(FeatureNames, BaseEstimator):
         check_is_fitted(self, "context_")
         context = self.context_.with_synthetic(synthetic, lenient=self.tags.lenient)
         result = self.evaluate_context(context, advise=advise)
-        result = replace(result, warnings=(*context.notices, *result.warnings))
-        result.emit_warnings()
-        return replace(result, warnings=(*self.context_.notices, *result.warnings))
+        said = (*context.notices, *result.warnings)
+        for warning in said:
+            warnings.warn(warning, stacklevel=2)
+        return replace(result, warnings=(*self.context_.notices, *said))
 
     def score(self, synthetic: Any) -> float:
         """Return the value alone: that of :meth:`evaluate`, without the cost of its baseline."""
@@ -236,6 +241,8 @@ class Metric(FeatureNames, BaseEstimator):
         for warning in (*context.notices, *sampled, *result.warnings):
             warnings.warn(warning, stacklevel=2)
         return result.value
+
+    # what suites call, with a context that several metrics share
 
     def evaluate_context(self, context: Context, *, advise: bool = True) -> Result:
         """Measure the synthetic rows of a context, as a suite does to share its steps."""
@@ -318,6 +325,8 @@ class Metric(FeatureNames, BaseEstimator):
         result = computed if isinstance(computed, Result) else Result(computed)
         # a metric whose parameters decide its direction says so in its result
         return replace(result, metric=type(self).__name__, tags=result.tags or self.tags)
+
+    # what `evaluate` adds to the value; metrics override the one that they compute otherwise
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         """Compare a result with what fresh real rows get; `score` does without."""
