@@ -195,7 +195,9 @@ def _misses(values: np.ndarray, grid: int | np.dtype) -> np.ndarray:
     if isinstance(grid, np.dtype):
         return np.asarray(rounded_to(values, grid) != values)
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.abs(np.round(values, grid) - values) > _BITS * np.abs(values)
+        apart = np.abs(np.round(values, grid) - values)
+    # numbers so large that rounding overflows are whole numbers
+    return (apart > _BITS * np.abs(values)) & np.isfinite(apart)
 
 
 def have_one_form(train: pd.Series, other: pd.Series) -> bool:

@@ -81,6 +81,13 @@ def test_a_glance_at_two_columns_sees_no_other_forms_than_counts_of_all_digits(c
     assert have_one_form(one[name], other[name]) == (change is None)
 
 
+def test_numbers_too_large_to_be_rounded_have_any_decimals():
+    one, other = (table(seed)[["pay"]].round(0) for seed in range(2))
+    one.iloc[:40] *= 1e297
+    assert have_one_form(one["pay"], other["pay"])
+    assert coarser_forms(forms_of(one), forms_of(other)) == {}
+
+
 def test_a_glance_at_columns_without_a_value_shows_nothing():
     assert not have_one_form(pd.Series([np.nan, np.nan]), pd.Series([1.0, 2.5]))
 
