@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
+from skeval.core.notices import pooled_notices
 from skeval.fidelity.precision_recall import TwoSided
 from skeval.results.result import Result
 from skeval.stats.manifolds import is_within
@@ -91,10 +92,6 @@ class AlphaPrecisionBetaRecall(TwoSided):
     _: KW_ONLY
     strict: bool = False
 
-    @property
-    def _matrix_space(self) -> Any:
-        return "euclidean" if isinstance(self.space, str) else self.space  # centres are vectors
-
     def _measure(self, context: Context) -> dict[str, Any]:
         settings = self._settings(context)
         train, synthetic = _norms(context, "train", self.center, *settings)
@@ -105,6 +102,13 @@ class AlphaPrecisionBetaRecall(TwoSided):
             "beta_recall": integrated_agreement(standing),
             "covered": float(np.isfinite(standing).mean()),
         }
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        result = super()._in_relation(context, result)
+        if not is_gower(self.space) or np.isnan(result.value):
+            return result
+        pooled = pooled_notices(context, "euclidean")  # distances are Gower's, centres are vectors
+        return replace(result, warnings=(*result.warnings, *pooled))
 
     def _summary(self, result: Result) -> str:
         return (

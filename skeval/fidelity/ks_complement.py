@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import numpy as np
 from scipy.stats import kstwo
 
 from skeval.core.context import Context
@@ -73,7 +72,10 @@ class KSComplement(MarginalMetric):
     def _compute(self, context: Context) -> Result:
         names = columns_of(context, self.columns, (*NUMERIC, "boolean"))
         pairs = {name: [sorted_values(context, role, name) for role in ROLES] for name in names}
-        scores = {name: _ks_complement(*both) for name, both in pairs.items()}
+        scores = {
+            name: 1.0 - kolmogorov_of_sorted(x, y) if x.size else math.nan
+            for name, (x, y) in pairs.items()
+        }
         sizes = {name: (x.size, y.size) for name, (x, y) in pairs.items()}
         return mean_of_columns(
             scores, n_total=len(context.schema.kinds), warnings=empty_column_warnings(sizes)
@@ -94,10 +96,6 @@ class KSComplement(MarginalMetric):
             f"The cumulative curves of {result.details['n_used']} numeric, date and boolean "
             f"columns lie {percent(1.0 - result.value)} apart at most, on average."
         )
-
-
-def _ks_complement(x: np.ndarray, y: np.ndarray) -> float:
-    return 1.0 - kolmogorov_of_sorted(x, y) if x.size else math.nan
 
 
 def _p_value(context: Context, real: str, column: str) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -360,11 +359,6 @@ class Result:
 
     def _repr_html_(self) -> str:
         return rendering().html(self)
-
-    def emit_warnings(self) -> None:
-        """Give the collected warnings to Python's warning system."""
-        for warning in self.warnings:
-            warnings.warn(warning, stacklevel=3)
 
 
 def undefined_result(

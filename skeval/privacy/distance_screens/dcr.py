@@ -447,11 +447,13 @@ class DCRShare(TrainShareScreen, RelabelledTest):
 
     def _groups(self, context: Context) -> dict[str, tuple[str, ...] | None]:
         """Return the groups of columns by name, all of them first; none is there twice."""
+        if self.column_groups is None:
+            return {_ALL: column_key(context.schema, self.columns)}
         names = chosen_columns(context.schema, self.columns)
         groups = {_ALL: names}
         if isinstance(self.column_groups, str):
             groups |= related_and_random(context, names, self.random_state)
-        elif self.column_groups is not None:
+        else:
             groups |= {f"group {i}": tuple(g) for i, g in enumerate(self.column_groups, start=1)}
         keys = {name: column_key(context.schema, group) for name, group in groups.items()}
         first = {key: name for name, key in reversed(keys.items())}
