@@ -37,7 +37,7 @@ GRAMMAR = (
     "notna(column), abs(number), parentheses, and nothing else"
 )
 MAX_LENGTH = 10_000  # characters of a rule
-_DEEPEST = 100  # levels of one
+_MAX_DEPTH = 100  # levels of one
 _MAX_BITS = 1000  # of whole numbers, more than which no float holds
 _QUOTED = re.compile(r"`([^`]+)`|('(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")")
 _WORDS = {"&": " and ", "|": " or "}  # as pandas reads them
@@ -122,8 +122,8 @@ class Condition:
 
     def _check(self, node: ast.AST, names: list[str], asked: list[str], depth: int) -> None:
         """Refuse what the grammar does not have; collect the names of columns."""
-        if depth > _DEEPEST:
-            raise self._rule_error(f"is nested more than {_DEEPEST} levels deep")
+        if depth > _MAX_DEPTH:
+            raise self._rule_error(f"is nested more than {_MAX_DEPTH} levels deep")
         parts: Sequence[ast.AST]
         match node:
             case ast.Name():
@@ -185,8 +185,9 @@ class Condition:
             case ast.Name():
                 return columns[self._name(node)]
             case ast.Constant(value=value):
-                is_large = type(value) is int and not -(2**63) <= value < 2**63
-                return float(value) if is_large else value
+                if isinstance(value, int) and not -(2**63) <= value < 2**63:
+                    return float(value)
+                return value
             case ast.Call(func=ast.Name(id=called), args=[argument]):
                 return self._evaluate_call(called, argument, columns)
             case ast.BoolOp(op=op, values=parts):

@@ -156,7 +156,8 @@ def _cells_of(sheet: Any) -> pd.DataFrame:
     # pandas.read_excel has no bound: it fills all rows up to the last column of any
     import pandas as pd
 
-    rows, width = {}, 0
+    rows: dict[int, tuple[Any, ...]] = {}
+    width = 0
     for number, row in enumerate(_rows_of(sheet)):
         if any(cell is not None for cell in row):
             width = max(width, len(row))
