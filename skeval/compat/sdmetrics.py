@@ -96,62 +96,20 @@ _OF_LABELS = ("CategoryAdherence", "CategoryCoverage", "TVComplement")
 
 @dataclass(frozen=True)
 class ComputedMetric:
-    """A metric of one or several tables with the verbs of SDMetrics.
-
-    Parameters
-    ----------
-    kind : type
-        Our class.
-    settings : mapping of str to object, default={}
-        Its parameters, by which the number is that of SDMetrics.
-    not_equal : str, default=""
-        Why the number is not that of SDMetrics, if it is not: :meth:`compute` warns of it.
-
-    See Also
-    --------
-    computed : By the name that SDMetrics has.
-
-    Examples
-    --------
-    >>> from skeval.compat import ComputedMetric
-    >>> from skeval.fidelity import KSComplement
-    >>> ComputedMetric(KSComplement).compute([1, 2, 3, 4], [2, 3, 4, 5])
-    0.75
-    """
+    """A metric of one or several tables with the verbs of SDMetrics."""
 
     kind: type[Metric]
+    # the parameters by which the number is that of SDMetrics
     settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    # why the number is not that of SDMetrics, of which `compute` warns
     not_equal: str = ""
 
     def compute(self, *tables: Any, **options: Any) -> float:
-        """Return the number.
-
-        Parameters
-        ----------
-        *tables : table, column or mapping of str to table
-            Real and synthetic rows, then the metadata; of metrics that need rows that the generator
-            has not seen: real, synthetic, such rows, metadata. Each may be given by its name there.
-        **options : object
-            Parameters by the names of SDMetrics or ours.
-
-        Returns
-        -------
-        float
-        """
+        """Return the number; tables and options go by the names of SDMetrics, or by position."""
         return float(self._evaluate(tables, options)[1].value)
 
     def compute_breakdown(self, *tables: Any, **options: Any) -> dict[str, Any]:
-        """Return the number as `score`, and what SDMetrics breaks it down to.
-
-        Parameters
-        ----------
-        *tables, **options : object
-            As for :meth:`compute`.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the number as `score`, and what SDMetrics breaks it down to."""
         metric, result, synthetic = self._evaluate(tables, options)
         parts = _PARTS.get(self.kind.__name__)
         known = {} if parts is None else parts(metric, result, synthetic)
@@ -343,16 +301,16 @@ def computed(name: str) -> ComputedMetric:
 
     Returns
     -------
-    ComputedMetric
+    object with compute and compute_breakdown
+        ``compute(real, synthetic, metadata)`` returns the number, ``compute_breakdown`` a dict with
+        the number as `score` and the numbers of its parts. A metric that requires rows that the
+        generator has not seen has these rows as its third argument. Tables may also be passed by
+        the names of SDMetrics, and parameters by the names of either package.
 
     Raises
     ------
     LookupError
         If SDMetrics has no such metric, or ours is called otherwise than by two tables.
-
-    See Also
-    --------
-    ComputedMetric : What it can do.
 
     Examples
     --------

@@ -60,11 +60,12 @@ def make_generator_scorer(
 
     Returns
     -------
-    GeneratorScorer
-        To be called as ``scorer(generator, X)``. Values of metrics whose lower values are better
-        are negated, as scikit-learn has it. A suite with metrics of privacy has one score more,
-        `no_alarm`: 1.0 in splits whose verdict is neither an alarm nor copies found, 0.0 in others,
-        to be bounded by :class:`best_subject_to`; nan where no test was made.
+    object that is callable
+        A scorer, which is called as ``scorer(generator, X)`` and can be pickled. Its method
+        ``evaluate(generator, X)`` returns the whole result behind a score. Values of metrics whose
+        lower values are better are negated, as scikit-learn has it. A suite with metrics of privacy
+        has one score more, `no_alarm`: 1.0 in splits whose verdict is neither an alarm nor copies
+        found, 0.0 in others, to be bounded by :class:`best_subject_to`; nan if no test was made.
 
     Raises
     ------
@@ -127,13 +128,7 @@ def make_generator_scorer(
 
 
 class GeneratorScorer(BaseEstimator):
-    """What :func:`make_generator_scorer` makes; it pickles, so that searches may run in processes.
-
-    Parameters
-    ----------
-    evaluator, n_samples, random_state, schema
-        As of :func:`make_generator_scorer`.
-    """
+    """Scorer of generators, which can be pickled so that searches may run in processes."""
 
     _warned = False
 
@@ -195,10 +190,7 @@ class GeneratorScorer(BaseEstimator):
         }
 
     def evaluate(self, generator: Any, X: Any) -> Result | SuiteResult | None:
-        """Return the whole result behind a score; None if X are the training rows.
-
-        What the generator raises when it is sampled is raised.
-        """
+        """Return the whole result behind a score; None if X are the training rows."""
         return self._evaluate(generator, X, lenient=False)
 
     def _evaluate(self, generator: Any, X: Any, *, lenient: bool) -> Result | SuiteResult | None:
@@ -232,18 +224,7 @@ class GeneratorScorer(BaseEstimator):
             warnings.warn(shared[0], stacklevel=4)
 
     def sample_seed(self, X: Any) -> int:
-        """Return the seed of the sample that a test fold is compared with.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_columns)
-            The test fold.
-
-        Returns
-        -------
-        int
-            Whatever the order of the rows.
-        """
+        """Return the seed of the sample that a test fold is compared with, in any row order."""
         return seed_of(self.random_state, as_frame(X, "holdout"))
 
 

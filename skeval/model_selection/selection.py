@@ -28,7 +28,7 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
         The name of the score to choose by; where lower values are better, the lowest.
     at_least, at_most : float
         One of them: the bound, in the published scale of the metric.
-    scoring : GeneratorScorer or collection of str
+    scoring : scorer of make_generator_scorer, or collection of str
         What the search scores by, so that a wrong name is found before any generator is fitted. The
         scorer also knows which scores are negated. Given names only, `at_least` takes the score as
         it is, as of a metric whose higher values are better, and `at_most` takes it to be negated,

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
@@ -66,34 +66,6 @@ class Entity(NamedTuple):
     label: str
     start: int
     end: int
-
-
-@runtime_checkable
-class EntityRecognizer(Protocol):
-    """What finds entities in texts: any object with this method.
-
-    A property ``about``, a dict of strings with `backend`, `model` and `version`, is quoted in
-    results, and what is kept on disk goes by it.
-
-    See Also
-    --------
-    PatternRecognizer : The one that needs no model.
-    EntityLeakage : Takes a recognizer.
-
-    Examples
-    --------
-    >>> from skeval.text import Entity, EntityRecognizer
-    >>> class Shouted:
-    ...     about = {"backend": "words in capitals", "model": "", "version": "1"}
-    ...
-    ...     def recognize(self, texts):
-    ...         return [[Entity(t, "SHOUT", 0, len(t))] if t.isupper() else [] for t in texts]
-    >>> isinstance(Shouted(), EntityRecognizer)
-    True
-    """
-
-    def recognize(self, texts: Sequence[str]) -> list[list[Entity]]:
-        """Return the entities of each text."""
 
 
 @dataclass(frozen=True)

@@ -144,8 +144,8 @@ def make_suite(
     _check_columns(preset, target, duration, event)
     if schema is not None and (duration is not None or quasi_identifiers):
         raise InvalidParameterError(
-            "make_suite: duration, event and quasi_identifiers are for one table, but schema is for "
-            "several tables."
+            "make_suite: duration, event and quasi_identifiers are for one table, but schema is "
+            "for several tables."
         )
     if columns is not None and preset != _REPORT:
         raise InvalidParameterError(

@@ -58,9 +58,9 @@ class DPAudit(GeneratorAttack):
         fitted on them.
     target : str or list of str, default="achilles"
         The row that is attacked: "achilles", "gower-knn", "isolation-forest", "rare-value",
-        "random" or "canary" (a new label in each category, a number beyond the largest), as
-        :func:`~skeval.privacy.attacks.shadow.select_targets` has them; or "repeat", the row that
-        "achilles" selects, which stands once in one table and twice in the other.
+        "random" or "canary" (a new label in each category, a number beyond the largest), as in
+        :class:`~skeval.privacy.ShadowMembershipInference`; or "repeat", the row that "achilles"
+        selects, which stands once in one table and twice in the other.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         How the two tables differ: by one row more, or by another in its place, the most unlike of
         train. The bound is of the epsilon of the same name; the two are never to be compared with

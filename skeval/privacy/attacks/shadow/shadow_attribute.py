@@ -49,9 +49,9 @@ class ShadowAttributeInference(ShadowAttack):
     secret : str
         The column that is guessed.
     targets : str, sequence of int or table, default="achilles"
-        The rows that are attacked: how they are selected (see
-        :func:`~skeval.privacy.attacks.shadow.select_targets`), their positions in train, or rows
-        that are in no table.
+        The rows that are attacked: how they are selected, as in
+        :class:`~skeval.privacy.ShadowMembershipInference`; their positions in train; or rows that
+        are in no table.
     n_targets : int, default=5
         How many, where they are selected.
     n_values : int, default=5
