@@ -27,6 +27,7 @@ from skeval.exceptions import (
     MetricFailedWarning,
     MetricWarning,
     MissingInputError,
+    SkevalError,
 )
 from skeval.results.comparison import Comparison, comparison_of
 from skeval.results.overall import OverallScore
@@ -44,7 +45,6 @@ from skeval.suites.at_risk import RowsAtRisk
 from skeval.suites.diagram import BlockOfMetrics
 from skeval.suites.examined import unexamined_columns
 from skeval.suites.groups import independent_rows, result_of, with_groups
-from skeval.suites.messages import describe_error
 from skeval.suites.populations import of_population
 from skeval.suites.spaces import in_space
 from skeval.tables.schema import Accept, TableSchema
@@ -560,7 +560,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
         except Exception as error:  # of anyone's metric; the others must not be lost
             if self.on_error == "raise":
                 raise
-            text = describe_error(error, context)  # warnings are logged, results saved
+            text = _describe_error(error)
             warning = MetricFailedWarning(f"{name} failed: {text}")
             failures.append(warning)
             kind = type(metric).__name__
@@ -640,6 +640,14 @@ class MetricSuite(FeatureNames, _BaseComposition):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+def _describe_error(error: Exception) -> str:
+    """Return the class of an exception; its message only if it is ours, which quotes no cell."""
+    kind = type(error).__name__
+    if isinstance(error, SkevalError):
+        return f"{kind}: {error}"
+    return f"{kind}: on_error='raise' shows where"  # logs of warnings and results are kept
 
 
 def _lack(error: Exception) -> Unmet:
