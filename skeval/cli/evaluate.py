@@ -72,7 +72,9 @@ def _of_tables(
     is_one_table = not any(path.is_folder for path in tables)
     asks = (policy, metrics, given.duration, given.event)
     if is_one_table and (preset != "report" or any(one is not None for one in asks)):
-        _check_first(given, preset, metrics, policy, release)
+        from skeval.cli import gate, suites
+
+        gate.check_policy(policy, suites.made_suite(metrics, preset, given, release=release))
     (train, holdout, synthetic), known = inputs.read_given(tables, given, dialect)
     from skeval.cli import gate, scores, suites
     from skeval.tables.relational_schema import RelationalSchema
@@ -86,14 +88,6 @@ def _of_tables(
         measured.fit(train, holdout, schema=known)
         result = measured.evaluate(synthetic, progress=progress, date=given.date, release=release)
     scores.conclude(result, inputs.files_by_role(tables), output, policy, given)
-
-
-def _check_first(
-    given: Given, preset: str, metrics: str | None, policy: Policy | None, release: Release | None
-) -> None:
-    from skeval.cli import gate, suites
-
-    gate.check_policy(policy, suites.made_suite(metrics, preset, given, release=release))
 
 
 def _policy_and_release(given: Given) -> tuple[Policy | None, Release | None]:

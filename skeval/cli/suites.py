@@ -68,9 +68,8 @@ def suite_of_names(names: str, given: dict[str, Any], *, seed: int) -> MetricSui
             raise InvalidParameterError(f"--metrics: {unknown_name(name)}")
         kind, ready = metric_of_name(proper, given["target"] or "", given["sensitive"] or "")
         _check_parameters(kind, name, given)
-        metric = _made(kind, given)
-        if ready is not None:  # as it is there, of these columns
-            metric = ready.set_params(**_named_by(kind, given))
+        own = _named_by(kind, given)
+        metric = kind(**own) if ready is None else ready.set_params(**own)
         seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
         chosen[proper] = metric.set_params(**dict.fromkeys(seeds, seed))
     if not chosen:
@@ -102,7 +101,3 @@ def _named_by(kind: type[Metric], given: dict[str, Any]) -> dict[str, Any]:
     """Return the columns that options name of those that a metric takes."""
     own = inspect.signature(kind).parameters
     return {n: value for n, value in given.items() if n in own and value}
-
-
-def _made(kind: type[Metric], given: dict[str, Any]) -> Metric:
-    return kind(**_named_by(kind, given))

@@ -36,7 +36,7 @@ from skeval.results.suite_result import SCHEMA_VERSION, SuiteResult
 from skeval.results.verdict import ALARM_LEVEL, aspect_of
 from skeval.stats.intervals import Ends
 from skeval.stats.table_differences import Sampled, independent_interval, paired_interval
-from skeval.utils.formatting import as_float, number, percent, shown_interval
+from skeval.utils.formatting import as_float, join_names, number, percent, shown_interval
 
 LEVEL = 0.95
 _MAX_NAMED = 5  # columns in a sentence
@@ -175,7 +175,7 @@ class Comparison(Mapping[str, SuiteResult]):
         rows = self._differences_of(metric)
         lacking = [t for t, result in self.items() if metric not in result or result[metric].error]
         said = [] if (rows["ahead"] != "").any() else list(dict.fromkeys(rows["said"]))
-        return "; ".join([*said, *([f"not in {names_together(lacking)}"] if lacking else [])])
+        return "; ".join([*said, *([f"not in {join_names(lacking)}"] if lacking else [])])
 
     def lacking(self) -> dict[str, dict[str, str]]:
         """Return the metrics that some table lacks: why, by metric and table."""
@@ -221,16 +221,6 @@ class Comparison(Mapping[str, SuiteResult]):
         """Return the facets that any metric belongs to, in the order of reading."""
         there = {aspect_of(one) for result in self.values() for one in result.values()}
         return [facet for facet in _FACETS if facet in there]
-
-    def versus(self, facet: str, first: str, second: str) -> tuple[int, int, int]:
-        """Return by how many metrics of a facet `first` is ahead, `second` is, and none."""
-        rows = self.differences[
-            self.differences["metric"].isin(self._of_facet(facet))
-            & self.differences["first"].isin([first, second])
-            & self.differences["second"].isin([first, second])
-        ]
-        ahead = [int((rows["ahead"] == name).sum()) for name in (first, second)]
-        return ahead[0], ahead[1], len(rows) - sum(ahead)
 
     def _of_facet(self, facet: str) -> list[str]:
         return [
@@ -306,9 +296,9 @@ class Comparison(Mapping[str, SuiteResult]):
     def _of_leaks(self) -> Iterator[str]:
         leaking = self.leaking
         if leaking and len(leaking) == len(self):
-            yield f"Take none: a leak was found in {names_together(leaking)}."
+            yield f"Take none: a leak was found in {join_names(leaking)}."
         elif leaking:
-            yield f"Not {names_together(leaking, 'or')}: a leak was found there."
+            yield f"Not {join_names(leaking, 'or')}: a leak was found there."
 
     def _of_thresholds(self) -> Iterator[str]:
         broken = self.recommendation.violations
@@ -319,7 +309,7 @@ class Comparison(Mapping[str, SuiteResult]):
         if self.recommendation.outcome is Conclusion.VIOLATED:
             yield f"Take none: no table meets the thresholds that were agreed: {texts}."
         else:
-            yield f"Not {names_together(tables, 'or')}: {texts}, against what was agreed."
+            yield f"Not {join_names(tables, 'or')}: {texts}, against what was agreed."
 
     def _of_shortfalls(self) -> Iterator[str]:
         decided, texts = self.recommendation, map(_short, self.recommendation.shortfalls)
@@ -332,7 +322,7 @@ class Comparison(Mapping[str, SuiteResult]):
             yield f"Of these, {found}." if found else ""
         elif decided.shortfalls:
             short = list(dict.fromkeys(one.table for one in decided.shortfalls))
-            yield f"Not {names_together(short, 'or')}, not good enough: {'; '.join(texts)}."
+            yield f"Not {join_names(short, 'or')}, not good enough: {'; '.join(texts)}."
 
     def _format_choice(self) -> str:
         decided, choice = self.recommendation, self.choice()
@@ -345,7 +335,7 @@ class Comparison(Mapping[str, SuiteResult]):
             return f"Take {choice[0]}: {why}{but}.{self._weak(choice[0])}"
         if decided.outcome is Conclusion.TIED:
             told = "" if not aside else f" {'; '.join(map(self._format_lead, aside.values()))}."
-            names = names_together(choice)
+            names = join_names(choice)
             return f"{names} are {UNTOLD}: take any of them, or measure more rows.{told}"
         if decided.outcome is Conclusion.OPEN:
             return f"Choose by what matters: {'; '.join(map(self._format_lead, decided.leads))}."
@@ -656,11 +646,6 @@ def _short(one: Shortfall) -> str:
         f"{one.metric} of {one.table} is {number(one.value)}, less than half the way from a "
         f"useless table to {real} ({number(one.fresh)})"
     )
-
-
-def names_together(names: list[str], word: str = "and") -> str:
-    """Return names as a list in a sentence."""
-    return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _format_by_table(by_table: Mapping[str, str]) -> str:

@@ -23,7 +23,6 @@ RELEASE_MODELS = ("public", "contract", "enclave")
 UNITS = ("row", "subject")
 POPULATIONS = ("whole", "sample")
 NOT_STATED = "not stated"
-LARGEST = 2**20  # bytes of a release file
 _MAX_LENGTH = 500  # characters of a text
 _MAX_NAMES = 100  # in a list
 _MAX_PARAMETERS = 50
@@ -329,7 +328,7 @@ class Release(_Record):
         InvalidParameterError
             If there is no such file, it is no TOML, or holds something else.
         """
-        return foreign_toml(path, cls.from_dict, most=LARGEST)
+        return foreign_toml(path, cls.from_dict)
 
     @classmethod
     def of(cls, given: Release | Mapping[str, Any] | str | Path | None) -> Release | None:

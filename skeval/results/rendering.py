@@ -46,9 +46,6 @@ class Rendering(Protocol):
     def write(self, results: Any, path: str | Path, form: Form, **settings: Any) -> Path:
         """Write a report of results, and return its path."""
 
-    def page(self, planned: Any, title: str, figure: Any = None) -> Any:
-        """Draw the first page of a plan, on a figure if one is given."""
-
     def finding(self, result: Any, alarm: bool | None = None, shifted: bool = False) -> str:
         """Return the sentence of one result; empty where it has an error."""
 

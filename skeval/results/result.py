@@ -122,12 +122,11 @@ class Contrast:
         kinds = {"what": str, "reference": str, "high_leaks": bool, "share": bool, "n_tests": int}
         if wrong := [name for name, kind in kinds.items() if not isinstance(content[name], kind)]:
             raise TypeError(f"a contrast has another type of {', '.join(wrong)}.")
-        numbers = {name: as_float(content[name]) for name in ("observed", "expected", "least_p")}
-        numbers["least_here"] = as_float(content.get("least_here", 0.0))  # older files lack it
-        unseen = content.get("unseen")  # older files do not have it
-        others = {"unseen": None if unseen is None else as_float(unseen)}
+        names = ("observed", "expected", "least_p", "least_here")
+        numbers = {name: as_float(content[name]) for name in names}
+        unseen = None if content["unseen"] is None else as_float(content["unseen"])
         tests = tuple(map(str, content["tests"]))
-        return cls(**{**content, **numbers, **others, "tests": tests})
+        return cls(**{**content, **numbers, "unseen": unseen, "tests": tests})
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,8 +294,8 @@ class Result:
             "warnings": rebuilt_warnings(content["warnings"]),
             "tags": MetricTags.from_dict(tags) if tags else None,
             "contrast": Contrast.from_dict(contrast) if contrast else None,
-            "copies": tuple(map(Copies.from_dict, content.get("copies", ()))),
-            "refit": content.get("refit", False) is True,
+            "copies": tuple(map(Copies.from_dict, content["copies"])),
+            "refit": content["refit"] is True,
         }
         return cls(**{**content, **rebuilt})
 

@@ -32,7 +32,7 @@ from skeval.results.result import Result
 from skeval.stats.copied_rows import UNCOUNTED, Copies
 from skeval.stats.multiple_testing import holm
 from skeval.stats.permutation_tests import ALARM_LEVEL as ALARM_LEVEL
-from skeval.utils.formatting import as_float, format_count, names_in_words, number
+from skeval.utils.formatting import as_float, format_count, join_names, names_in_words, number
 
 # The level of tests of the inputs or of a metric itself. Many are made unasked; they warn.
 WARNING_LEVEL = 0.01
@@ -175,9 +175,9 @@ class Verdict:
         return {**asdict(self), "sentence": self.sentence}
 
 
-def raises_alarm(result: Result, level: float = ALARM_LEVEL) -> bool:
+def raises_alarm(result: Result) -> bool:
     """Return whether the test of one privacy metric, used alone, is significant."""
-    return _is_test(result) and as_float(result.p_value) <= level
+    return _is_test(result) and as_float(result.p_value) <= ALARM_LEVEL
 
 
 def adjusted_p_values(
@@ -520,7 +520,7 @@ def _without_alarm(
         for kind, what in _KINDS.items()
         if counts[kind]
     ]
-    listed = " and ".join(filter(None, [", ".join(kinds[:-1]), kinds[-1]]))
+    listed = join_names(kinds)
     if outcome == "copies found":
         return f"No further leak was found by {listed}."
     if outcome == "leak found":

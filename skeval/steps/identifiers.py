@@ -18,7 +18,6 @@ import pandas as pd
 
 from skeval.core.context import Context, shared
 from skeval.stats.copied_rows import CHANCE, Copied, Copies, Repeats, count_copies
-from skeval.steps.leak_advice import join_names
 from skeval.steps.normal_forms import Form, cell_text, form_of, normal_form
 from skeval.steps.search_in_cells import (
     MIN_CELLS,
@@ -28,6 +27,7 @@ from skeval.steps.search_in_cells import (
     may_list_row,
     with_decoded_texts,
 )
+from skeval.utils.formatting import join_names
 
 ROLES = ("train", "holdout", "synthetic")
 _MIN_ROWS = 20  # train rows, of which a column of categories counts as identifiers

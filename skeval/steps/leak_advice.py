@@ -21,7 +21,7 @@ from skeval.steps.neighbors import nearest, pool_index
 from skeval.steps.samples import measured_on
 from skeval.steps.single_values import are_near_copies, unchanged_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
-from skeval.utils.formatting import format_count
+from skeval.utils.formatting import format_count, join_names
 
 _N_NEAREST = 5  # other real rows, by which a row lies apart
 _MIN_GROUP_ROWS = 10  # train rows, and holdout rows, of a group that is named
@@ -103,11 +103,6 @@ def _excess(context: Context, columns: ColumnChoice = None) -> Excess:
     area, best = max(areas, key=lambda pair: pair[0])
     p_value = len(areas) * auc_p_value(best.members, best.others)
     return Excess(area - 0.5, min(1.0, p_value))
-
-
-def join_names(names: Sequence[str]) -> str:
-    """Return names as a sentence has them."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def exposed_columns(context: Context, columns: ColumnChoice = None) -> list[str]:

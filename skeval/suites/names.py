@@ -228,10 +228,10 @@ def proper_name(name: str) -> str | None:
     return _proper_names().get(plain(name)) or _proper_names().get(plain(last))
 
 
-def nearest_names(name: str, n: int = 3) -> list[str]:
+def nearest_names(name: str) -> list[str]:
     """Return the names of any source that are written most like one."""
     written = {one.lower(): one for row in table_of_names().values() for one in row.all()[::-1]}
-    return [written[one] for one in difflib.get_close_matches(name.lower(), written, n=n)]
+    return [written[one] for one in difflib.get_close_matches(name.lower(), written)]
 
 
 def unknown_name(name: str) -> str:

@@ -308,13 +308,3 @@ def singling_out() -> Named:
         (f"singling_out_{mode}", privacy.SinglingOutRisk(mode, reference="baseline"))
         for mode in modes
     ]
-
-
-def with_disclosure(
-    metrics: Named, known: Sequence[str] | None, sensitive: str | None, *, whole: bool
-) -> Named:
-    """Get the metrics of a preset, with those of persons: for a whole population, or as named."""
-    if not (whole or known):
-        return metrics
-    further = [*(singling_out() if whole else []), *disclosure(known, sensitive)]
-    return list({**dict(metrics), **dict(further)}.items())

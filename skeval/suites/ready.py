@@ -12,7 +12,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.suites.named_metrics import metric_of_name
 from skeval.suites.names import proper_name, unknown_name
 from skeval.suites.populations import is_whole
-from skeval.suites.presets import PRESETS, survival, with_disclosure
+from skeval.suites.presets import PRESETS, disclosure, singling_out, survival
 from skeval.suites.report_columns import Choices, with_columns_of_report
 from skeval.suites.suite import MetricSuite, Named
 from skeval.tables.relational_schema import RelationalSchema
@@ -202,7 +202,11 @@ def _with_disclosure(
     stated = Release.of(release)
     whole = is_whole(stated)
     agreed = stated.indirect_identifiers if stated is not None and whole else None
-    return with_disclosure(metrics, quasi_identifiers or agreed, sensitive, whole=whole)
+    known = quasi_identifiers or agreed
+    if not (whole or known):
+        return metrics
+    further = [*(singling_out() if whole else []), *disclosure(known, sensitive)]
+    return list({**dict(metrics), **dict(further)}.items())
 
 
 _REPORT, _SURVIVAL = "report", "survival"

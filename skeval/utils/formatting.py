@@ -118,10 +118,15 @@ def shown_interval(interval: tuple[float, float] | None) -> str:
     return f"{number(low)} to {number(high)}"
 
 
+def join_names(names: Sequence[str], word: str = "and") -> str:
+    """Return all names as a sentence has them."""
+    return f" {word} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
 def names_in_words(names: Sequence[str], most: int = 3) -> str:
     """Return names as a sentence has them; of more than `most`, the last are counted."""
     if len(names) <= most:
-        return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+        return join_names(names)
     return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} others"
 
 
@@ -137,9 +142,9 @@ def format_count(n: int, what: str) -> str:
     return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
-def format_baseline(baseline: float | None, what: str) -> str:
+def format_baseline(baseline: float | None) -> str:
     """Return the end of a sentence on a share: what share fresh rows have; nothing without one."""
-    return "" if baseline is None else f"; {percent(baseline)} {what}"
+    return "" if baseline is None else f"; {percent(baseline)} with fresh real rows in their place"
 
 
 def did_you_mean(unknown: Iterable[str], known: Iterable[str]) -> str:

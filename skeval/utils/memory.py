@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +14,7 @@ _CEILING = 0.9  # of what is free that the process may take
 _RESERVED = 2**30  # bytes that allocators reserve and do not use
 _NO_LIMIT = 2**60  # what stands for none in groups of the first kind
 _GROUPS = Path("sys/fs/cgroup")
+_STATM = Path("/proc/self/statm")
 # files of a group, by kind: the limit, what is used, and what of that are pages of files
 _FILES = {
     "": ("memory.max", "memory.current", "inactive_file"),
@@ -51,6 +55,23 @@ def limit_memory() -> Iterator[None]:
 def held_bytes() -> int:
     """Return the bytes of data that the process holds or has reserved."""
     return _entry(Path("/proc/self/status"), "VmData:") or 0
+
+
+def resident_bytes() -> float:
+    """Return the resident set size of this process; if the system does not say, the largest."""
+    if not _STATM.exists():
+        return highest_bytes()
+    return float(int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
+
+
+def highest_bytes() -> float:
+    """Return the largest resident set size that this process ever had; nan on Windows."""
+    if sys.platform == "win32":
+        return math.nan
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return float(peak if sys.platform == "darwin" else 1024 * peak)
 
 
 def _of_machine(root: Path) -> list[int]:
