@@ -13,11 +13,11 @@ import skeval
 from skeval import Metric
 from skeval.checks.contract import CHECKS
 from skeval.checks.evaluations import Evaluations
-from skeval.checks.examples import example_of
 from skeval.checks.tables import default_tables
 from skeval.core.catalogue import METRIC_PACKAGES, metrics_of_package
 from skeval.reporting.style import finding
 from skeval.results.verdict import raises_alarm
+from tests.metric_examples import example_of
 
 # what skeval.core exports is composed of others
 PACKAGES = [package for package in METRIC_PACKAGES if package != "skeval.core"]

@@ -221,10 +221,6 @@ class SequenceTSTR(SequenceMetric):
             f"sequences; one that learned from real ones, {number(result.baseline)}."
         )
 
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"target": "reason", "estimator": "linear", "n_bootstrap": 50}
-
 
 @shared
 def cases(

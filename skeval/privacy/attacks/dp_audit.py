@@ -249,10 +249,6 @@ class DPAudit(GeneratorAttack):
             sentence += f"; it claims {number(as_float(details['claimed_epsilon']))}"
         return f"{sentence}."
 
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"n_runs": 1, "n_pilot": 1, "n_synthetic": 20}
-
 
 def audit_details(plan: Plan, chosen: Candidate, rates: Rates, bound: float) -> dict[str, Any]:
     """Return what was run, what was counted, and what the best of guessers would have shown."""

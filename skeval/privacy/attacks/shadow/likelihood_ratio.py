@@ -126,10 +126,6 @@ class HalvesAttack(GeneratorAttack):
             },
         )
 
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"n_models": 8}
-
 
 @declared
 class LikelihoodRatioMIA(HalvesAttack):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, fields, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -126,14 +126,6 @@ class ShadowAttack(GeneratorAttack):
             return undefined_result("train and holdout have too few rows to draw tables from.")
         n_synthetic = self.n_synthetic or context.n_rows("synthetic")
         return self._test_generator(context, game, n_synthetic)
-
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        from sklearn.tree import DecisionTreeClassifier
-
-        tree = DecisionTreeClassifier(random_state=0)
-        few = {"n_targets": 1, "n_shadow": 2, "n_eval": 3}
-        return {**few, "features": "closest", "classifier": tree}
 
 
 def game_faults(game: Game) -> list[str]:
