@@ -65,7 +65,7 @@ def _real_aggregates(
 ) -> Context:
     roles = [role for role in ("train", "holdout") if role in context]
     tables = {role: aggregated_rows(context, role, table, stats, scope) for role in roles}
-    kinds = {name: _kind(values) for name, values in tables["train"].items()}
+    kinds = {name: kind_of_values(values) for name, values in tables["train"].items()}
     kinds |= {
         name: context.relations.tables[table].kinds[name]
         for name in _measured_columns(context, table)
@@ -142,7 +142,8 @@ def _measured_columns(context: RelationalContext, table: str) -> list[str]:
     return context.relations.tables[table].measured
 
 
-def _kind(values: pd.Series) -> Kind:
+def kind_of_values(values: pd.Series) -> Kind:
+    """Return the kind that the type of a column of features shows."""
     if isinstance(values.dtype, pd.CategoricalDtype):
         return "categorical"
     return "datetime" if values.dtype.kind == "M" else "continuous"

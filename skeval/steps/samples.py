@@ -33,6 +33,11 @@ def sample_positions(n_rows: int, n_drawn: int | None, seed: int) -> np.ndarray:
     return np.sort(np.random.default_rng(seed).choice(n_rows, n_drawn, replace=False))
 
 
+def sample_size(context: Context, role: str, max_rows: int | None) -> int | None:
+    """Return the size of a role's sample; None where all rows are looked at."""
+    return None if max_rows is None or max_rows >= context.n_rows(role) else max_rows
+
+
 @shared
 def content_order(context: Context, role: str) -> np.ndarray:
     """Return the positions of a role's rows in an order that goes by what they hold."""

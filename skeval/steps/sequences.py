@@ -16,6 +16,7 @@ from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.stats.intervals import to_its_error
 from skeval.stats.joint_classes import joint_classes
 from skeval.stats.rounded_ends import rounded_ends
+from skeval.steps.aggregates import kind_of_values
 from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.foreign_keys import subject_positions
 from skeval.steps.samples import named_seed
@@ -288,11 +289,7 @@ def of_one_table(frames: Mapping[str, pd.DataFrame]) -> Context:
 
     Categories and dates stay what they are, all else are numbers.
     """
-    kinds: dict[str, Kind] = {}
-    for name, column in frames["train"].items():
-        nominal = isinstance(column.dtype, pd.CategoricalDtype)
-        number: Kind = "datetime" if column.dtype.kind == "M" else "continuous"
-        kinds[str(name)] = "categorical" if nominal else number
+    kinds = {str(name): kind_of_values(column) for name, column in frames["train"].items()}
     context = Context.of(frames["train"], frames.get("holdout"), schema=kinds)
     return context.with_synthetic(frames["synthetic"])
 
