@@ -38,7 +38,7 @@ _CURES = (
     "skeval schema writes the kinds to edit; --accept-doubts takes whole numbers of 3 to 12 values "
     "as categories."
 )
-_MAX_DOUBTS = 5  # that are spelled out
+_MAX_DOUBTS = 5  # more doubts are only counted
 TrainHoldoutSynthetic = tuple[Any, Any, Any]  # frames, or RelationalData; the second may be None
 
 

@@ -73,7 +73,8 @@ def report(
     limits, chosen = Limits(n_max_train, n_max_test, given.seed), _columns(columns)
     suite_for = partial(_suite, metrics, suite or PRESET, given, release, chosen, limits)
     is_one_table = not any(path.is_folder for path in tables)
-    if metrics is not None or (policy is not None and is_one_table):  # before tables are read
+    # an error now saves reading the tables
+    if metrics is not None or (policy is not None and is_one_table):
         gate.check_policy(policy, suite_for(None))
     read, known = _read(tables, given, dialect, n_max_train)
     relations = known if isinstance(known, RelationalSchema) else None

@@ -77,7 +77,7 @@ def suite_of_names(names: str, given: dict[str, Any], *, seed: int) -> MetricSui
     return MetricSuite(list(chosen.items()), n_jobs=-1)
 
 
-_OPTIONS = {"quasi_identifiers": "known"}  # by the name of a parameter that another option gives
+_OPTIONS = {"quasi_identifiers": "known"}  # parameter: the option that sets it
 
 
 def _required_parameters(kind: type[Metric]) -> list[str]:

@@ -32,7 +32,7 @@ _DETECTED = (
     "The keys were detected from names and values: {keys}. Say otherwise, or confirm it, by "
     "schema=RelationalSchema(...)."
 )
-_MAX_EXACT = 2**53  # from here on, neighbouring whole numbers are equal as floats
+_MAX_EXACT = 2**53  # larger whole numbers may be equal as floats
 _UNJOINED = (
     "{child} joins no row of {parent}: none of the {n:,} keys in {columns} is a key of {parent} in "
     "train, so that scores of this link have no meaning. Keys may be written in different ways, "

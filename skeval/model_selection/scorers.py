@@ -180,7 +180,7 @@ class GeneratorScorer(BaseEstimator):
         if isinstance(self.evaluator, Metric):
             return signed_value(scored) if isinstance(scored, Result) else float("nan")
         kinds = TableSchema.infer(_folds(generator, X)[1], self.schema)
-        absent = self.evaluator.absent(kinds)  # the same for all folds, measured or not
+        absent = self.evaluator.absent(kinds)  # all folds must return the same scores
         names = [name for name in self.directions() if name not in absent]
         if not isinstance(scored, SuiteResult):
             return dict.fromkeys(names, np.nan)
@@ -210,7 +210,7 @@ class GeneratorScorer(BaseEstimator):
         self._warn_of_shared_rows(evaluator.context_.notices)
         try:
             return evaluator.evaluate(synthetic)
-        except TableError as error:  # of the generator too: it left out a column, for example
+        except TableError as error:  # the generator may have left out a column
             if not lenient:
                 raise
             _warn_of(generator, error)

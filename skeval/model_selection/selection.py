@@ -119,9 +119,9 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
             raise InvalidParameterError(
                 f"best_subject_to: no candidate has both {self.constraint} and {self.maximise}."
             )
-        published = held * self._sign(held[known]) + 0.0  # which makes 0 of -0
+        published = held * self._sign(held[known]) + 0.0  # -0 becomes 0
         spare = self._spare(published[known])
-        if isinstance(cv_results, MutableMapping):  # the same that searches show
+        if isinstance(cv_results, MutableMapping):  # a search shows the same mapping
             cv_results["keeps_bound"] = self._spare(published) >= 0.0
         self.feasible_ = bool((spare >= 0.0).any())
         if (good := known[spare >= 0.0]).size:

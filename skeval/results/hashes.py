@@ -38,7 +38,7 @@ def _cells(values: pd.Series) -> Iterator[bytes]:
         return
     if values.dtype.kind == "f":
         numbers = values.to_numpy("<f8") + 0.0  # -0.0 is 0.0
-        numbers[np.isnan(numbers)] = np.nan  # of any bits
+        numbers[np.isnan(numbers)] = np.nan  # nan may have any bits
         yield numbers.tobytes()
         return
     if not isinstance(values.dtype, pd.CategoricalDtype):

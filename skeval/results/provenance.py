@@ -50,8 +50,8 @@ class ColumnRecord:
     kind: str
     why: str = ""
     doubt: str = ""
-    form: str = ""  # of dates in texts
-    table: str = ""  # where there are several
+    form: str = ""  # the format of dates that are texts
+    table: str = ""  # empty if there is one table
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,9 @@ UNITS = ("row", "subject")
 POPULATIONS = ("whole", "sample")
 NOT_STATED = "not stated"
 _MAX_LENGTH = 500  # characters of a text
-_MAX_NAMES = 100  # in a list
+_MAX_NAMES = 100  # a list of names is not longer
 _MAX_PARAMETERS = 50
-_MAX_BITS = 1000  # of whole numbers, more than which no float holds
+_MAX_BITS = 1000  # longer whole numbers overflow a float
 _SHOWN = 60  # characters of what came instead
 Reader = Callable[[Any], Any]
 T = TypeVar("T", bound="_Record")
@@ -430,7 +430,7 @@ def outcomes_of(policy: Policy, results: SuiteResult) -> list[RuleOutcome]:
     """Return the outcome of each rule; what cannot be judged is violated."""
     try:
         return policy.judge(results)
-    except InvalidParameterError as error:  # of results that lack what a rule names
+    except InvalidParameterError as error:  # the results lack a metric of the policy
         rules = (*policy.fail_on, *policy.require)
         return [RuleOutcome(rule, False, f"It cannot be judged: {error}") for rule in rules]
 

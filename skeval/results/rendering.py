@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from skeval.core.tags import MetricTags
 
 Form = Literal["pdf", "html"]
-ENDINGS = (".pdf", ".html", ".htm")  # of reports, the last two of pages
+ENDINGS = (".pdf", ".html", ".htm")  # the last two are pages
 
 
 class Display(Protocol):

@@ -26,7 +26,7 @@ from skeval.stats.distributions import exact_mean
 from skeval.utils.formatting import as_float, pair
 
 _TEXTS = ("metric", "error", "unmet", "summary", "fact", "advice", "table")
-_NUMBERS = ("p_value", "baseline", "seconds")  # that may be missing
+_NUMBERS = ("p_value", "baseline", "seconds")  # each of these may be None
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ FOREIGN = (
     RecursionError,
     MemoryError,
 )
-_SCORES = ("columns", "baseline_columns")  # of details, where they are mappings
+_SCORES = ("columns", "baseline_columns")  # keys of details that may map columns to scores
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def check_details(details: Mapping[str, Any]) -> None:
     for name in _SCORES:
         if isinstance(scores := details.get(name), Mapping):
             for score in scores.values():
-                if not isinstance(score, Mapping):  # of a column, what an attack on it gave
+                if not isinstance(score, Mapping):  # an attack states several numbers for a column
                     as_float(score)
 
 

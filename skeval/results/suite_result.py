@@ -30,7 +30,7 @@ from skeval.utils.foreign_files import foreign_text
 from skeval.utils.formatting import did_you_mean
 from skeval.utils.spreadsheets import no_formula
 
-SCHEMA_VERSION = 2  # of the JSON of a suite's results
+SCHEMA_VERSION = 2  # raised if the JSON of results changes
 
 
 def _no_scores(source: object) -> str:
@@ -76,7 +76,8 @@ class SuiteResult(Mapping[str, Result]):
         self.notices = notices
         self.provenance = provenance
         self.source: object = None  # the file that they were read of
-        self.look_up: Callable[[int], pd.DataFrame] | None = None  # of the process that made them
+        # only in the process that evaluated
+        self.look_up: Callable[[int], pd.DataFrame] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"look_up": None}

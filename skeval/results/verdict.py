@@ -47,7 +47,7 @@ _KINDS = {
 _VOID = (HoldoutShiftWarning, HoldoutUsedWarning, MostlySharedRowsWarning, IgnoredColumnsWarning)
 ReasonKind = Literal["needs holdout", "meaningless", "unable", "failed", "undefined", "untested"]
 SaidKind = Literal["not looked at", "fact", "void", "copies", "alarms", "no alarm", "advice"]
-_MAX_ALARMS = 3  # that the sentence spells out; the others are named
+_MAX_ALARMS = 3  # further alarms are only counted
 Outcome = Literal["leak found", "copies found", "cannot be told", "no leak found"]
 NOTHING_OF_PRIVACY = "No metric of privacy was measured."
 _LACKS_HOLDOUT = ("holdout", "population")
@@ -55,7 +55,7 @@ _RETURN = (
     " No p-value was reported by {names}; a metric of your own makes a test if it returns "
     "Result(value, p_value=..., baseline=..., contrast=Contrast(...))."
 )
-_MIN_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
+_MIN_KNOWN = 0.5  # with fewer of the cells of train, a release was hardly compared
 _MAX_NAMED = 4  # columns in a sentence: three, and the number of the others
 _COUNTED = "Copies of train rows were counted, which is not a test."
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
@@ -380,7 +380,7 @@ def _too_little(
     n_train, n_holdout = (sizes.get(role, 0) for role in ("train", "holdout"))
     weight = sum(map(_weight, _distinct(tested.values()).values()))
     if tested and n_train and n_holdout:
-        share = level / max(weight, 1.0)  # of a test of weight 1
+        share = level / max(weight, 1.0)  # the level of a test of weight 1
         fewest = math.ceil(math.log(share) / math.log(n_train / (n_train + n_holdout)))
         n_rows = sizes.get("synthetic", fewest)
         different = min((o.n_distinct for o in copies if o.n_expected >= fewest), default=n_rows)

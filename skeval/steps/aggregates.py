@@ -36,7 +36,7 @@ Stats = Annotated[
     ),
 ]
 NUMBER_STATS = ("mean", "median", "std", "min", "max", "span")
-_DAY = 86_400e6  # in microseconds
+_DAY = 86_400e6  # microseconds
 
 
 def aggregated_context(

@@ -134,7 +134,7 @@ def distance_blocks(
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield the distances of a few queries at a time to all rows."""
     if is_gower(space):
-        engine = gower_engine(context, columns)  # its parameters: the common scale of the context
+        engine = gower_engine(context, columns)  # only its scale is used
         ranges, nominal = np.asarray(engine.ranges), np.asarray(engine.categorical)
         yield from mixed_distances(queries, rows, ranges, nominal)
         return

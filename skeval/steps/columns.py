@@ -21,7 +21,7 @@ from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NUMERIC, Discretizer
 from skeval.utils.parameters import Strategy
 
-ROLES = ("train", "synthetic")  # of the two tables that are compared
+ROLES = ("train", "synthetic")  # the two tables that metrics of fidelity compare
 # what p-values refer to if there is no holdout
 CONSERVATIVE = "train, to which the generator was fitted: conservative"
 Pairs = Mapping[str, tuple[np.ndarray, np.ndarray]]

@@ -18,7 +18,7 @@ MAX_CENTRES = 5000  # rows that a density is estimated from
 _LARGEST = 1e6  # standard deviations
 _BLOCK = 48  # points at once: their kernels stay in the cache, and no product has a rest
 _RIDGE = 1e-6
-_MAX_COMPONENTS = 5  # of a mixture
+_MAX_COMPONENTS = 5  # a mixture has no more Gaussians
 _MIN_SPREAD = 1e-9  # variance of an axis over the largest, below which it is left out
 
 

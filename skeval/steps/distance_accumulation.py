@@ -17,7 +17,7 @@ MAX_FEW_ROWS = 10  # rows too few for a normal approximation, or to show without
 _N_LEVELS = 100
 _CONFIDENCE = 0.95
 _COARSE = 10  # levels at which it is shown that there is no row
-_LARGEST_THRESHOLD = 0.999  # of those found: at 1 there is nothing to the right
+_LARGEST_THRESHOLD = 0.999  # at 1, no area would be left to the right
 
 
 def _are_thresholds(value: object) -> bool:

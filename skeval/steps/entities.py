@@ -31,8 +31,8 @@ from skeval.utils.formatting import risk_level
 _ROLES = ("train", "holdout", "synthetic")
 _MAX_OVERLAP = 50.0  # percent of train's entities: above, risk is high by SynEval's rule
 _BLOCK = 2000  # texts recognized between two writes to the disk
-_FORM = 2  # of what is kept on disk: raised where hashes or their meaning change
-_MAX_WORDS = 4  # of an entity that are looked at one by one
+_FORM = 2  # raised if the files on disk change
+_MAX_WORDS = 4  # further words of an entity are ignored
 _WORD = re.compile(r"\w(?:[\w'\u2019-]*\w)?")
 _SEPARATED = re.compile(r"[\d\s()+./-]*\d[\d\s()+./-]*|[A-Z]{2}\d\d[ A-Z0-9]+")
 _MARKS = "'\"\u2018\u2019\u201c\u201d\u00ab\u00bb.,;:!?()[]{}*_- "

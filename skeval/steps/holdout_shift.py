@@ -95,7 +95,7 @@ def holdout_shift(context: Context) -> HoldoutShift | None:
     order = sorted(range(n_columns), key=lambda j: (by_column[j], names[j]))
     return HoldoutShift(
         auc,
-        min(1.0, 2.0 * min(p_value, *adjusted)),  # of two checks
+        min(1.0, 2.0 * min(p_value, *adjusted)),  # Bonferroni's correction for two checks
         len(train),
         len(holdout),
         tuple(names[j] for j in order if 2.0 * adjusted[j] < WARNING_LEVEL),

@@ -31,13 +31,13 @@ from skeval.utils.formatting import join_names
 
 ROLES = ("train", "holdout", "synthetic")
 _MIN_ROWS = 20  # train rows, of which a column of categories counts as identifiers
-_UNIQUE = 0.95  # of their values, at the least, that stand once in train
-_UNIQUE_NAMES = 0.5  # the same, of names of persons, which several may have
+_UNIQUE = 0.95  # fraction of values that occur once in train, at least
+_UNIQUE_NAMES = 0.5  # several persons may have one name
 _DENSE = 0.01  # share of the possible values that real ones take up, from which any can be guessed
-_NEAR = 100  # between numbers of a counter with gaps, at the most
+_NEAR = 100  # a counter has no larger gaps
 _MAX_READ = 10_000  # values that show of which characters they are
 _MAX_LENGTH = 64  # characters of a value that are looked at for it
-_MIN_NUMBER = 1e6  # of numbers in columns that are named like identifiers
+_MIN_NUMBER = 1e6  # smaller numbers are not identifiers, whatever the column is called
 _MIN_EXPOSURE = 1e-3
 _N_LAST = 9  # characters of a code that are searched for alone
 _NO_CODES = np.zeros(0, dtype=np.int64)

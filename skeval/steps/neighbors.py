@@ -92,7 +92,7 @@ class Index:
         if own is None:
             return distances, places
         is_own = places == own[:, None]
-        is_own[~is_own.any(axis=1), -1] = True  # more duplicates than neighbours asked for
+        is_own[~is_own.any(axis=1), -1] = True  # a row with many duplicates may not find itself
         shape = (len(queries), n_nearest - 1)
         return distances[~is_own].reshape(shape), places[~is_own].reshape(shape)
 

@@ -102,7 +102,7 @@ def _by_scorer(
         truth = (truth == positive) * 1
     try:
         return float(get_scorer(scoring)(recorded, rows[:, None], truth[rows]))
-    except ValueError:  # as where all rows have one label
+    except ValueError:  # for example, all rows have one label
         return float("nan")
 
 
@@ -245,7 +245,8 @@ def _roc_area(is_positive: Array, scores: Array, weights: Array) -> Array:
 def _precision_area(is_positive: Array, scores: Array, weights: Array) -> Array:
     """Return the mean of precision over the recalls gained, from high scores to low."""
     order = np.argsort(scores, kind="stable")
-    first = np.flatnonzero(np.diff(scores[order], prepend=-np.inf) != 0)  # of each distinct score
+    # the first row with each distinct score
+    first = np.flatnonzero(np.diff(scores[order], prepend=-np.inf) != 0)
     first[:1] = 0
     ordered, positive = weights[:, order].astype(np.float64), is_positive[order]
     up, down = (

@@ -25,8 +25,8 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import Kind
 from skeval.utils.formatting import format_count
 
-MIN_SEQUENCES = 10  # behind a number that is drawn, lest it tell of a few
-_MAX_POINTS = 40  # of a line over time
+MIN_SEQUENCES = 10  # a number that is drawn describes no smaller group
+_MAX_POINTS = 40  # points of a line over time
 _LINES = ("mean", "low", "high")
 
 

@@ -23,7 +23,7 @@ from skeval.tables.relational_schema import RelationalSchema
 _REAL = ("train", "holdout")
 _ROLES = (*_REAL, "synthetic")
 _PARTED = 0.01
-RowLimit = int | None | tuple[int | None, ...]  # of each role alike, or of each in this order
+RowLimit = int | None | tuple[int | None, ...]  # one for all roles, or one for each
 
 
 def owners(relations: RelationalSchema, table: str) -> list[str]:

@@ -177,7 +177,7 @@ def _stand_in(stated: StatedTable, synthetic: pd.DataFrame) -> Context:
     for name, kind in kinds.items():
         cells = _column(kind, stated.of_all("enum").get(name), name not in required)
         canonical[name] = given[name] = cells
-        if kind != "continuous" and name in synthetic:  # of any type but for numbers
+        if kind != "continuous" and name in synthetic:  # only the types of numbers are fixed
             given[name] = _empty_as(kind_of_type(synthetic[name]))
     levels = {
         n: list(canonical[n].cat.categories)

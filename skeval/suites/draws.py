@@ -18,7 +18,7 @@ from skeval.suites.suite import MetricSuite
 from skeval.utils.formatting import as_float
 from skeval.utils.parameters import OpenFraction, check_parameters, legal_sets
 
-_ESTIMATES = ("coefficients", "means")  # where metrics state estimates of both tables
+_ESTIMATES = ("coefficients", "means")  # keys of details that contain estimates of both tables
 Rule = Literal["partial", "full", "plug_in"]
 
 

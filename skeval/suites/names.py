@@ -173,9 +173,9 @@ class Names(NamedTuple):
 
     kind: str  # the class
     module: str
-    short: tuple[str, ...]  # in ready suites
+    short: tuple[str, ...]  # the names of results in presets
     title: str
-    elsewhere: dict[str, tuple[str, ...]]  # by source
+    elsewhere: dict[str, tuple[str, ...]]  # names by source
 
     def all(self) -> list[str]:
         """Return every name, the class first."""
@@ -221,7 +221,7 @@ def _proper_names() -> dict[str, str]:
 
 def proper_name(name: str) -> str | None:
     """Return the class or the short name that is meant, None if nothing is called so."""
-    table, last = table_of_names(), name.rpartition("/")[2]  # of "table/metric"
+    table, last = table_of_names(), name.rpartition("/")[2]  # several tables: "table/metric"
     for one in (name, last):
         if one in table or any(one in row.short for row in table.values()):
             return one

@@ -45,7 +45,7 @@ from skeval.suites.presets import (
 from skeval.tables.relational_schema import RelationalSchema
 
 Named = list[tuple[str, Metric]]
-_MAX_ROWS = 5_000  # that a classifier learns from
+_MAX_ROWS = 5_000  # a classifier learns from no more rows
 
 
 def relational_metrics(preset: str, schema: RelationalSchema) -> Named:

@@ -302,7 +302,7 @@ def write_report(
         drawn, chosen = tables.real, of_each_table(columns, schema, ReportColumns.of)
     else:
         drawn, chosen = limits.sample(tables.real), ReportColumns.of(cast("Wanted", columns))
-    stated = stated_release(release, suite.all_metrics)  # before the work
+    stated = stated_release(release, suite.all_metrics)  # an error now saves the work
     with show_progress(progress) as tick:
         suite.fit(**drawn, schema=schema)
         measure: dict[str, Any] = {"progress": tick("measured"), "date": date, "release": stated}

@@ -80,7 +80,7 @@ Needs = Annotated[
 ]
 
 
-PASSED = "passthrough"  # in the place of a metric that is switched off
+PASSED = "passthrough"  # replaces a metric that is switched off
 
 
 class MetricSuite(FeatureNames, _BaseComposition):
@@ -328,7 +328,8 @@ class MetricSuite(FeatureNames, _BaseComposition):
             for name, metric, optional in self._parts():
                 try:
                     fitted[name] = in_space(metric, self.space).fit_context(context)
-                except (MissingInputError, ImportError) as unmet:  # of a metric's own needs
+                # the tables lack an input, or a package is missing
+                except (MissingInputError, ImportError) as unmet:
                     reason = _lack(unmet)
                     skipped[name] = reason.reason
                     if set(optional).isdisjoint(metric.unmet_needs(context)):
@@ -557,7 +558,8 @@ class MetricSuite(FeatureNames, _BaseComposition):
                 self.timeout,
                 self.max_memory,
             )
-        except Exception as error:  # of anyone's metric; the others must not be lost
+        # a metric may raise anything; the other results must not be lost
+        except Exception as error:
             if self.on_error == "raise":
                 raise
             text = _describe_error(error)

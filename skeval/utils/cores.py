@@ -62,7 +62,7 @@ class Cores:
 
 
 _IN_USE: ContextVar[Cores | None] = ContextVar("cores", default=None)
-_ALONE = Cores(1)  # of whoever asked for no more; nobody takes it
+_ALONE = Cores(1)  # for callers that do not share; nobody takes it
 
 
 @contextmanager

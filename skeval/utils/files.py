@@ -58,7 +58,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
 def _target(path: Path) -> Path:
     try:
         return path.resolve() if path.is_symlink() else path
-    except RuntimeError as error:  # of Python 3.11 and 3.12
+    except RuntimeError as error:  # Python 3.11 and 3.12 raise it for a loop of links
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
 
 

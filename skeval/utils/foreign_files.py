@@ -14,9 +14,9 @@ from skeval.exceptions import InvalidParameterError, SkevalError
 
 T = TypeVar("T")
 
-_MAX_BYTES = 2**26  # of a file of scores or a schema
-_MAX_TOML_BYTES = 2**20  # of a policy or a release file
-MAX_KEY_PARTS = 16  # of TOML: the time and the memory that `tomllib` takes are quadratic in them
+_MAX_BYTES = 2**26  # a larger file of scores or a schema is refused
+_MAX_TOML_BYTES = 2**20  # a larger policy or release file is refused
+MAX_KEY_PARTS = 16  # `tomllib` takes time and memory quadratic in the parts
 _KEY_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?<![\w-]){_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART}){{{MAX_KEY_PARTS}}}")
 

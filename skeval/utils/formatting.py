@@ -48,7 +48,8 @@ _ABBREVIATED = {
     "NNDR": "nearest-neighbour distance ratio (NNDR)",
 }
 _WORD = re.compile(r"[A-Z]\d|[A-Z]+(?=[A-Z][a-z]|\b)|[A-Z]?[a-z]+|\d+")
-_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # begins a word
+# a capital that begins a word
+_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _LETTER = re.compile(r"\b([A-Z]) (?=[a-z])")
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-SHARE = 0.8  # of what is free that a metric may take
-_CEILING = 0.9  # of what is free that the process may take
+SHARE = 0.8  # a metric may take this fraction of the free memory
+_CEILING = 0.9  # the process may take this fraction of the free memory
 _RESERVED = 2**30  # bytes that allocators reserve and do not use
 _NO_LIMIT = 2**60  # what stands for none in groups of the first kind
 _GROUPS = Path("sys/fs/cgroup")

@@ -30,8 +30,8 @@ from weakref import WeakKeyDictionary
 
 from skeval.exceptions import InvalidParameterError
 
-_READ: WeakKeyDictionary[Any, Mapping[str, Constraint]] = WeakKeyDictionary()  # by legal_sets
-_SHORT = Repr()  # of a value that may be a whole column
+_READ: WeakKeyDictionary[Any, Mapping[str, Constraint]] = WeakKeyDictionary()  # cache of legal_sets
+_SHORT = Repr()  # a value may be a whole column
 _SHORT.maxstring = _SHORT.maxother = 80
 
 
@@ -220,7 +220,7 @@ def _looked_up(annotations: Mapping[str, Any], names: dict[str, Any]) -> dict[st
 
 def _legal_set(hint: Any) -> Constraint | None:
     """Return the set that an annotation states; None if it states none."""
-    hint = getattr(hint, "__value__", hint)  # of an alias that a type statement made
+    hint = getattr(hint, "__value__", hint)  # a type statement makes an alias
     if hint is bool:
         return one_of((True, False))
     if get_origin(hint) is Literal:
@@ -282,7 +282,7 @@ def check_parameters(
         raise InvalidParameterError(f"{owner}: {'; '.join(faults)}.")
 
 
-N_SEEDS = 2**32  # that scikit-learn knows
+N_SEEDS = 2**32  # scikit-learn accepts seeds below this
 Seed = Annotated[int, Interval(0, N_SEEDS - 1)]
 Count = Annotated[int, Interval(1)]
 BinCount = Annotated[int, Interval(2)]
