@@ -81,7 +81,7 @@ class RelationalContext(Context):
         remember_rows: bool = False,
         ordered: bool = False,
     ) -> None:
-        # of one table's schema there is nothing to say here
+        # the schema of a single table does not apply to several
         super().__init__(
             TableSchema({}),
             None,

@@ -150,7 +150,7 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
             return self.scoring.directions()[self.constraint]
         sign = 1 if self.at_most is None else -1
         published = sign * held
-        # of measures that are never below 0, which most are, with a bound that is not
+        # most measures are never below 0; this applies to those, if the bound is not either
         if self._bound >= 0.0 and (published <= 0.0).all() and (published < 0.0).any():
             name = "at_least" if sign > 0 else "at_most"
             warnings.warn(

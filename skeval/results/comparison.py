@@ -52,7 +52,7 @@ _FACETS = {
     "utility": "utility",
     "privacy": "privacy",
 }
-# what a headline of fidelity looks at, and what the other one does
+# what each headline of fidelity compares, and what the other one does
 _ABOUT = {"relations": " (all columns together)", "similarity": " (columns and pairs)"}
 _ABOUT_OTHER = {"relations": _ABOUT["similarity"], "similarity": _ABOUT["relations"]}
 _COLUMNS = ["metric", "first", "second", "difference", "low", "high", "interval", "ahead", "said"]
@@ -267,7 +267,7 @@ class Comparison(Mapping[str, SuiteResult]):
     def scores(self) -> pd.DataFrame:
         """Return the mean score of each facet by table, from 0 to 1; see :class:`OverallScore`."""
         with warnings.catch_warnings():
-            # where there is no baseline, the bounds of the scale count: one warning would do
+            # each metric without a baseline would warn that the bounds of its scale count
             warnings.simplefilter("ignore", MetricWarning)
             of = {table: OverallScore().score(result) for table, result in self.items()}
         return pd.DataFrame(of).T.dropna(axis="columns", how="all")

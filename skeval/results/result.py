@@ -389,7 +389,7 @@ def mean_of_columns(
         reason = kind("no column of this table can be measured.")
         details = {"columns": dict(scores), **details}
         return Result(float("nan"), details=details, warnings=(*warnings, reason))
-    # of equal ones the first by name: the order of columns means nothing
+    # the first by name among equals, because the order of columns means nothing
     worst = (min if greater_is_better else max)(sorted(defined), key=defined.__getitem__)
     return Result(
         exact_mean(defined.values()),

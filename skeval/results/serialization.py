@@ -16,7 +16,7 @@ from skeval.utils.formatting import as_float, printable
 
 T = TypeVar("T")
 
-# what content raises that is not of the form it should have
+# errors that content of another form raises
 FOREIGN = (
     ValueError,
     KeyError,

@@ -280,7 +280,7 @@ def verdict(
     voided += [_untested_values(unique)] if unique else []
     void = (*voided, *in_release, *_too_little(sizes, copies, tested, level))
     outcome = _outcome(alarms, copies, void, tested)
-    # of a column that differs between train and holdout, advice would be wrong
+    # advice on a column that differs between train and holdout would be wrong
     advice = () if shifted else collect_advice(_advising(of_privacy, alarms))
     if alarms and not shifted:
         advice += tuple(_on_weak_evidence(min(adjusted.values()), copies, notices))

@@ -162,7 +162,7 @@ def _child_columns(
     for key in relations.foreign_keys:
         if key.child != first.child or key == first:
             continue
-        # of subjects, who were parted at random, the far side may be in the other real table
+        # subjects were parted at random, so the far side may be in the other real table
         beside = ("train", "holdout") if scope == "subject" else ()
         roles = [one for one in dict.fromkeys((role, *beside)) if one in context]
         for name in relations.tables[key.parent].measured:

@@ -82,7 +82,7 @@ def _helps_without_columns(context: Context, columns: ColumnChoice, names: Seque
     if not others:
         return True
     whole = _excess(context, columns)
-    # where rows are not known, values of these columns are
+    # if the attack does not find rows, it finds values of these columns
     known = whole.p_value <= ALARM_LEVEL
     return not known or _is_weaker(whole, _excess(context, column_key(context.schema, others)))
 

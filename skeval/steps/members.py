@@ -53,7 +53,7 @@ ATTACKS = (
     "levatt",
 )
 CALIBRATED = frozenset({"distance_calibrated", "ratio", "domias", "classifier"})
-# what each leaks to, no other does: see docs/null_and_power.rst
+# each finds leaks that no other attack finds: see docs/null_and_power.rst
 STRONGEST = ("distance_calibrated", "domias", "classifier", "levatt")
 BLEND = "blend"  # the mean rank over several attacks
 MODELLED = frozenset({"domias", "eq1", "classifier"})  # they learn from rows, and take long
@@ -319,7 +319,7 @@ class _Attacker:
 
     def _log_p_synthetic(self) -> list[np.ndarray]:
         kind = "gmm" if self.density == "gmm" else "kde"
-        # of the holdout "domias" scores the part of the sample beyond its reference: one pass for
+        # "domias" scores the part of the holdout beyond its reference, so that one pass serves
         # both attacks
         settings = (kind, self.n_rows, self.space, self.columns, self.seed)
         return [

@@ -24,7 +24,7 @@ class Relations(NamedTuple):
 def drawn_apart(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return as many rows, of which each cell is drawn from its column by itself."""
     n_rows = len(rows)
-    # with repeats: where each column has equal shares in both tables, no first split gains anything
+    # drawn with repeats: if all columns had equal shares in both tables, no first split would gain
     return np.column_stack([column[rng.integers(n_rows, size=n_rows)] for column in rows.T])
 
 

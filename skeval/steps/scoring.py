@@ -15,7 +15,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.steps.problem import Problem
 from skeval.utils.parameters import Legal, one_of
 
-# what the details of each kind of task report; the first is its score by default
+# the scores that details report for each kind of task, the default first
 _REPORTED = {
     "binary": "roc_auc average_precision balanced_accuracy accuracy f1 log_loss brier",
     "multiclass": "roc_auc balanced_accuracy accuracy f1 log_loss",

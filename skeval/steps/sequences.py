@@ -327,7 +327,7 @@ def lines(
     """Return mean and quartiles of a numeric column along its sequences."""
     own, values = sequences(context, role, table), sequence_values(context, role, table, column)
     if by == "position":
-        # in the order of positions, the first forty of which are drawn
+        # the first forty positions are drawn
         at, centres = own.ranks, np.arange(_MAX_POINTS) + 1.0
     else:
         times, reference = own.times, sequences(context, "train", table).times

@@ -233,8 +233,8 @@ def _value_codes(
     values = [numbers(column.to_frame()).ravel() for column in cells]
     if n_bins is None:
         return pd.factorize(digits_kept(np.concatenate(values)))[0]
-    # of both real tables: cells of train alone would hold as many train values each, and of others
-    # more or fewer, which looks like a leak
+    # cells are those of both real tables: cells of train alone would contain equal numbers of train
+    # values, but not of others, which looks like a leak
     real = np.concatenate([own for role, own in zip(roles, values, strict=True) if role in _REAL])
     known = real[~np.isnan(real)]
     levels = np.arange(1, n_bins) / n_bins

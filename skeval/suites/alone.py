@@ -48,7 +48,7 @@ _WHAT = {
     "format_adherence": "pattern",
     "rule_adherence": "rule, and no column that is required",
 }
-# of the stand-in, what a metric says next to the share of the synthetic rows
+# details that describe the stand-in and not the synthetic rows
 _OF_TRAIN = ("train", "rules")
 _WARN_OF_TRAIN = ("key_uniqueness", "format_adherence", "rule_adherence")
 

@@ -14,7 +14,7 @@ from skeval.core.catalogue import METRIC_PACKAGES, metrics_of_package
 from skeval.suites.features import feature_of, plain
 from skeval.utils.formatting import title_of
 
-# of each source, class here: names there
+# by source, the class here and its names there
 ELSEWHERE: dict[str, dict[str, str]] = {
     "SDMetrics": {
         "AttributeInferenceRisk": "CategoricalKNN, CategoricalNB, CategoricalRF, CategoricalSVM, "
@@ -143,7 +143,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "TVComplement": "TVD",
     },
 }
-# what to begin with: question, class
+# the first questions of a user, and the class that answers each
 QUESTIONS = (
     ("Can it be loaded as the real table is?", "TableStructure"),
     ("Are its rows possible?", "RuleAdherence"),

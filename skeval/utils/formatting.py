@@ -24,7 +24,7 @@ _SCORE_NAMES = {
     "mae": "mean absolute error",
 }
 
-# what names of metrics abbreviate, where people do not
+# abbreviations in names of metrics, which sentences spell out
 _ABBREVIATED = {
     "KS": "Kolmogorov-Smirnov",
     "TV": "total variation",

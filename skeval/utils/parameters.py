@@ -290,7 +290,7 @@ BinCount = Annotated[int, Interval(2)]
 GroupSize = Annotated[int, Interval(10)]
 # how numbers are cut into bins; "-plain" gives frequent values no cells of their own
 Strategy = Literal["uniform", "quantile", "uniform-plain", "quantile-plain"]
-# what a metric does with tables that need not fit in memory
+# how a metric measures tables that need not fit in memory
 Scaling = Literal["counts", "sorted runs", "neighbours", "sampled"]
 JobCount = Annotated[
     int, Legal("an int other than 0", lambda n: n != 0 and Interval(kind=int).accepts(n), 0)
