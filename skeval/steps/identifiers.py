@@ -37,7 +37,7 @@ _DENSE = 0.01  # share of the possible values that real ones take up, from which
 _NEAR = 100  # a counter has no larger gaps
 _MAX_READ = 10_000  # values that show of which characters they are
 _MAX_LENGTH = 64  # characters of a value that are looked at for it
-_MIN_NUMBER = 1e6  # smaller numbers are not identifiers, whatever the column is called
+_MIN_NUMBER = 1e6  # smaller numbers are not identifiers
 _MIN_EXPOSURE = 1e-3
 _N_LAST = 9  # characters of a code that are searched for alone
 _NO_CODES = np.zeros(0, dtype=np.int64)
