@@ -97,7 +97,7 @@ def test_what_was_found_is_said(metric):
 )
 def test_what_was_tested_is_said(metric):
     """Whoever reads that a copy of train is a leak reads the number that was tested."""
-    for result in SHARED[type(metric)].of_leaks:
+    for result in SHARED[type(metric)].results_of_leaks:
         if raises_alarm(result):
             said, (observed, _) = finding(result), result.contrast.numbers_in_words
             assert observed in said

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from skeval.results.release import Release
 
 
-def made_suite(
+def suite_of_options(
     metrics: str | None,
     preset: str,
     given: Given,
@@ -68,7 +68,7 @@ def suite_of_names(names: str, given: dict[str, Any], *, seed: int) -> MetricSui
             raise InvalidParameterError(f"--metrics: {unknown_name(name)}")
         kind, ready = metric_of_name(proper, given["target"] or "", given["sensitive"] or "")
         _check_parameters(kind, name, given)
-        own = _named_by(kind, given)
+        own = _named_columns(kind, given)
         metric = kind(**own) if ready is None else ready.set_params(**own)
         seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
         chosen[proper] = metric.set_params(**dict.fromkeys(seeds, seed))
@@ -97,7 +97,7 @@ def _check_parameters(kind: type[Metric], name: str, given: dict[str, Any]) -> N
         raise InvalidParameterError(f"--metrics: {name} needs {options}.")
 
 
-def _named_by(kind: type[Metric], given: dict[str, Any]) -> dict[str, Any]:
+def _named_columns(kind: type[Metric], given: dict[str, Any]) -> dict[str, Any]:
     """Return the columns that options name of those that a metric takes."""
     own = inspect.signature(kind).parameters
     return {n: value for n, value in given.items() if n in own and value}

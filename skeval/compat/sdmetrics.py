@@ -141,7 +141,7 @@ class ComputedMetric:
         metric = self.kind(**{**self.settings, **self._check_options(own)})
         schema = _schema_of(real, metadata, table)
         if schema is None:
-            schema = _meant(self.kind.__name__, real, continuous)
+            schema = _assumed_kinds(self.kind.__name__, real, continuous)
         metric.fit(real, *rest, schema=schema)
         if why := self.not_equal or _why_not_equal(metric, synthetic):
             text = f"the number of {self.kind.__name__} may not be that of SDMetrics: {why}."
@@ -271,7 +271,7 @@ def _schema_of(real: Any, metadata: Any, table: str | None = None) -> Any:
     return TableSchema.from_sdv(metadata, table)
 
 
-def _meant(metric: str, real: Any, continuous: Sequence[str] | None = None) -> Any:
+def _assumed_kinds(metric: str, real: Any, continuous: Sequence[str] | None = None) -> Any:
     """Return of which kind columns are by what is asked of them; None where it says nothing.
 
     Whole numbers of two values would be categories else, and other numbers none.
@@ -344,9 +344,11 @@ class _Report:
             warnings.warn(MetricWarning(f"{said} Give metadata to say others."), stacklevel=2)
         several = known if isinstance(known, RelationalSchema) else None
         suite = make_suite(self._preset, schema=several).fit(real_data, schema=schema)
-        self._result = self._as_there(suite, suite.evaluate(synthetic_data), synthetic_data)
+        self._result = self._scores_as_there(suite, suite.evaluate(synthetic_data), synthetic_data)
 
-    def _as_there(self, suite: MetricSuite, result: SuiteResult, synthetic: Any) -> SuiteResult:
+    def _scores_as_there(
+        self, suite: MetricSuite, result: SuiteResult, synthetic: Any
+    ) -> SuiteResult:
         """Return the scores as SDMetrics defines them."""
         return result
 
@@ -433,7 +435,9 @@ class QualityReport(_Report):
     _preset = "quality"
     _first = "column_shapes"
 
-    def _as_there(self, suite: MetricSuite, result: SuiteResult, synthetic: Any) -> SuiteResult:
+    def _scores_as_there(
+        self, suite: MetricSuite, result: SuiteResult, synthetic: Any
+    ) -> SuiteResult:
         if not suite.context_.is_relational:
             return with_own_edges(result, suite.context_.with_synthetic(synthetic))
         text = (

@@ -53,7 +53,7 @@ def call_of(content: Any) -> str:
         return repr(content)
     if isinstance(content, list):
         return f"[{', '.join(map(call_of, content))}]"
-    kind, held = _one_of(content)
+    kind, held = _form_of_mapping(content)
     if kind == "class":
         own = ", ".join(f"{name}={call_of(part)}" for name, part in content["parameters"].items())
         return f"{held}({own})"
@@ -66,7 +66,7 @@ def call_of(content: Any) -> str:
     return str(held) if "<" not in held else f"<{''.join(c for c in held if c not in '<>')}>"
 
 
-def _one_of(content: Any) -> tuple[str, Any]:
+def _form_of_mapping(content: Any) -> tuple[str, Any]:
     """Return the form of a mapping that :func:`to_json_value` wrote, and what it holds."""
     if isinstance(content, dict) and set(content) == {"class", "parameters"}:
         if isinstance(content["class"], str) and isinstance(content["parameters"], dict):

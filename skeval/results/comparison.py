@@ -170,7 +170,7 @@ class Comparison(Mapping[str, SuiteResult]):
         nearest = self.differences.groupby(["metric", "second"], sort=False).tail(1)
         return nearest[nearest["ahead"] == nearest["first"]]
 
-    def told(self, metric: str) -> str:
+    def describe_tie(self, metric: str) -> str:
         """Say why a metric puts no table ahead of another, where it does not, and who lacks it."""
         rows = self._differences_of(metric)
         lacking = [t for t, result in self.items() if metric not in result or result[metric].error]
@@ -222,7 +222,7 @@ class Comparison(Mapping[str, SuiteResult]):
         there = {aspect_of(one) for result in self.values() for one in result.values()}
         return [facet for facet in _FACETS if facet in there]
 
-    def _of_facet(self, facet: str) -> list[str]:
+    def _metrics_of_facet(self, facet: str) -> list[str]:
         return [
             name
             for name in self.metrics
@@ -252,7 +252,7 @@ class Comparison(Mapping[str, SuiteResult]):
                 if lead.facet == facet:
                     scores[lead.better][0] += 1
                     scores[lead.worse][1] += 1
-            rows[facet] = {table: _place(*score) for table, score in scores.items()}
+            rows[facet] = {table: _format_standing(*score) for table, score in scores.items()}
             if self.recommendation.outcome is Conclusion.INCOMPARABLE:
                 rows[facet] = dict.fromkeys(self, NOT_COMPARED)
             if facet == "privacy":
@@ -284,23 +284,23 @@ class Comparison(Mapping[str, SuiteResult]):
     @property
     def sentence(self) -> str:
         """Which table to take, in words, or what must be decided first."""
-        said = [*self._of_inputs(), *self._of_leaks(), *self._of_thresholds()]
-        said += [*self._of_shortfalls(), self._format_choice(), self._leaks_in_numbers()]
-        return " ".join(filter(None, [*said, *self._of_tests()]))
+        said = [*self._describe_inputs(), *self._describe_leaks(), *self._describe_thresholds()]
+        said += [*self._describe_shortfalls(), self._format_choice(), self._leaks_in_numbers()]
+        return " ".join(filter(None, [*said, *self._describe_tests()]))
 
-    def _of_inputs(self) -> Iterator[str]:
+    def _describe_inputs(self) -> Iterator[str]:
         if self.recommendation.outcome is Conclusion.INCOMPARABLE:
             yield "Nothing can be compared, so that no table is recommended."
             yield from map(_format_mismatch, self.recommendation.mismatches)
 
-    def _of_leaks(self) -> Iterator[str]:
+    def _describe_leaks(self) -> Iterator[str]:
         leaking = self.leaking
         if leaking and len(leaking) == len(self):
             yield f"Take none: a leak was found in {join_names(leaking)}."
         elif leaking:
             yield f"Not {join_names(leaking, 'or')}: a leak was found there."
 
-    def _of_thresholds(self) -> Iterator[str]:
+    def _describe_thresholds(self) -> Iterator[str]:
         broken = self.recommendation.violations
         if not broken:
             return
@@ -311,8 +311,8 @@ class Comparison(Mapping[str, SuiteResult]):
         else:
             yield f"Not {join_names(tables, 'or')}: {texts}, against what was agreed."
 
-    def _of_shortfalls(self) -> Iterator[str]:
-        decided, texts = self.recommendation, map(_short, self.recommendation.shortfalls)
+    def _describe_shortfalls(self) -> Iterator[str]:
+        decided, texts = self.recommendation, map(_format_shortfall, self.recommendation.shortfalls)
         if decided.outcome is Conclusion.NOT_GOOD_ENOUGH:
             out = {*self.leaking, *(one.table for one in decided.violations)}
             clean = [table for table in self if table not in out]
@@ -331,8 +331,8 @@ class Comparison(Mapping[str, SuiteResult]):
         if decided.outcome is Conclusion.TAKE:
             against = [self._format_lead(one) for one in decided.leads if one.worse == choice[0]]
             but = f", though {'; '.join(against)}" if against else ""
-            why = "; ".join(reasons) or f"the one table without a {self._out_for()}"
-            return f"Take {choice[0]}: {why}{but}.{self._weak(choice[0])}"
+            why = "; ".join(reasons) or f"the one table without a {self._reasons_of_exclusion()}"
+            return f"Take {choice[0]}: {why}{but}.{self._describe_weaknesses(choice[0])}"
         if decided.outcome is Conclusion.TIED:
             told = "" if not aside else f" {'; '.join(map(self._format_lead, aside.values()))}."
             names = join_names(choice)
@@ -341,7 +341,7 @@ class Comparison(Mapping[str, SuiteResult]):
             return f"Choose by what matters: {'; '.join(map(self._format_lead, decided.leads))}."
         return ""
 
-    def _out_for(self) -> str:
+    def _reasons_of_exclusion(self) -> str:
         """Say for what the other tables are out."""
         decided = self.recommendation
         causes = {
@@ -351,7 +351,7 @@ class Comparison(Mapping[str, SuiteResult]):
         }
         return " or ".join(cause for cause, tables in causes.items() if tables)
 
-    def _weak(self, table: str) -> str:
+    def _describe_weaknesses(self, table: str) -> str:
         """Say in which metrics the table that is taken is far worse than fresh real rows."""
         weak = weaknesses(table, self[table])
         if not weak:
@@ -391,7 +391,7 @@ class Comparison(Mapping[str, SuiteResult]):
         sides = {lead.better, lead.worse}
         own = self.differences[self.differences["ahead"] == lead.better]
         own = own[own["first"].isin(sides) & own["second"].isin(sides)]
-        deciding = [lead.headline] if lead.headline else self._of_facet(lead.facet)
+        deciding = [lead.headline] if lead.headline else self._metrics_of_facet(lead.facet)
         own = own[own["metric"].isin(deciding)]
         if own.empty:
             return ""
@@ -404,7 +404,7 @@ class Comparison(Mapping[str, SuiteResult]):
         named = "" if lead.headline else f" by {row['metric']}"
         return f"{named}: {better} against {worse} (difference {shown_interval(ends)})"
 
-    def _of_tests(self) -> Iterator[str]:
+    def _describe_tests(self) -> Iterator[str]:
         n_tests = max(result.verdict().n_tests for result in self.values())
         if n_tests:
             falsely = percent(1.0 - (1.0 - ALARM_LEVEL) ** len(self), 0)
@@ -598,12 +598,12 @@ def ahead_of(
     if low <= 0.0 <= high:
         return "", UNTOLD
     first = (low > 0.0) == (sign > 0)
-    if _as_fresh(other if first else one, sign):
+    if _is_as_good_as_baseline(other if first else one, sign):
         return "", AS_FRESH
     return tables[0] if first else tables[1], ""
 
 
-def _as_fresh(result: Result, sign: int) -> bool:
+def _is_as_good_as_baseline(result: Result, sign: int) -> bool:
     """Return whether a value is not known to be worse than its baseline."""
     baseline = as_float(result.baseline)
     ends = (result.value, result.value) if result.interval is None else result.interval
@@ -613,7 +613,7 @@ def _as_fresh(result: Result, sign: int) -> bool:
     return bool(sign * (best - baseline) >= 0.0)  # never where there is no baseline
 
 
-def _place(n_ahead: int, n_behind: int) -> str:
+def _format_standing(n_ahead: int, n_behind: int) -> str:
     if n_ahead and n_behind:
         return "between"
     return "ahead" if n_ahead else "behind" if n_behind else UNTOLD
@@ -639,7 +639,7 @@ def _format_violation(one: Violation) -> str:
     return f"{one.table} does not meet {one.rule} ({one.reason.rstrip('.')})"
 
 
-def _short(one: Shortfall) -> str:
+def _format_shortfall(one: Shortfall) -> str:
     """Say how far a headline falls short."""
     real = "what real rows teach" if one.facet == "utility" else "fresh real rows"
     return (

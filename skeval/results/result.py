@@ -18,7 +18,7 @@ from skeval.results.serialization import (
     check_details,
     named_warnings,
     plain_json,
-    rebuilt_warnings,
+    rebuild_warnings,
     write_json,
 )
 from skeval.stats.copied_rows import Copies
@@ -291,7 +291,7 @@ class Result:
                 for name in _NUMBERS
             },
             "value": as_float(content["value"]),
-            "warnings": rebuilt_warnings(content["warnings"]),
+            "warnings": rebuild_warnings(content["warnings"]),
             "tags": MetricTags.from_dict(tags) if tags else None,
             "contrast": Contrast.from_dict(contrast) if contrast else None,
             "copies": tuple(map(Copies.from_dict, content["copies"])),

@@ -78,14 +78,14 @@ def plain_json(value: Any) -> Any:
     )
 
 
-def without_controls(content: Any) -> Any:
+def replace_controls(content: Any) -> Any:
     """Return content of a JSON file with the control characters in its texts replaced."""
     if isinstance(content, str):
         return printable(content)
     if isinstance(content, list):
-        return [without_controls(part) for part in content]
+        return [replace_controls(part) for part in content]
     if isinstance(content, dict):
-        return {without_controls(name): without_controls(part) for name, part in content.items()}
+        return {replace_controls(name): replace_controls(part) for name, part in content.items()}
     return content
 
 
@@ -100,12 +100,12 @@ def _columns_of(warning: MetricWarning) -> list[list[str]]:
     return [[*warning.columns], [*warning.unique]]
 
 
-def rebuilt_warnings(named: Iterable[Sequence[Any]]) -> tuple[MetricWarning, ...]:
+def rebuild_warnings(named: Iterable[Sequence[Any]]) -> tuple[MetricWarning, ...]:
     """Return the warnings of these classes and texts."""
-    return tuple(_rebuilt_warning(*one) for one in named)
+    return tuple(_rebuild_warning(*one) for one in named)
 
 
-def _rebuilt_warning(
+def _rebuild_warning(
     name: str, text: str, columns: Sequence[str] = (), unique: Sequence[str] = ()
 ) -> MetricWarning:
     kind = getattr(exceptions, str(name), None)
@@ -122,7 +122,7 @@ def read_versioned_json(
     """Return what `make` rebuilds of a JSON file that may be another's."""
     text = foreign_text(path)
     try:
-        content = without_controls(json.loads(text))
+        content = replace_controls(json.loads(text))
         if content["schema_version"] == version:
             return make(content)
     except FOREIGN as error:

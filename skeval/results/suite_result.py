@@ -20,8 +20,8 @@ from skeval.results.serialization import (
     details_of,
     named_warnings,
     plain_json,
-    rebuilt_warnings,
-    without_controls,
+    rebuild_warnings,
+    replace_controls,
     write_json,
 )
 from skeval.results.summary import summary
@@ -416,7 +416,7 @@ class SuiteResult(Mapping[str, Result]):
         return cls(
             {name: Result.from_dict(result) for name, result in content["results"].items()},
             sizes={str(role): int(n) for role, n in content["sizes"].items()},
-            notices=rebuilt_warnings(content["notices"]),
+            notices=rebuild_warnings(content["notices"]),
             provenance=Provenance.from_dict(provenance) if provenance else None,
         )
 
@@ -441,7 +441,7 @@ class SuiteResult(Mapping[str, Result]):
         source = "The text" if is_text else path
         try:
             text = str(path) if is_text else foreign_text(path)
-            content = without_controls(json.loads(text))
+            content = replace_controls(json.loads(text))
             version = content["schema_version"]
         except FOREIGN as error:
             if isinstance(error, InvalidParameterError):  # there is no such file, or no text

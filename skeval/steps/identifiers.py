@@ -197,7 +197,7 @@ def _repeated_values(column: _Column) -> Copies | None:
     # a value that can be guessed says nothing of those who have it
     release = np.where(column.telling | (pool == 0), release, 0)
     train, held = (
-        _beside_guesses(release, column.counts(role), pool, column.space)
+        _count_with_guesses(release, column.counts(role), pool, column.space)
         if role in column.codes
         else None
         for role in ("train", "holdout")
@@ -206,7 +206,7 @@ def _repeated_values(column: _Column) -> Copies | None:
     return Copies(f"values of {column.name}", train, held, n_distinct=0, n_expected=0)
 
 
-def _beside_guesses(
+def _count_with_guesses(
     release: np.ndarray, table: np.ndarray, pool: np.ndarray, space: float
 ) -> Copied:
     """Count unique values that a release repeats, and add to its chance what guesses meet."""

@@ -164,7 +164,7 @@ def exposed_group(context: Context, columns: ColumnChoice = None) -> str:
     train, holdout = np.split(ranks, [distances[0].size])
     groups = [
         (label, inside, others)
-        for label, inside, others in _groups(context, columns)
+        for label, inside, others in _groups_of_rows(context, columns)
         if min(part.sum() for rows in (inside, others) for part in (rows, ~rows)) >= _MIN_GROUP_ROWS
     ]
     p_values = [
@@ -190,7 +190,7 @@ def _excess_p_value(own: tuple[float, float], others: tuple[float, float]) -> fl
     return float(ndtr(-(own[0] - others[0]) / spread)) if spread > 0.0 else 1.0
 
 
-def _groups(
+def _groups_of_rows(
     context: Context, columns: ColumnChoice
 ) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     """Yield groups of rows: what they are, and which rows of train and of the holdout they have."""

@@ -81,12 +81,14 @@ def get_score(scoring: str) -> Score:
     def weighted_scores(
         truth: Array, predictions: Predictions, weights: Array, positive: int | None
     ) -> Array:
-        return np.array([_by_scorer(scoring, truth, predictions, w, positive) for w in weights])
+        return np.array(
+            [_score_by_scorer(scoring, truth, predictions, w, positive) for w in weights]
+        )
 
     return Score(weighted_scores, True, (-np.inf, np.inf), "labels")
 
 
-def _by_scorer(
+def _score_by_scorer(
     scoring: str, truth: Array, predictions: Predictions, counts: Array, positive: int | None
 ) -> float:
     """Return the score of rows, each taken as often as counted; nan if the scorer refuses them."""
@@ -177,7 +179,7 @@ def _brier_losses(truth: Array, predictions: Predictions, positive: int | None) 
     return losses
 
 
-def _by_label(kind: str) -> Weighted:
+def _score_by_label(kind: str) -> Weighted:
     """Return a score of each label's hits: of the positive label, or the mean over labels."""
 
     def weighted_scores(
@@ -271,10 +273,10 @@ _mse = _mean_of(lambda truth, predictions, _: (truth - predictions.values) ** 2)
 _mae = _mean_of(lambda truth, predictions, _: np.abs(truth - predictions.values))
 SCORES: dict[str, Score] = {
     "accuracy": Score(_accuracy, True, _SHARE, "labels"),
-    "balanced_accuracy": Score(_by_label("balanced_accuracy"), True, _SHARE, "labels"),
-    "precision": Score(_by_label("precision"), True, _SHARE, "labels"),
-    "recall": Score(_by_label("recall"), True, _SHARE, "labels"),
-    "f1": Score(_by_label("f1"), True, _SHARE, "labels"),
+    "balanced_accuracy": Score(_score_by_label("balanced_accuracy"), True, _SHARE, "labels"),
+    "precision": Score(_score_by_label("precision"), True, _SHARE, "labels"),
+    "recall": Score(_score_by_label("recall"), True, _SHARE, "labels"),
+    "f1": Score(_score_by_label("f1"), True, _SHARE, "labels"),
     "roc_auc": Score(_one_against_rest(_roc_area), True, _SHARE, "labels"),
     "average_precision": Score(_one_against_rest(_precision_area), True, _SHARE, "labels"),
     "log_loss": Score(_mean_of(_log_losses), False, _LOSS, "labels"),

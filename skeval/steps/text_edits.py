@@ -150,11 +150,11 @@ def nearest_edits(queries: Sequence[str], texts: Sequence[str]) -> np.ndarray:
     by_length = np.argsort(np.diff(starts), kind="stable")
     least = np.empty(len(queries))
     compare = partial(fewest_edits, signs, starts, known.size - 1, place, their_ends)
-    least[by_length] = _in_turn(compare, by_length)
+    least[by_length] = _run_in_chunks(compare, by_length)
     return least
 
 
-def _in_turn(compare: Callable[..., np.ndarray], queries: np.ndarray) -> np.ndarray:
+def _run_in_chunks(compare: Callable[..., np.ndarray], queries: np.ndarray) -> np.ndarray:
     """Return what a kernel finds for each query, some of them at a time."""
     n_chunks = -(-queries.size // _AT_A_TIME)
     parts = run_chunks(compare, queries, n_jobs=None, tile=_AT_A_TIME, n_chunks=n_chunks)
@@ -216,4 +216,4 @@ def nearest_edits_of_cells(queries: Cells, others: Cells) -> np.ndarray:
     from skeval.neighbors.text_kernels import fewest_edits_of_cells
 
     compare = partial(fewest_edits_of_cells, *queries.parts, *others.parts, len(_MARKS))
-    return _in_turn(compare, np.arange(len(queries.codes))).astype(np.float64)
+    return _run_in_chunks(compare, np.arange(len(queries.codes))).astype(np.float64)

@@ -24,7 +24,7 @@ _FILES = {
 
 def free_memory(root: Path = Path("/")) -> int | None:
     """Return the bytes that the process can still take; None where the system does not say."""
-    free = [*_of_machine(root), *_of_groups(root)]
+    free = [*_free_of_machine(root), *_free_of_groups(root)]
     return max(0, min(free)) if free else None
 
 
@@ -54,7 +54,7 @@ def limit_memory() -> Iterator[None]:
 
 def held_bytes() -> int:
     """Return the bytes of data that the process holds or has reserved."""
-    return _entry(Path("/proc/self/status"), "VmData:") or 0
+    return _read_entry(Path("/proc/self/status"), "VmData:") or 0
 
 
 def resident_bytes() -> float:
@@ -74,45 +74,45 @@ def highest_bytes() -> float:
     return float(peak if sys.platform == "darwin" else 1024 * peak)
 
 
-def _of_machine(root: Path) -> list[int]:
-    available = _entry(root / "proc/meminfo", "MemAvailable:")
+def _free_of_machine(root: Path) -> list[int]:
+    available = _read_entry(root / "proc/meminfo", "MemAvailable:")
     return [] if available is None else [available]
 
 
-def _entry(path: Path, name: str) -> int | None:
+def _read_entry(path: Path, name: str) -> int | None:
     """Return an entry of a file of names and kibibytes."""
-    for line in _text(path).splitlines():
+    for line in _read_text(path).splitlines():
         if line.startswith(name):
             return int(line.split()[1]) * 1024
     return None
 
 
-def _of_groups(root: Path) -> Iterator[int]:
-    for line in _text(root / "proc/self/cgroup").splitlines():
+def _free_of_groups(root: Path) -> Iterator[int]:
+    for line in _read_text(root / "proc/self/cgroup").splitlines():
         _, kinds, path = line.split(":", 2)
         for kind in set(kinds.split(",")) & set(_FILES):
             top = root / _GROUPS / kind
             # inside a container the path may be that of the host, and the group the top folder
             own = top / path.lstrip("/")
             for folder in (own, *own.parents):
-                yield from _of_group(folder, *_FILES[kind])
+                yield from _free_of_group(folder, *_FILES[kind])
                 if folder == top:
                     break
 
 
-def _of_group(folder: Path, limit: str, used: str, files: str) -> list[int]:
-    numbers = [_text(folder / name).strip() for name in (limit, used)]
+def _free_of_group(folder: Path, limit: str, used: str, files: str) -> list[int]:
+    numbers = [_read_text(folder / name).strip() for name in (limit, used)]
     if not all(number.isdigit() for number in numbers) or int(numbers[0]) >= _NO_LIMIT:
         return []
     of_files = [
         int(line.split()[1])
-        for line in _text(folder / "memory.stat").splitlines()
+        for line in _read_text(folder / "memory.stat").splitlines()
         if line.split()[:1] == [files]
     ]
     return [int(numbers[0]) - int(numbers[1]) + sum(of_files)]
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError:

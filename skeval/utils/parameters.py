@@ -192,7 +192,7 @@ def legal_sets(declared: Callable[..., Any]) -> Mapping[str, Constraint]:
 def _hints(function: Any) -> dict[str, Any]:
     """Return the annotations of a function, as objects."""
     names = getattr(inspect.unwrap(function), "__globals__", {})
-    return _looked_up(getattr(function, "__annotations__", {}), names)
+    return _evaluate_annotations(getattr(function, "__annotations__", {}), names)
 
 
 def hints_of(kind: type) -> dict[str, Any]:
@@ -204,11 +204,11 @@ def hints_of(kind: type) -> dict[str, Any]:
     for base in reversed(owner.__mro__):
         fields, own = vars(base).get("__dataclass_fields__", {}), inspect.get_annotations(base)
         own = {name: hint for name, hint in own.items() if name in fields}
-        hints |= _looked_up(own, vars(sys.modules[base.__module__]))
+        hints |= _evaluate_annotations(own, vars(sys.modules[base.__module__]))
     return hints
 
 
-def _looked_up(annotations: Mapping[str, Any], names: dict[str, Any]) -> dict[str, Any]:
+def _evaluate_annotations(annotations: Mapping[str, Any], names: dict[str, Any]) -> dict[str, Any]:
     """Return annotations as objects, without those that cannot be looked up."""
     hints: dict[str, Any] = {}
     for name, hint in annotations.items():
@@ -239,7 +239,7 @@ def _annotated_set(hint: Any, *metadata: object) -> Constraint | None:
         return stated or _legal_set(hint)
     kinds = get_args(hint) or (hint,)
     numbers = replace(stated, kind=float if float in kinds else int)
-    return _with_none(numbers) if types.NoneType in kinds else numbers
+    return _add_none(numbers) if types.NoneType in kinds else numbers
 
 
 def _union_set(hints: Sequence[Any]) -> Constraint | None:
@@ -249,7 +249,7 @@ def _union_set(hints: Sequence[Any]) -> Constraint | None:
     if not known or len(known) < len(sets):
         return None
     union = known[0] if len(known) == 1 else _any_of(known)
-    return _with_none(union) if types.NoneType in hints else union
+    return _add_none(union) if types.NoneType in hints else union
 
 
 def _any_of(sets: Sequence[Constraint]) -> Legal:
@@ -260,7 +260,7 @@ def _any_of(sets: Sequence[Constraint]) -> Legal:
     return Legal(" or ".join(one.description for one in sets), is_legal, next(outside, object()))
 
 
-def _with_none(inner: Constraint) -> Legal:
+def _add_none(inner: Constraint) -> Legal:
     return Legal(
         f"{inner.description} or None",
         lambda value: value is None or inner.accepts(value),

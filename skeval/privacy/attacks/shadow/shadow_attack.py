@@ -97,7 +97,7 @@ class ShadowAttack(GeneratorAttack):
         names = [one.name for one in fields(Game) if one.name in values]
         return Game(**{name: values[name] for name in names})
 
-    def _lacking(self, context: Context) -> str:
+    def _obstacle(self, context: Context) -> str:
         """Say why nothing can be attacked in these tables; empty if something can."""
         raise NotImplementedError
 
@@ -113,13 +113,13 @@ class ShadowAttack(GeneratorAttack):
         owner, cure = type(self).__name__, "n_targets, n_shadow or n_eval"
         check_cost(owner, self.estimate_cost(), self.max_fits, cure)
         faults = [*game_faults(self._game), *self._faults()]
-        if not self._lacking(context):
+        if not self._obstacle(context):
             faults += game_rows(context, self._game).faults
         if faults:
             raise InvalidParameterError(f"{owner}: {'; '.join(faults)}.")
 
     def _compute(self, context: Context) -> Result:
-        if reason := self._lacking(context):
+        if reason := self._obstacle(context):
             return undefined_result(reason)
         game = self._game
         if game_rows(context, game).n_drawn < 2:

@@ -140,7 +140,7 @@ class ShadowAttributeInference(ShadowAttack):
             n_without *= self._game.n_wanted_targets
         return self._game.n_wanted_targets * (self._game.n_fits("shadow") + self.n_eval) + n_without
 
-    def _lacking(self, context: Context) -> str:
+    def _obstacle(self, context: Context) -> str:
         if secret_sources(context, self.secret, self.n_values).size < 2:
             return "the secret has one value, so that there is nothing to guess."
         return ""

@@ -187,7 +187,7 @@ class ShadowMembershipInference(ShadowAttack):
             )
         return faults
 
-    def _lacking(self, context: Context) -> str:
+    def _obstacle(self, context: Context) -> str:
         empty = nothing_to_measure(context, "gower")
         return "no column of this table can be measured." if empty else ""
 
