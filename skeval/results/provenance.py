@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from skeval.core.context import Context, shared
 from skeval.core.reading import read_rows
 from skeval.exceptions import InvalidParameterError
-from skeval.results.calls import call_of, to_json_value
+from skeval.results.calls import call_of, parts_of_call
 from skeval.results.hashes import hash_of_cells, hash_of_role
 from skeval.tables.place import Place
 from skeval.tables.reasons import column_reasons
@@ -74,9 +74,9 @@ class Provenance:
         The columns. A record has `column`, `kind`, `why` the kind was inferred, `doubt`, the `form`
         of dates in texts, and the `table` if there are several.
     metrics : mapping of str to dict
-        By the name in the suite, the class of the metric and all its parameters, as JSON: see
-        ``to_json_value`` of ``skeval.results.calls``. Estimators within it name those parameters
-        that are not the defaults of their version.
+        By the name in the suite, the `class` of the metric and its `parameters`, each as the text
+        that Python shows. Estimators within a metric state the parameters that are not the defaults
+        of their version.
     seeds : mapping of str to int
         By metric; and `rows`, the seed by which rows of a report were drawn.
     target, sensitive : str
@@ -236,7 +236,7 @@ def describe(
         version=versions.pop("skeval"),
         inputs=tuple(_inputs(context)),
         columns=_columns(context.real),
-        metrics={name: to_json_value(metric) for name, metric in metrics.items()},
+        metrics={name: parts_of_call(metric) for name, metric in metrics.items()},
         seeds=seeds,
         target=target,
         sensitive=sensitive,
