@@ -200,7 +200,7 @@ class GeneratorScorer(BaseEstimator):
             return None
         n_samples = len(train) if self.n_samples is None else self.n_samples
         try:
-            synthetic = generator.sample(n_samples, random_state=self.sample_seed(holdout))
+            synthetic = generator.sample(n_samples, random_state=self.seed_of_sample(holdout))
         except Exception as error:  # generators raise anything; other candidates must not be lost
             if not lenient:
                 raise
@@ -223,7 +223,7 @@ class GeneratorScorer(BaseEstimator):
             self._warned = True
             warnings.warn(shared[0], stacklevel=4)
 
-    def sample_seed(self, X: Any) -> int:
+    def seed_of_sample(self, X: Any) -> int:
         """Return the seed of the sample that a test fold is compared with, in any row order."""
         return seed_of(self.random_state, as_frame(X, "holdout"))
 

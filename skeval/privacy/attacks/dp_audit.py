@@ -14,7 +14,7 @@ from skeval.core.tags import AUDIT_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy.attacks.audit_runs import Candidate, Level, Plan, run_audit
 from skeval.privacy.attacks.shadow.game import GeneratorAttack, check_cost
-from skeval.privacy.attacks.worlds import ATTACKS, BASES, TARGETS, is_trained
+from skeval.privacy.attacks.worlds import ATTACKS, BASES, TARGETS, learns_from_runs
 from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import Contrast
 from skeval.stats.epsilon_bounds import against_claim
@@ -306,7 +306,7 @@ def _are_audit_attacks(value: object) -> bool:
     return len(chosen) > 0 and all(
         attack in _NAMED_ATTACKS
         if isinstance(attack, str)
-        else not isinstance(attack, type) and (callable(attack) or is_trained(attack))
+        else not isinstance(attack, type) and (callable(attack) or learns_from_runs(attack))
         for attack in chosen
     )
 
