@@ -1,4 +1,4 @@
-"""Which suite a command measures: a preset, metrics by their names, or one that was saved."""
+"""Which suite a command measures: a preset, or metrics by their names."""
 
 from __future__ import annotations
 
