@@ -31,8 +31,13 @@ from skeval.results.recommendation import (
 )
 from skeval.results.rendering import Display, rendering
 from skeval.results.result import Result
-from skeval.results.serialization import details_of, read_versioned_json, write_json
-from skeval.results.suite_result import SCHEMA_VERSION, SuiteResult
+from skeval.results.serialization import (
+    SCHEMA_VERSION,
+    details_of,
+    read_json_of_results,
+    write_json,
+)
+from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import ALARM_LEVEL, aspect_of
 from skeval.stats.intervals import Ends
 from skeval.stats.table_differences import Sampled, independent_interval, paired_interval
@@ -474,9 +479,7 @@ class Comparison(Mapping[str, SuiteResult]):
             If the file holds no comparison.
         """
         what = "comparison that Comparison.to_json wrote"
-        read = read_versioned_json(path, SCHEMA_VERSION, cls.from_dict, what=what)
-        read.source = path
-        return read
+        return read_json_of_results(path, cls.from_dict, what=what)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the JSON text, and write it to `path` if given."""

@@ -104,7 +104,7 @@ class Requirement:
             raise InvalidParameterError(
                 f"{self.text!r} compares with an infinite number. Write a finite number."
             )
-        elif not (isinstance(node, ast.Constant) and _is_number(node.value)):
+        elif not (isinstance(node, ast.Constant) and is_finite_number(node.value)):
             raise InvalidParameterError(f"{self.text!r} is no requirement. {_HOW}.")
 
     def _reference(self, node: ast.Name | ast.Attribute) -> tuple[str, tuple[str, ...]]:
@@ -210,8 +210,11 @@ class Requirement:
         return value
 
 
-def _is_number(value: object) -> bool:
-    return type(value) is float or (type(value) is int and value.bit_length() < _MAX_BITS)
+def is_finite_number(value: object) -> bool:
+    """Return whether a value is a number, not a bool, that a float can hold."""
+    if type(value) is int:
+        return value.bit_length() < _MAX_BITS
+    return type(value) is float and math.isfinite(value)
 
 
 def _key(metrics: Mapping[str, Any], name: str) -> str:

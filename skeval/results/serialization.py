@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from skeval import exceptions
 from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError
@@ -15,6 +15,7 @@ from skeval.utils.foreign_files import foreign_text
 from skeval.utils.formatting import as_float, printable
 
 T = TypeVar("T")
+SCHEMA_VERSION = 2  # raised if the JSON of results changes
 
 # errors that content of another form raises
 FOREIGN = (
@@ -116,18 +117,24 @@ def _rebuild_warning(
     return MetricWarning(str(text))
 
 
-def read_versioned_json(
-    path: str | Path, version: int, make: Callable[[dict[str, Any]], T], *, what: str
-) -> T:
-    """Return what `make` rebuilds of a JSON file that may be another's."""
-    text = foreign_text(path)
+def read_json_of_results(path: str | Path, make: Callable[[dict[str, Any]], T], *, what: str) -> T:
+    """Return what `make` rebuilds of a file, or of a text that begins with a brace."""
+    is_text = isinstance(path, str) and path.lstrip().startswith("{")
+    source = "The text" if is_text else path
+    text = str(path) if is_text else foreign_text(path)
     try:
         content = replace_controls(json.loads(text))
-        if content["schema_version"] == version:
-            return make(content)
+        version = content["schema_version"]
+        read: Any = make(content) if version == SCHEMA_VERSION else None
     except FOREIGN as error:
-        raise InvalidParameterError(f"{path} holds no {what}.") from error
-    raise InvalidParameterError(f"{path} is of another version of the schema.")
+        raise InvalidParameterError(f"{source} holds no {what}.") from error
+    if read is None:
+        raise InvalidParameterError(
+            f"{source} has scores in version {version!r} of their schema, and this skeval reads "
+            f"version {SCHEMA_VERSION}. Take the skeval that wrote it, or evaluate again."
+        )
+    read.source = source
+    return cast("T", read)
 
 
 def write_json(content: Mapping[str, Any], path: str | Path | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,25 +15,18 @@ from skeval.results.provenance import Provenance
 from skeval.results.rendering import Display, rendering
 from skeval.results.result import Result
 from skeval.results.serialization import (
-    FOREIGN,
+    SCHEMA_VERSION,
     details_of,
     named_warnings,
     plain_json,
+    read_json_of_results,
     rebuild_warnings,
-    replace_controls,
     write_json,
 )
 from skeval.results.summary import summary
 from skeval.results.verdict import ALARM_LEVEL, Verdict, adjusted_p_values, is_shifted, verdict
-from skeval.utils.foreign_files import foreign_text
 from skeval.utils.formatting import did_you_mean
 from skeval.utils.spreadsheets import no_formula
-
-SCHEMA_VERSION = 2  # raised if the JSON of results changes
-
-
-def _no_scores(source: object) -> str:
-    return f"{source} holds no scores that SuiteResult.to_json wrote."
 
 
 class SuiteResult(Mapping[str, Result]):
@@ -437,28 +429,13 @@ class SuiteResult(Mapping[str, Result]):
         InvalidParameterError
             If the file holds no such results, or those of another version of the schema.
         """
-        is_text = isinstance(path, str) and path.lstrip().startswith("{")
-        source = "The text" if is_text else path
-        try:
-            text = str(path) if is_text else foreign_text(path)
-            content = replace_controls(json.loads(text))
-            version = content["schema_version"]
-        except FOREIGN as error:
-            if isinstance(error, InvalidParameterError):  # there is no such file, or no text
-                raise
-            raise InvalidParameterError(_no_scores(source)) from error
-        if version != SCHEMA_VERSION:
-            raise InvalidParameterError(
-                f"{source} has scores in version {version!r} of their schema, and this skeval "
-                f"reads version {SCHEMA_VERSION}. Take the skeval that wrote it, or evaluate again."
-            )
-        try:
+
+        def rebuild(content: dict[str, Any]) -> SuiteResult:
             named = {no_formula(name): one for name, one in content["results"].items()}
-            read = cls.from_dict({**content, "results": named})
-            read.source = source
-            return read
-        except FOREIGN as error:
-            raise InvalidParameterError(_no_scores(source)) from error
+            return cls.from_dict({**content, "results": named})
+
+        what = "scores that SuiteResult.to_json wrote"
+        return read_json_of_results(path, rebuild, what=what)
 
     def to_pdf(self, path: str | Path, **settings: Any) -> Path:
         """Write a PDF report; `settings` as :class:`skeval.reporting.PDFRenderer` takes them."""
