@@ -13,11 +13,11 @@ import skeval
 from skeval import Metric
 from skeval.checks.contract import CHECKS
 from skeval.checks.evaluations import Evaluations
-from skeval.checks.examples import example_of
 from skeval.checks.tables import default_tables
 from skeval.core.catalogue import METRIC_PACKAGES, metrics_of_package
 from skeval.reporting.style import finding
 from skeval.results.verdict import raises_alarm
+from tests.metric_examples import example_of
 
 # what skeval.core exports is composed of others
 PACKAGES = [package for package in METRIC_PACKAGES if package != "skeval.core"]
@@ -97,7 +97,7 @@ def test_what_was_found_is_said(metric):
 )
 def test_what_was_tested_is_said(metric):
     """Whoever reads that a copy of train is a leak reads the number that was tested."""
-    for result in SHARED[type(metric)].of_leaks:
+    for result in SHARED[type(metric)].results_of_leaks:
         if raises_alarm(result):
             said, (observed, _) = finding(result), result.contrast.numbers_in_words
             assert observed in said

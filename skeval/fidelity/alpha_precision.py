@@ -14,11 +14,12 @@ from skeval.core.notices import pooled_notices
 from skeval.fidelity.precision_recall import TwoSided
 from skeval.results.result import Result
 from skeval.stats.manifolds import is_within
-from skeval.steps.balls import distance_blocks, n_drawn, radii, sample_size
+from skeval.steps.balls import distance_blocks, n_drawn, radii
 from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.columns import ROLES
 from skeval.steps.encoded_rows import is_gower
 from skeval.steps.neighbors import nearest, reference_index, rows_of
+from skeval.steps.samples import sample_size
 from skeval.steps.vectors import vectors
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Count

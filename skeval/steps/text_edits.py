@@ -18,9 +18,9 @@ from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.member_rows import WIDE, nominal_features, plain_rows
 from skeval.steps.samples import named_seed, sample_positions
 
-_MAX_DIGITS = 6  # of a column's largest number
-_EXACT = 1e15  # beyond, a number has no digits left for its unit
-_FIRST_SIGN = 0xF0000  # of the characters that no text has: one for each level
+_MAX_DIGITS = 6  # the largest number of a column is written with these
+_EXACT = 1e15  # larger numbers have no digit for their unit
+_FIRST_SIGN = 0xF0000  # private characters, one for each level
 _MAX_SIGNS = 0x20000
 _END, _MISSING = ",", "?"
 _WORD = 64  # characters that are compared at once
@@ -133,7 +133,7 @@ def _signs(codes: np.ndarray) -> list[str]:
 
 def _digits(values: np.ndarray, decimals: int) -> list[str]:
     whole = f".{decimals}f"
-    with np.errstate(over="ignore"):  # of synthetic values near the largest float
+    with np.errstate(over="ignore"):  # synthetic values may be near the largest float
         rounded = (np.round(values, decimals) + 0.0).tolist()  # no negative zero
     return [
         _MISSING if value != value else format(value, whole if abs(value) < _EXACT else ".15g")

@@ -21,8 +21,8 @@ from skeval.privacy import (
     OneRunDPAudit,
     ShadowMembershipInference,
 )
-from skeval.privacy.attacks.shadow.targets import select_targets
 from skeval.results.suite_result import SuiteResult
+from tests.exposed_rows import exposed_rows
 
 COLUMNS = ["age", "schooling", "occupation", "hours_per_week", "marital_status", "weight", "income"]
 
@@ -223,6 +223,6 @@ def test_the_row_that_is_attacked_leaves_two_labels_with_neighbours():
     """SMOTE needs more rows of a label than neighbours, in all tables that attacks make."""
     train = census(100, 0)
     for method in ("achilles", "gower-knn"):
-        row = select_targets(train, method, k=1)
+        row = exposed_rows(train, method, k=1)
         rest = train.drop(index=row.index)
         assert rest["income"].value_counts().min() > 5

@@ -9,7 +9,6 @@ import pytest
 from sklearn.base import clone
 
 from skeval import Metric, relational
-from skeval.checks.examples import example_of
 from skeval.datasets import make_relational
 from skeval.exceptions import MetricWarning, SchemaMismatchError, SkevalError
 from skeval.fidelity import CorrelationSimilarity
@@ -23,6 +22,7 @@ from skeval.relational import (
     RelationalData,
     RelationalSchema,
 )
+from tests.metric_examples import example_of
 from tests.snapshots import raises
 
 LIFTED = [

@@ -162,7 +162,7 @@ def test_rows_that_one_side_lacks_are_named():
         "failed": {"a": "not measured", "b": "no target"},
     }
     assert both.frame().loc["only", "lacking"] == "b"
-    assert both.told("only") == "not in b"
+    assert both.describe_tie("only") == "not in b"
     assert "Not compared in all tables: only, failed." in both.sentence
     assert both.differences["ahead"].tolist() == ["b"]
 

@@ -44,7 +44,6 @@ def suite_of(**settings):
 def test_exchangeable_tables():
     shift = holdout_shift(Context.of(TRAIN, HOLDOUT))
     assert shift == holdout_shift(Context.of(TRAIN, HOLDOUT))
-    assert shift != holdout_shift(Context.of(TRAIN, HOLDOUT), seed=1)
     assert shift.p_value > 0.01
     assert 0.3 < shift.auc < 0.7
     assert (shift.n_train, shift.n_holdout) == (300, 300)

@@ -29,11 +29,10 @@ from skeval.stats.permutation_tests import Relabelled, relabelling_test
 from skeval.steps.column_choice import chosen_columns, column_key
 from skeval.steps.contrasts import name_of_test, set_against
 from skeval.steps.encoded_rows import is_gower
-from skeval.steps.leak_advice import join_names
 from skeval.steps.neighbors import gower_engine, nearest, pooled_masses, rows_of
 from skeval.steps.samples import pooled_order
 from skeval.steps.table_notices import UNEQUAL
-from skeval.utils.formatting import percent
+from skeval.utils.formatting import join_names, percent
 
 _UNEQUAL_AS_PUBLISHED = 2  # times as many rows, beyond which sizes are warned of
 _NO_HOLDOUT = " Without one, DCRBaselineProtection compares with random rows."

@@ -14,10 +14,10 @@ from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import OneRunDPAudit
 from skeval.privacy.attacks.one_run_audit import (
     coins_of_rows,
-    draw_seed,
     guess_by_rank,
     match_rows,
     reference_among,
+    seed_of_draw,
 )
 from skeval.steps.members import ATTACKS, CALIBRATED
 from tests.snapshots import raises, warns
@@ -162,14 +162,16 @@ def test_no_row_with_a_coin_is_left():
 
 def test_each_split_is_matched_anew():
     """With one seed for all splits, the same places of the tables would always meet."""
-    seeds = {draw_seed(Context.of(*numbers(seed, 40, 40)), 0) for seed in range(20)}
+    seeds = {seed_of_draw(Context.of(*numbers(seed, 40, 40)), 0) for seed in range(20)}
     assert len(seeds) == 20
     train, holdout = numbers(0, 40, 40)
     shuffled = train.sample(frac=1.0, random_state=0), holdout[::-1][list("cab")]
-    assert draw_seed(Context.of(*shuffled), 0) == draw_seed(Context.of(train, holdout), 0)
-    assert draw_seed(Context.of(train, holdout), 1) != draw_seed(Context.of(train, holdout), 0)
+    assert seed_of_draw(Context.of(*shuffled), 0) == seed_of_draw(Context.of(train, holdout), 0)
+    assert seed_of_draw(Context.of(train, holdout), 1) != seed_of_draw(
+        Context.of(train, holdout), 0
+    )
     missing = train.mask(train > 1.0)
-    assert draw_seed(Context.of(missing, holdout), 0) == draw_seed(
+    assert seed_of_draw(Context.of(missing, holdout), 0) == seed_of_draw(
         Context.of(missing[::-1], holdout), 0
     )
 
