@@ -274,7 +274,7 @@ def check_faulty_columns_are_named(metric: Metric, tables: Tables, shared: Evalu
 
 
 def check_odd_tables(metric: Metric, tables: Tables, shared: Evaluations) -> None:
-    """Odd tables give a number, or nan or infinity with a warning; never an error of another kind."""
+    """Odd tables give a number, or nan or infinity with a warning, and no error but ours."""
     for name, change in ODD_TABLES.items():
         train, holdout, synthetic = (each(table, change) for table in tables)
         _demand_an_answer(f"{name} in synthetic", partial(shared.evaluate, synthetic))
