@@ -7,6 +7,7 @@ from typing import Any
 
 from skeval.checks.tables import notes
 from skeval.core.base import Metric
+from skeval.exceptions import InvalidParameterError
 
 # what metrics ask for that no default can stand for, as columns of the default tables
 _ARGUMENTS: dict[str, Any] = {
@@ -46,4 +47,9 @@ def _argument(name: str) -> Any:
         from skeval.fidelity import KSComplement
 
         return KSComplement()
+    if name not in _ARGUMENTS:
+        raise InvalidParameterError(
+            f"the parameter {name} has no default, and no example of it is known. Give it a "
+            "default, or add an example to _ARGUMENTS of skeval/checks/examples.py."
+        )
     return _ARGUMENTS[name]
