@@ -9,6 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skeval import Metric
 from skeval.checks.tables import notes
+from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement
 from skeval.generators import Bootstrap
 from skeval.privacy import ShadowMembershipInference
@@ -62,4 +63,11 @@ def example_of(kind: type[Metric]) -> Metric:
 
 
 def _argument(name: str) -> Any:
-    return example_of(ShadowMembershipInference) if name == "attack" else _REQUIRED[name]
+    if name == "attack":
+        return example_of(ShadowMembershipInference)
+    if name not in _REQUIRED:
+        raise InvalidParameterError(
+            f"the parameter {name} has no default, and no example of it is known. Give it a "
+            "default, or add an example to _REQUIRED of tests/metric_examples.py."
+        )
+    return _REQUIRED[name]

@@ -87,13 +87,18 @@ def test_what_was_found_is_said(metric):
     if math.isnan(result.value):
         assert said.startswith("Not defined here: ")
         return
-    assert result.summary
+    assert result.summary, (
+        f"write _summary(result) of {type(metric).__name__}, the sentence that reports print "
+        "(CONTRIBUTING.md, step 1)"
+    )
     assert re.fullmatch(r"[A-Z0-9<-].*\.", said)
     assert not re.search(r"\b(nan|private|safe)\b", said)
 
 
 @pytest.mark.parametrize(
-    "metric", [m for m in METRICS if m.tags.aspect == "privacy"], ids=lambda m: type(m).__name__
+    "metric",
+    [m for m in METRICS if getattr(getattr(m, "tags", None), "aspect", "") == "privacy"],
+    ids=lambda m: type(m).__name__,
 )
 def test_what_was_tested_is_said(metric):
     """Whoever reads that a copy of train is a leak reads the number that was tested."""
@@ -123,7 +128,9 @@ def test_all_is_sorted_and_complete(name):
     module = importlib.import_module(name)
     # as ruff sorts: names in capitals throughout come first
     assert list(module.__all__) == sorted(module.__all__, key=lambda n: (not n.isupper(), n))
-    assert all(hasattr(module, public) for public in module.__all__)
+    lacking = [public for public in module.__all__ if not hasattr(module, public)]
+    path = f"{name.replace('.', '/')}/__init__.py"
+    assert not lacking, f"import {', '.join(lacking)} in {path} (CONTRIBUTING.md, step 2)"
 
 
 def test_framework_names():

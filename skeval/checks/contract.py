@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 import tracemalloc
+import warnings
 from collections.abc import Callable
 from dataclasses import fields
 from functools import partial
@@ -19,7 +20,14 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import skeval.generators
-from skeval.checks.demands import StyleError, demand, demand_the_same_bits, refusal, same
+from skeval.checks.demands import (
+    CheckFailedError,
+    StyleError,
+    demand,
+    demand_the_same_bits,
+    refusal,
+    same,
+)
 from skeval.checks.evaluations import Evaluations, fit_and_evaluate, quiet, value_of
 from skeval.checks.tables import (
     ODD_TABLES,
@@ -84,7 +92,7 @@ def check_repr_names_the_parameters(metric: Metric, tables: Tables, shared: Eval
 
 def check_tags(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Tags are set, and are what reports go by."""
-    demand(hasattr(metric, "tags"), "the class has no tags.")
+    demand(hasattr(metric, "tags"), "the class has no tags: set tags = MetricTags(...).")
     low, high = metric.tags.bounds
     demand(low < high, f"bounds {metric.tags.bounds} are empty.")
 
@@ -92,9 +100,9 @@ def check_tags(metric: Metric, tables: Tables, shared: Evaluations) -> None:
 def check_docstring_names_parameters(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """The class says what it measures, and names every parameter."""
     text = type(metric).__doc__ or ""
+    demand(bool(text.strip()), "the class has no docstring: write what it measures.", StyleError)
     missing = [name for name in metric.get_params(deep=False) if name not in text]
-    named = bool(text.strip()) and not missing
-    demand(named, f"the docstring does not name {missing or 'anything'}.", StyleError)
+    demand(not missing, f"the docstring does not name the parameters {missing}.", StyleError)
 
 
 def check_parameters_are_checked(metric: Metric, tables: Tables, shared: Evaluations) -> None:
@@ -272,7 +280,7 @@ def check_faulty_columns_are_named(metric: Metric, tables: Tables, shared: Evalu
 
 
 def check_odd_tables(metric: Metric, tables: Tables, shared: Evaluations) -> None:
-    """Odd tables give a number, or nan with a warning; never an error of another kind."""
+    """Odd tables give a number, or nan or infinity with a warning, and no error but ours."""
     for name, change in ODD_TABLES.items():
         train, holdout, synthetic = (change_tables(table, change) for table in tables)
         _demand_an_answer(f"{name} in synthetic", partial(shared.evaluate, synthetic))
@@ -283,11 +291,16 @@ def check_odd_tables(metric: Metric, tables: Tables, shared: Evaluations) -> Non
 
 def _demand_an_answer(name: str, evaluate: Callable[[], Result]) -> None:
     try:
-        result = evaluate()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)  # NumPy's, for example of 0 / 0
+            result = evaluate()
     except SkevalError:
         return  # refused in one sentence
-    explained = result.warnings or not math.isnan(result.value)
-    demand(bool(explained), f"{name}: nan without a warning.")
+    except (RuntimeWarning, ZeroDivisionError) as error:
+        text = f"{name}: {error}. Decide what the value is there, or return nan with a warning."
+        raise CheckFailedError(text) from error
+    explained = bool(result.warnings) or math.isfinite(result.value)
+    demand(explained, f"{name}: {result.value} without a warning that says why.")
 
 
 def check_result_round_trips(metric: Metric, tables: Tables, shared: Evaluations) -> None:

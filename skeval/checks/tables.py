@@ -151,6 +151,20 @@ def _constant(table: pd.DataFrame) -> pd.DataFrame:
     return with_columns(table, {str(table.columns[0]): [first] * len(table)})
 
 
+def _same_constant(table: pd.DataFrame) -> pd.DataFrame:
+    first = table.iloc[:, 0]
+    if _holds_texts(first):
+        return with_columns(table, {str(table.columns[0]): ["same"] * len(table)})
+    is_date = pd.api.types.is_datetime64_any_dtype(first.dtype)
+    constant = pd.Timestamp("2020-01-01") if is_date else 1
+    return with_columns(table, {str(table.columns[0]): [constant] * len(table)})
+
+
+def _only_categories(table: pd.DataFrame) -> pd.DataFrame:
+    names = [name for name in table.columns if _holds_texts(table[name])]
+    return table[names] if names else table
+
+
 def _new_category(table: pd.DataFrame) -> pd.DataFrame:
     changed = table.copy()
     for column in changed.columns:
@@ -170,6 +184,8 @@ def _infinite(table: pd.DataFrame) -> pd.DataFrame:
 ODD_TABLES: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
     "an all-missing column": _all_missing,
     "a constant column": _constant,
+    "the same constant": _same_constant,
+    "only categories": _only_categories,
     "new categories": _new_category,
     "infinities": _infinite,
     "nullable dtypes": lambda table: table.convert_dtypes(),

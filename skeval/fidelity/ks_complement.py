@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from scipy.stats import kstwo
 
+from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.declared import declared
-from skeval.fidelity.marginal_metric import TAGS, MarginalMetric
+from skeval.core.tags import COLUMN_TAGS
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import kolmogorov_of_sorted
 from skeval.steps.column_choice import columns_of
@@ -20,7 +21,7 @@ from skeval.utils.parameters import Columns
 
 
 @declared
-class KSComplement(MarginalMetric):
+class KSComplement(Metric):
     """Agreement of numeric distributions: 1 where they are the same, 0 where they do not overlap.
 
     An analyst looks at each numeric, date or boolean column of both tables as a cumulative curve.
@@ -65,7 +66,9 @@ class KSComplement(MarginalMetric):
     0.75
     """
 
-    tags = replace(TAGS, headline=1)
+    tags = replace(COLUMN_TAGS, scaling="sorted runs", headline=1)
+
+    _halved = True
 
     columns: Columns = None
 
