@@ -59,18 +59,11 @@ def test_contract(metric):
             check(clone(metric), default_tables(metric), SHARED[type(metric)])
 
 
-MAX_LENGTH = (
-    "check_memory",
-    "check_odd_tables",
-)  # half of the time of all: a seventh of metrics a day
-
-
 def at_length():
-    """Yield the checks that take seconds a metric."""
+    """Yield the checks that take seconds a metric: together they are a long product."""
     for check in CHECKS:
         if check.__name__ in SLOW:
-            mark = pytest.mark.calibration if check.__name__ in MAX_LENGTH else pytest.mark.slow
-            yield pytest.param(check, marks=mark, id=check.__name__)
+            yield pytest.param(check, marks=pytest.mark.calibration, id=check.__name__)
 
 
 @pytest.mark.parametrize("check", list(at_length()))

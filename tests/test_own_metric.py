@@ -83,7 +83,7 @@ def test_at_most_25_lines(example):
     assert len(example[0].strip().splitlines()) <= 25
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_keeps_the_contract(metric):
     assert issubclass(metric, Metric)
     assert {record["status"] for record in check_metric(metric())} == {"passed"}

@@ -309,11 +309,6 @@ class Metric(FeatureNames, BaseEstimator):
                 named[name] = [value] if isinstance(value, str) else list(value)
         return named
 
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        """Return parameters with which checks are quick, of metrics that fit many models."""
-        return {}
-
     def _result(self, context: Context) -> Result:
         """Return what `_compute` gives as a result of this metric."""
         computed = self._compute(context)

@@ -158,7 +158,7 @@ def test_who_does_not_memorise_is_not_accused(generator):
     assert found["audit"].value == 0.0
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore:The average over all rows hides it")  # of 60, some by chance
 def test_nothing_learnt_is_accused_no_more_often_than_chance_has_it():
     """Independent columns would be: each of their cells is one of train."""
@@ -181,7 +181,7 @@ def shadow(generator: Any) -> Any:
     return metric.fit(train, holdout).evaluate(train)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_an_outlying_row_is_told_by_who_can_run_the_generator():
     found = shadow(Smote(k_neighbors=1))
     assert found.interval[0] > 0.3
@@ -203,7 +203,7 @@ def audit(generator: Any) -> Any:
     return metric.fit(train).evaluate(train)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_smote_is_not_differentially_private():
     found = audit(Smote(k_neighbors=1))
     assert found.details["verdict"] == "violation"

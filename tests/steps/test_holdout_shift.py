@@ -234,7 +234,7 @@ def test_size_under_exchangeability():
     assert all_hold(found), found
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_size_where_the_samples_share_most_rows():
     def p_value(seed):
         (pool,) = drawn(seed, 80)

@@ -343,7 +343,7 @@ def mean_error(p, truth):
     return np.abs(sums).sum() / p.size
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("n_rows", [200, 1000])
 @pytest.mark.parametrize(
     ("first", "second"),

@@ -343,7 +343,7 @@ def test_coins_of_a_release_that_knows_nothing(attack, k_guesses):
     assert alarms <= binom.ppf(0.99, 200, 0.025)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("size", [45, 80])
 def test_no_size_of_tables_is_matched_to_their_favour(size):
     """On one axis places tell scores: one order for all splits exceeds in 11% to 16% of them."""

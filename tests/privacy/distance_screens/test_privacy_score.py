@@ -182,7 +182,7 @@ def test_sizes_are_matched():
     assert unmatched.details["p_synthetic"] > 2 * matched.details["p_synthetic"]
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("se", ["bootstrap", "delta"])
 def test_intervals_cover_under_the_null(se):
     """A fresh table's true score is 100, so that the upper limit is 100 in 97.5% of seeds, or more by clipping."""
@@ -348,7 +348,7 @@ def test_half_of_train_is_no_holdout_to_test_with():
     assert result.contrast is None
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("sizes", [(150, 150, 150), (150, 60, 300)])
 def test_the_p_value_keeps_its_level(sizes):
     p_values = []
