@@ -248,11 +248,13 @@ class Release(_Record):
 
     Parameters
     ----------
-    title, dataset, purpose, recipient : str
-        Titles of the report and of the data; what the release is for, and who gets it.
+    title : str
+        The title of the report.
     date : str or date
         The date of the evaluation, ISO 8601; by default now, or what the environment variable
         ``SOURCE_DATE_EPOCH`` says. Equal tables, parameters and dates give the same bytes.
+    dataset, purpose, recipient : str
+        The title of the data; what the release is for, and who gets it.
     release_model : {"public", "contract", "enclave"}, optional
         How it is given.
     intruder : str

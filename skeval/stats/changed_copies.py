@@ -239,7 +239,7 @@ def _without(
 def _count_value_copies(
     values: np.ndarray, n_rows: tuple[int, ...], chance: float, times: int
 ) -> Copied:
-    """Count copies among the rows that the release repeats so many times; each counts once."""
+    """Count copies among the rows that the release repeats `times` times or more, each once."""
     # sorted with the table in the two lowest bits, rows are counted without a table of hashes
     tables = np.repeat(np.arange(3, dtype=np.uint64), n_rows)
     rows = np.sort((values & ~np.uint64(3)) | tables)
