@@ -36,9 +36,12 @@ from rich.table import Table
 
 import skeval
 from skeval import Metric, MetricSuite, fidelity
-from skeval.checks.examples import example_of
 from skeval.checks.tables import default_tables, notes
 from skeval.datasets import make_mixed
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.metric_examples import example_of
 
 PART = 500_000  # rows of a file
 MARGINALS = ("KSComplement", "TVComplement", "WassersteinDistance", "JensenShannonDistance")

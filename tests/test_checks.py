@@ -10,6 +10,7 @@ from skeval.checks.contract import CHECKS
 from skeval.checks.tables import default_tables
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement
+from skeval.results.result import undefined_result
 from skeval.results.verdict import Contrast
 from tests.snapshots import raises, warns
 
@@ -26,6 +27,8 @@ class Sound(Metric):
         self.power = power
 
     def _compute(self, context):
+        if "age" not in context.train:
+            return undefined_result("there is no column age.")
         share = (context.synthetic["age"] <= context.train["age"].mean()).mean()
         return 1.0 - abs(share - (context.train["age"] <= context.train["age"].mean()).mean())
 
@@ -178,6 +181,33 @@ class SilentNan(Sound):
         return float("nan") if context.synthetic["age"].nunique() == 1 else 0.5
 
 
+class DividesByTheSpread(Sound):
+    """See Sound; `power`."""
+
+    tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, float("inf")))
+
+    def _compute(self, context):
+        real, synthetic = (context[role]["age"].to_numpy() for role in ("train", "synthetic"))
+        return np.abs(real.mean() - synthetic.mean()) / real.std()
+
+
+class NeedsNumbers(Sound):
+    """See Sound; `power`."""
+
+    def _compute(self, context):
+        columns = context.schema.columns("continuous")
+        return sum(context.synthetic[name].notna().mean() for name in columns) / len(columns)
+
+
+class InfinityWithoutAWarning(Sound):
+    """See Sound; `power`."""
+
+    tags = DividesByTheSpread.tags
+
+    def _compute(self, context):
+        return float("inf") if context.train["age"].nunique() == 1 else 0.5
+
+
 class Remembers(Sound):
     """See Sound; `power`."""
 
@@ -221,6 +251,9 @@ class TooMuchMemory(Sound):
         (WrongWay, "check_direction"),
         (Leaks, "check_no_cell_leaks"),
         (SilentNan, "check_odd_tables"),
+        (DividesByTheSpread, "check_odd_tables"),
+        (NeedsNumbers, "check_odd_tables"),
+        (InfinityWithoutAWarning, "check_odd_tables"),
         (ShowsNoLeak, "check_contrast_of_tests"),
         (Remembers, "check_refit_forgets"),
         (TooMuchMemory, "check_memory"),

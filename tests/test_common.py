@@ -13,11 +13,11 @@ import skeval
 from skeval import Metric
 from skeval.checks.contract import CHECKS
 from skeval.checks.evaluations import Evaluations
-from skeval.checks.examples import example_of
 from skeval.checks.tables import default_tables
 from skeval.core.catalogue import METRIC_PACKAGES, metrics_of_package
 from skeval.reporting.style import finding
 from skeval.results.verdict import raises_alarm
+from tests.metric_examples import example_of
 
 # what skeval.core exports is composed of others
 PACKAGES = [package for package in METRIC_PACKAGES if package != "skeval.core"]
@@ -59,18 +59,11 @@ def test_contract(metric):
             check(clone(metric), default_tables(metric), SHARED[type(metric)])
 
 
-MAX_LENGTH = (
-    "check_memory",
-    "check_odd_tables",
-)  # half of the time of all: a seventh of metrics a day
-
-
 def at_length():
-    """Yield the checks that take seconds a metric."""
+    """Yield the checks that take seconds a metric: together they are a long product."""
     for check in CHECKS:
         if check.__name__ in SLOW:
-            mark = pytest.mark.calibration if check.__name__ in MAX_LENGTH else pytest.mark.slow
-            yield pytest.param(check, marks=mark, id=check.__name__)
+            yield pytest.param(check, marks=pytest.mark.calibration, id=check.__name__)
 
 
 @pytest.mark.parametrize("check", list(at_length()))
@@ -87,17 +80,22 @@ def test_what_was_found_is_said(metric):
     if math.isnan(result.value):
         assert said.startswith("Not defined here: ")
         return
-    assert result.summary
+    assert result.summary, (
+        f"write _summary(result) of {type(metric).__name__}, the sentence that reports print "
+        "(CONTRIBUTING.md, step 1)"
+    )
     assert re.fullmatch(r"[A-Z0-9<-].*\.", said)
     assert not re.search(r"\b(nan|private|safe)\b", said)
 
 
 @pytest.mark.parametrize(
-    "metric", [m for m in METRICS if m.tags.aspect == "privacy"], ids=lambda m: type(m).__name__
+    "metric",
+    [m for m in METRICS if getattr(getattr(m, "tags", None), "aspect", "") == "privacy"],
+    ids=lambda m: type(m).__name__,
 )
 def test_what_was_tested_is_said(metric):
     """Whoever reads that a copy of train is a leak reads the number that was tested."""
-    for result in SHARED[type(metric)].of_leaks:
+    for result in SHARED[type(metric)].results_of_leaks:
         if raises_alarm(result):
             said, (observed, _) = finding(result), result.contrast.numbers_in_words
             assert observed in said
@@ -123,7 +121,9 @@ def test_all_is_sorted_and_complete(name):
     module = importlib.import_module(name)
     # as ruff sorts: names in capitals throughout come first
     assert list(module.__all__) == sorted(module.__all__, key=lambda n: (not n.isupper(), n))
-    assert all(hasattr(module, public) for public in module.__all__)
+    lacking = [public for public in module.__all__ if not hasattr(module, public)]
+    path = f"{name.replace('.', '/')}/__init__.py"
+    assert not lacking, f"import {', '.join(lacking)} in {path} (CONTRIBUTING.md, step 2)"
 
 
 def test_framework_names():

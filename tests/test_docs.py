@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib
-import inspect
 import re
 import textwrap
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +13,12 @@ import pytest
 from sklearn.model_selection import train_test_split
 
 from skeval import make_suite
-from skeval.core.catalogue import metric_classes
 from skeval.datasets import make_mixed
 from skeval.generators import GaussianCopula
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
-ALL_METRICS = DOCS / "user_guide" / "metrics.rst"
 BUILT = {"api", "auto_examples", "_build", "_templates"}
 PAGES = [
     path for path in sorted(DOCS.rglob("*.rst")) if path.relative_to(DOCS).parts[0] not in BUILT
@@ -39,51 +35,6 @@ def public(module: str, name: str) -> Any:
     owner = importlib.import_module(module)
     assert name in owner.__all__, f"{module}.{name}"
     return getattr(owner, name)
-
-
-def linked(page: Path) -> set[str]:
-    """Return the last parts of all names that a page links to the reference."""
-    content = page.read_text(encoding="utf-8")
-    return {
-        target.rpartition(".")[2]
-        for target in re.findall(r":(?:class|func|meth):`[^`<]*?<?~?([\w.]+)>?`", content)
-    }
-
-
-def tables_of_all_metrics() -> list[tuple[set[str], set[str]]]:
-    """Return of each table of metrics its names and the pages that the words above it link to."""
-    parts = re.split(r"^\.\. list-table::\n", ALL_METRICS.read_text(encoding="utf-8"), flags=re.M)
-    tables = []
-    for above, table in pairwise(parts):
-        words = above.rstrip().rpartition("\n\n")[2]
-        rows = table.partition("\n\n")[2].partition("\n\n")[0]
-        names = set(re.findall(r":class:`~[\w.]+?\.(\w+)`", rows))
-        pages = set(re.findall(r":doc:`(\w+)`", words))
-        tables.append((names, pages))
-    return tables
-
-
-def test_every_name_of_the_tables_leads_to_a_page_of_the_guide():
-    tables = tables_of_all_metrics()
-    assert len(tables) == 6
-    for names, pages in tables:
-        assert pages, sorted(names)
-        described = set().union(*(linked(ALL_METRICS.with_stem(page)) for page in pages))
-        assert not names - described
-
-
-def test_every_metric_is_described_in_the_guide():
-    described = set().union(
-        *(linked(page) for page in (DOCS / "user_guide").glob("*.rst") if page != ALL_METRICS)
-    )
-    lacking = sorted(set(metric_classes()) - described)
-    assert not lacking, f"name on a page of docs/user_guide: {', '.join(lacking)}"
-
-
-def test_every_metric_names_others():
-    pages = {name: inspect.getdoc(metric) or "" for name, metric in metric_classes().items()}
-    lacking = [name for name, page in pages.items() if "See Also\n--------" not in page]
-    assert not lacking, f"write the section See Also in the docstring of: {', '.join(lacking)}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -83,7 +83,7 @@ def test_at_most_25_lines(example):
     assert len(example[0].strip().splitlines()) <= 25
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_keeps_the_contract(metric):
     assert issubclass(metric, Metric)
     assert {record["status"] for record in check_metric(metric())} == {"passed"}
@@ -113,21 +113,3 @@ def test_its_sentence_and_its_figure_are_in_the_report(metric, tmp_path):
     assert "Further figures" in text  # where displays stand that no section names
     page = result.to_html(tmp_path / "r.html").read_text(encoding="utf-8")
     assert sentence in page
-
-
-@pytest.mark.slow
-def test_the_example_of_the_developer_guide_keeps_the_contract(tmp_path):
-    text = (PAGE.parents[1] / "developer_guide.rst").read_text(encoding="utf-8")
-    blocks = re.findall(r"code-block:: python\n\n((?:(?:   .*)?\n)+)", text)
-    (example,) = (textwrap.dedent(one) for one in blocks if "class WassersteinDistance" in one)
-    path = tmp_path / "developer_guide_example.py"
-    path.write_text(example)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    try:
-        records = check_metric(module.WassersteinDistance(p=2))
-    finally:
-        del sys.modules[path.stem]
-    assert {record["status"] for record in records} == {"passed"}

@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 import tracemalloc
+import warnings
 from collections.abc import Callable
 from dataclasses import fields
 from functools import partial
@@ -19,12 +20,19 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import skeval.generators
-from skeval.checks.demands import StyleError, demand, demand_the_same_bits, refusal, same
+from skeval.checks.demands import (
+    CheckFailedError,
+    StyleError,
+    demand,
+    demand_the_same_bits,
+    refusal,
+    same,
+)
 from skeval.checks.evaluations import Evaluations, fit_and_evaluate, quiet, value_of
 from skeval.checks.tables import (
     ODD_TABLES,
     Tables,
-    each,
+    change_tables,
     first_column,
     half,
     plant_rare_cells,
@@ -84,7 +92,7 @@ def check_repr_names_the_parameters(metric: Metric, tables: Tables, shared: Eval
 
 def check_tags(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Tags are set, and are what reports go by."""
-    demand(hasattr(metric, "tags"), "the class has no tags.")
+    demand(hasattr(metric, "tags"), "the class has no tags: set tags = MetricTags(...).")
     low, high = metric.tags.bounds
     demand(low < high, f"bounds {metric.tags.bounds} are empty.")
 
@@ -92,9 +100,9 @@ def check_tags(metric: Metric, tables: Tables, shared: Evaluations) -> None:
 def check_docstring_names_parameters(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """The class says what it measures, and names every parameter."""
     text = type(metric).__doc__ or ""
+    demand(bool(text.strip()), "the class has no docstring: write what it measures.", StyleError)
     missing = [name for name in metric.get_params(deep=False) if name not in text]
-    named = bool(text.strip()) and not missing
-    demand(named, f"the docstring does not name {missing or 'anything'}.", StyleError)
+    demand(not missing, f"the docstring does not name the parameters {missing}.", StyleError)
 
 
 def check_parameters_are_checked(metric: Metric, tables: Tables, shared: Evaluations) -> None:
@@ -150,7 +158,11 @@ def check_score_is_the_value(metric: Metric, tables: Tables, shared: Evaluations
 def check_bounds(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Values lie within the bounds of the tags: for fresh rows, copies and noise."""
     low, high = metric.tags.bounds
-    values = {"fresh": shared.result.value, "copy": shared.of_copy, "noise": shared.of_noise}
+    values = {
+        "fresh": shared.result.value,
+        "copy": shared.value_of_copy,
+        "noise": shared.value_of_noise,
+    }
     for name, value in values.items():
         demand(
             math.isnan(value) or low <= value <= high,
@@ -190,7 +202,7 @@ def check_row_order_ignored(metric: Metric, tables: Tables, shared: Evaluations)
     drawing = clone(metric).set_params(**fewer)
     result = fit_and_evaluate(drawing, tables) if fewer else shared.result
     shuffled = tuple(
-        each(table, partial(pd.DataFrame.sample, frac=1.0, random_state=i))
+        change_tables(table, partial(pd.DataFrame.sample, frac=1.0, random_state=i))
         for i, table in enumerate(tables)
     )
     demand_the_same_bits(result, fit_and_evaluate(drawing, shuffled), "the order of rows")
@@ -199,7 +211,9 @@ def check_row_order_ignored(metric: Metric, tables: Tables, shared: Evaluations)
 def check_index_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Row labels mean nothing: doubled, unordered or strings."""
     labelled = [
-        each(table, lambda rows: rows.set_axis([f"r{i // 2}" for i in range(len(rows), 0, -1)]))
+        change_tables(
+            table, lambda rows: rows.set_axis([f"r{i // 2}" for i in range(len(rows), 0, -1)])
+        )
         for table in tables
     ]
     train, holdout, synthetic = labelled
@@ -211,7 +225,7 @@ def check_index_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> 
 def check_column_order_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Tables with their columns reversed give the same bits."""
     train, holdout, synthetic = (
-        each(table, lambda rows: rows[rows.columns[::-1]]) for table in tables
+        change_tables(table, lambda rows: rows[rows.columns[::-1]]) for table in tables
     )
     again = fit_and_evaluate(metric, (train, holdout, synthetic))
     demand_the_same_bits(shared.result, again, "the order of columns")
@@ -254,7 +268,7 @@ def check_missing_needs_are_named(metric: Metric, tables: Tables, shared: Evalua
 def check_faulty_columns_are_named(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """A missing column is named, with all others, in one error; a lenient metric warns of it."""
     name = first_column(tables[0])
-    faulty = each(tables[2], lambda rows: rows.rename(columns={name: f"{name}_renamed"}))
+    faulty = change_tables(tables[2], lambda rows: rows.rename(columns={name: f"{name}_renamed"}))
     if metric.tags.lenient:
         with quiet():
             notices = metric.fit(*tables[:2]).evaluate(faulty).warnings
@@ -266,9 +280,9 @@ def check_faulty_columns_are_named(metric: Metric, tables: Tables, shared: Evalu
 
 
 def check_odd_tables(metric: Metric, tables: Tables, shared: Evaluations) -> None:
-    """Odd tables give a number, or nan with a warning; never an error of another kind."""
+    """Odd tables give a number, or nan or infinity with a warning, and no error but ours."""
     for name, change in ODD_TABLES.items():
-        train, holdout, synthetic = (each(table, change) for table in tables)
+        train, holdout, synthetic = (change_tables(table, change) for table in tables)
         _demand_an_answer(f"{name} in synthetic", partial(shared.evaluate, synthetic))
         if name != "one row":
             odd = train, holdout, synthetic
@@ -277,11 +291,16 @@ def check_odd_tables(metric: Metric, tables: Tables, shared: Evaluations) -> Non
 
 def _demand_an_answer(name: str, evaluate: Callable[[], Result]) -> None:
     try:
-        result = evaluate()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)  # NumPy's, for example of 0 / 0
+            result = evaluate()
     except SkevalError:
         return  # refused in one sentence
-    explained = result.warnings or not math.isnan(result.value)
-    demand(bool(explained), f"{name}: nan without a warning.")
+    except (RuntimeWarning, ZeroDivisionError) as error:
+        text = f"{name}: {error}. Decide what the value is there, or return nan with a warning."
+        raise CheckFailedError(text) from error
+    explained = bool(result.warnings) or math.isfinite(result.value)
+    demand(explained, f"{name}: {result.value} without a warning that says why.")
 
 
 def check_result_round_trips(metric: Metric, tables: Tables, shared: Evaluations) -> None:
@@ -304,7 +323,7 @@ def check_no_cell_leaks(metric: Metric, tables: Tables, shared: Evaluations) -> 
 
 def check_direction(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """A copy of train is no less faithful than noise, and leaks no less."""
-    copy, noisy = shared.of_copy, shared.of_noise
+    copy, noisy = shared.value_of_copy, shared.value_of_noise
     gain = (copy - noisy) * metric.tags.sign
     if metric.tags.aspect == "privacy":
         gain = -gain
@@ -320,7 +339,7 @@ def check_contrast_of_tests(metric: Metric, tables: Tables, shared: Evaluations)
     That holds for copies of train, and for fresh rows, where chance decides.
     """
     of_privacy = metric.tags.aspect == "privacy"
-    for result in (*shared.of_leaks, shared.result) if of_privacy else ():
+    for result in (*shared.results_of_leaks, shared.result) if of_privacy else ():
         if raises_alarm(result):
             shown = result.contrast
             is_shown = (
@@ -351,13 +370,13 @@ def check_tests_exist_by_size(metric: Metric, tables: Any, shared: Evaluations) 
         return
     tested = {
         name: not math.isnan(as_float(shared.evaluate(rows).p_value))
-        for name, rows in {"fresh": synthetic, **_of_one_size(train, len(synthetic))}.items()
+        for name, rows in {"fresh": synthetic, **_tables_of_one_size(train, len(synthetic))}.items()
     }
     without = ", ".join(name for name, has_one in tested.items() if not has_one)
     demand(len(set(tested.values())) == 1, f"there is a p-value, but none of rows: {without}.")
 
 
-def _of_one_size(train: pd.DataFrame, n_rows: int) -> dict[str, pd.DataFrame]:
+def _tables_of_one_size(train: pd.DataFrame, n_rows: int) -> dict[str, pd.DataFrame]:
     """Return tables of a number of rows: copied, the same, shuffled by column, without a value."""
     rng = np.random.default_rng(0)
     copied = train.iloc[np.arange(n_rows) % len(train)].reset_index(drop=True)

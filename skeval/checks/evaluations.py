@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from skeval.checks.tables import Tables, default_tables, each, half, noise
+from skeval.checks.tables import Tables, change_tables, default_tables, half, noise
 from skeval.core.base import Metric
 from skeval.exceptions import MetricWarning
 from skeval.results.result import Result
@@ -53,7 +53,7 @@ class Evaluations:
     @cached_property
     def _tables(self) -> Tables:
         given = self._given or default_tables(self._metric)
-        train, holdout, synthetic = (each(table, pd.DataFrame.copy) for table in given)
+        train, holdout, synthetic = (change_tables(table, pd.DataFrame.copy) for table in given)
         return train, holdout, synthetic
 
     @cached_property
@@ -73,18 +73,18 @@ class Evaluations:
         return self.first.result
 
     @cached_property
-    def of_copy(self) -> float:
+    def value_of_copy(self) -> float:
         """The value of a copy of train."""
         return self.score(self._tables[0])
 
     @cached_property
-    def of_leaks(self) -> tuple[Result, Result]:
+    def results_of_leaks(self) -> tuple[Result, Result]:
         """The evaluations of a copy of train, and of half of it."""
         train = self._tables[0]
         return self.evaluate(train), self.evaluate(half(train))
 
     @cached_property
-    def of_noise(self) -> float:
+    def value_of_noise(self) -> float:
         """The value of independent uniform columns."""
         return self.score(noise(self._tables[0]))
 

@@ -31,9 +31,11 @@ def default_tables(metric: Metric | None = None) -> Tables:
     """
     needs = getattr(getattr(metric, "tags", None), "needs", ())
     if "relational" in needs:
-        train, holdout, synthetic = (each(data, pd.DataFrame.copy) for data in _made_relational())
+        train, holdout, synthetic = (
+            change_tables(data, pd.DataFrame.copy) for data in _relational_tables()
+        )
         return train, holdout, synthetic
-    train, holdout, synthetic = (table.copy() for table in _made())
+    train, holdout, synthetic = (table.copy() for table in _mixed_tables())
     if "text" in needs:
         for seed, table in enumerate((train, holdout, synthetic)):
             table["note"] = notes(len(table), seed)
@@ -41,12 +43,12 @@ def default_tables(metric: Metric | None = None) -> Tables:
 
 
 @cache
-def _made_relational() -> list[RelationalData]:
+def _relational_tables() -> list[RelationalData]:
     return [make_relational(60, random_state=seed, n_children=(0, 5)) for seed in range(3)]
 
 
 @cache
-def _made() -> list[pd.DataFrame]:
+def _mixed_tables() -> list[pd.DataFrame]:
     return [make_mixed(120, random_state=seed) for seed in range(3)]
 
 
@@ -86,7 +88,7 @@ def noise(train: Any) -> Any:
     return RelationalData({**tables, **{n: train[n] for n in schema.references}}, schema)
 
 
-def each(table: Any, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Any:
+def change_tables(table: Any, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Any:
     """Return a table, or several, after a change of each."""
     if isinstance(table, RelationalData):
         return RelationalData({name: change(rows) for name, rows in table.items()}, table.schema)
@@ -133,7 +135,7 @@ def plant_rare_cells(table: Any) -> tuple[Any, list[str]]:
                 rows.loc[rows.index[len(rows) // 2], column] = cells[1]
         return rows
 
-    return each(table, plant), cells
+    return change_tables(table, plant), cells
 
 
 def _holds_texts(values: pd.Series) -> bool:
@@ -147,6 +149,20 @@ def _all_missing(table: pd.DataFrame) -> pd.DataFrame:
 def _constant(table: pd.DataFrame) -> pd.DataFrame:
     first = table.iloc[:, 0].dropna().iloc[0]
     return with_columns(table, {str(table.columns[0]): [first] * len(table)})
+
+
+def _same_constant(table: pd.DataFrame) -> pd.DataFrame:
+    first = table.iloc[:, 0]
+    if _holds_texts(first):
+        return with_columns(table, {str(table.columns[0]): ["same"] * len(table)})
+    is_date = pd.api.types.is_datetime64_any_dtype(first.dtype)
+    constant = pd.Timestamp("2020-01-01") if is_date else 1
+    return with_columns(table, {str(table.columns[0]): [constant] * len(table)})
+
+
+def _only_categories(table: pd.DataFrame) -> pd.DataFrame:
+    names = [name for name in table.columns if _holds_texts(table[name])]
+    return table[names] if names else table
 
 
 def _new_category(table: pd.DataFrame) -> pd.DataFrame:
@@ -168,6 +184,8 @@ def _infinite(table: pd.DataFrame) -> pd.DataFrame:
 ODD_TABLES: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
     "an all-missing column": _all_missing,
     "a constant column": _constant,
+    "the same constant": _same_constant,
+    "only categories": _only_categories,
     "new categories": _new_category,
     "infinities": _infinite,
     "nullable dtypes": lambda table: table.convert_dtypes(),

@@ -64,7 +64,7 @@ def _message(error: Exception) -> str:
         return str(error)
     if isinstance(error, MemoryError):
         return _NO_MEMORY
-    # what others say may quote a cell
+    # the message of another library may quote a cell
     return (
         f"{type(error).__name__}, which skeval did not expect. {DEBUG} shows where it was raised; "
         "please report that to its authors, without data."

@@ -64,7 +64,7 @@ def compare(
             *values,
             number(row["baseline"]),
             escape(row["ahead"]),
-            escape(comparison.told(str(name))),
+            escape(comparison.describe_tie(str(name))),
         )
     show(table)
     say(comparison.sentence)

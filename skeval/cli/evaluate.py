@@ -48,12 +48,12 @@ def evaluate(
     limits = {"timeout": timeout, "on_error": "raise" if debugging() else "warn"}
     if len(tables) == 1:
         foreign = {"--metrics": metrics, "--suite": suite != "report", "--timeout": timeout}
-        _of_schema(given, tables[0], output, foreign)
+        _evaluate_by_schema(given, tables[0], output, foreign)
     else:
-        _of_tables(given, tables, output, suite, metrics, limits)
+        _evaluate_tables(given, tables, output, suite, metrics, limits)
 
 
-def _of_tables(
+def _evaluate_tables(
     given: Given,
     tables: list[Place],
     output: Path | None,
@@ -72,13 +72,15 @@ def _of_tables(
     is_one_table = not any(path.is_folder for path in tables)
     asks = (policy, metrics, given.duration, given.event)
     if is_one_table and (preset != "report" or any(one is not None for one in asks)):
-        _check_first(given, preset, metrics, policy, release)
+        from skeval.cli import gate, suites
+
+        gate.check_policy(policy, suites.suite_of_options(metrics, preset, given, release=release))
     (train, holdout, synthetic), known = inputs.read_given(tables, given, dialect)
     from skeval.cli import gate, scores, suites
     from skeval.tables.relational_schema import RelationalSchema
 
     relations = known if isinstance(known, RelationalSchema) else None
-    measured = suites.made_suite(metrics, preset, given, relations, release)
+    measured = suites.suite_of_options(metrics, preset, given, relations, release)
     gate.check_policy(policy, measured)
     measured.set_params(**limits, n_jobs=given.jobs, max_memory=given.max_bytes)
     with show_progress("lines") as tick:
@@ -86,14 +88,6 @@ def _of_tables(
         measured.fit(train, holdout, schema=known)
         result = measured.evaluate(synthetic, progress=progress, date=given.date, release=release)
     scores.conclude(result, inputs.files_by_role(tables), output, policy, given)
-
-
-def _check_first(
-    given: Given, preset: str, metrics: str | None, policy: Policy | None, release: Release | None
-) -> None:
-    from skeval.cli import gate, suites
-
-    gate.check_policy(policy, suites.made_suite(metrics, preset, given, release=release))
 
 
 def _policy_and_release(given: Given) -> tuple[Policy | None, Release | None]:
@@ -106,7 +100,9 @@ def _policy_and_release(given: Given) -> tuple[Policy | None, Release | None]:
     return gate.policy_of(given, release), release
 
 
-def _of_schema(given: Given, table: Place, output: Path | None, foreign: dict[str, Any]) -> None:
+def _evaluate_by_schema(
+    given: Given, table: Place, output: Path | None, foreign: dict[str, Any]
+) -> None:
     """Evaluate a synthetic table alone, by what a schema states."""
     from skeval.cli import inputs
     from skeval.tables.reading import read_table

@@ -38,7 +38,7 @@ _CURES = (
     "skeval schema writes the kinds to edit; --accept-doubts takes whole numbers of 3 to 12 values "
     "as categories."
 )
-_MAX_DOUBTS = 5  # that are spelled out
+_MAX_DOUBTS = 5  # more doubts are only counted
 TrainHoldoutSynthetic = tuple[Any, Any, Any]  # frames, or RelationalData; the second may be None
 
 
@@ -125,10 +125,12 @@ def _read_tables(
         )
     with show_progress("lines") as tick:
         tick("read")
-        return _read(paths, given, dialect)
+        return _read_files_or_folders(paths, given, dialect)
 
 
-def _read(paths: list[Place], given: Given, dialect: Dialect) -> tuple[TrainHoldoutSynthetic, Any]:
+def _read_files_or_folders(
+    paths: list[Place], given: Given, dialect: Dialect
+) -> tuple[TrainHoldoutSynthetic, Any]:
     schema, header = given.schema, given.header
     folders = [path.path for path in paths if path.path is not None and path.is_folder]
     if not any(_holds_tables(path) for path in paths):
@@ -172,7 +174,7 @@ def read_candidates(
     return dict(zip(names, tables, strict=True))
 
 
-def say_long(train: Any, n_max_train: int | None) -> None:
+def say_that_it_takes_long(train: Any, n_max_train: int | None) -> None:
     """Say how a report of many rows takes less time."""
     is_table = not isinstance(train, RelationalData)
     n_rows = (train.n_rows if isinstance(train, TableSource) else len(train)) if is_table else 0

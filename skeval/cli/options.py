@@ -198,7 +198,7 @@ def with_given(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-# what parameters of Python are called on the command line
+# the options that stand for parameters of Python
 _OPTIONS = {
     "target": "--target COLUMN",
     "sensitive": "--sensitive COLUMN",

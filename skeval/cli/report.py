@@ -70,12 +70,13 @@ def report(
     policy = gate.policy_of(given, release)
     if metrics is not None and suite is not None:
         raise InvalidParameterError("--metrics chooses what --suite would; give one of them.")
-    limits, chosen = Limits(n_max_train, n_max_test, given.seed), _columns(columns)
-    suite_for = partial(_suite, metrics, suite or PRESET, given, release, chosen, limits)
+    limits, chosen = Limits(n_max_train, n_max_test, given.seed), _parse_columns(columns)
+    suite_for = partial(_make_suite, metrics, suite or PRESET, given, release, chosen, limits)
     is_one_table = not any(path.is_folder for path in tables)
-    if metrics is not None or (policy is not None and is_one_table):  # before tables are read
+    # an error now saves reading the tables
+    if metrics is not None or (policy is not None and is_one_table):
         gate.check_policy(policy, suite_for(None))
-    read, known = _read(tables, given, dialect, n_max_train)
+    read, known = _read_tables(tables, given, dialect, n_max_train)
     relations = known if isinstance(known, RelationalSchema) else None
     measured = suite_for(relations).set_params(n_jobs=given.jobs, max_memory=given.max_bytes)
     named = (suite or PRESET) if metrics is None else measured
@@ -127,7 +128,7 @@ def demo(
     _conclude(result, output)
 
 
-def _read(
+def _read_tables(
     places: list[Place], given: Given, dialect: Dialect, n_max_train: int | None
 ) -> tuple[TablesOfReport, Any]:
     """Read the tables; from four on, all behind the holdout are candidates."""
@@ -136,7 +137,7 @@ def _read(
     from skeval.tables.door import ReadTable
 
     (train, holdout, synthetic), known = inputs.read_given(places[:3], given, dialect)
-    inputs.say_long(train, n_max_train)
+    inputs.say_that_it_takes_long(train, n_max_train)
     files = inputs.files_by_role(places)
     real = ReadTable(train, files.get("train"))
     held = None if holdout is None else ReadTable(holdout, files.get("holdout"))
@@ -149,7 +150,7 @@ def _read(
     return TablesOfReport(real, held, candidates), known
 
 
-def _columns(given: str | None) -> int | list[str] | None:
+def _parse_columns(given: str | None) -> int | list[str] | None:
     """Return the number of columns, or their names, that an option gives."""
     if given is None or not given.strip().isdigit():
         return given and [name.strip() for name in given.split(",")]  # type: ignore[return-value]
@@ -158,7 +159,7 @@ def _columns(given: str | None) -> int | list[str] | None:
     return int(given)
 
 
-def _suite(
+def _make_suite(
     metrics: str | None,
     preset: str,
     given: Given,
@@ -168,11 +169,11 @@ def _suite(
     relations: RelationalSchema | None,
 ) -> MetricSuite:
     """Return the suite of these metrics, or that of a preset as a report has it."""
-    from skeval.cli.suites import made_suite, preset_settings
+    from skeval.cli.suites import preset_settings, suite_of_options
     from skeval.suites.report import suite_of_report
 
     if metrics is not None:
-        return made_suite(metrics, preset, given, release=release)
+        return suite_of_options(metrics, preset, given, release=release)
     settings = preset_settings(given, release)
     return suite_of_report(preset, relations, columns, limits, **settings, random_state=given.seed)
 

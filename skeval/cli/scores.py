@@ -67,7 +67,7 @@ def conclude(
     if result.provenance is not None:
         known_by = result.provenance.with_files(files)
         result.provenance = known_by if given.hashes else known_by.without_hashes()
-    if output is not None:  # before they are printed: if printing goes wrong, they are kept
+    if output is not None:  # saved first, so that scores are kept if printing fails
         with replacing(output) as temporary:
             temporary.write_text(WRITERS[output.suffix.lower()](result), encoding="utf-8")
     write_junit(gate, {"": result}, given.junit)

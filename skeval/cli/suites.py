@@ -1,4 +1,4 @@
-"""Which suite a command measures: a preset, metrics by their names, or one that was saved."""
+"""Which suite a command measures: a preset, or metrics by their names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from skeval.results.release import Release
 
 
-def made_suite(
+def suite_of_options(
     metrics: str | None,
     preset: str,
     given: Given,
@@ -68,9 +68,8 @@ def suite_of_names(names: str, given: dict[str, Any], *, seed: int) -> MetricSui
             raise InvalidParameterError(f"--metrics: {unknown_name(name)}")
         kind, ready = metric_of_name(proper, given["target"] or "", given["sensitive"] or "")
         _check_parameters(kind, name, given)
-        metric = _made(kind, given)
-        if ready is not None:  # as it is there, of these columns
-            metric = ready.set_params(**_named_by(kind, given))
+        own = _named_columns(kind, given)
+        metric = kind(**own) if ready is None else ready.set_params(**own)
         seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
         chosen[proper] = metric.set_params(**dict.fromkeys(seeds, seed))
     if not chosen:
@@ -78,7 +77,7 @@ def suite_of_names(names: str, given: dict[str, Any], *, seed: int) -> MetricSui
     return MetricSuite(list(chosen.items()), n_jobs=-1)
 
 
-_OPTIONS = {"quasi_identifiers": "known"}  # by the name of a parameter that another option gives
+_OPTIONS = {"quasi_identifiers": "known"}  # parameter: the option that sets it
 
 
 def _required_parameters(kind: type[Metric]) -> list[str]:
@@ -98,11 +97,7 @@ def _check_parameters(kind: type[Metric], name: str, given: dict[str, Any]) -> N
         raise InvalidParameterError(f"--metrics: {name} needs {options}.")
 
 
-def _named_by(kind: type[Metric], given: dict[str, Any]) -> dict[str, Any]:
+def _named_columns(kind: type[Metric], given: dict[str, Any]) -> dict[str, Any]:
     """Return the columns that options name of those that a metric takes."""
     own = inspect.signature(kind).parameters
     return {n: value for n, value in given.items() if n in own and value}
-
-
-def _made(kind: type[Metric], given: dict[str, Any]) -> Metric:
-    return kind(**_named_by(kind, given))

@@ -15,7 +15,7 @@ from skeval.cli.options import with_options
 from skeval.utils.formatting import printable
 
 _WIDE = 200  # columns of a log
-_NARROWEST = 12  # of names
+_NARROWEST = 12  # columns of a cell that contains a name
 
 
 def say(text: str) -> None:

@@ -1,15 +1,16 @@
 """The verbs of other packages, so that their users change an import and little else.
 
-``from skeval.compat import NewRowSynthesis`` gives a :class:`ComputedMetric`: any name of SDMetrics
-for which ours has the same number, with the options that make it so, or the nearest of ours.
+``from skeval.compat import NewRowSynthesis`` gives an object with the verbs ``compute`` and
+``compute_breakdown``: any name of SDMetrics for which ours has the same number, with the options
+that make it so, or the nearest of ours.
 """
 
 from typing import Any
 
-from skeval.compat.sdmetrics import NAMES, ComputedMetric, DiagnosticReport, QualityReport, computed
+from skeval.compat.sdmetrics import NAMES, DiagnosticReport, QualityReport, computed
 from skeval.compat.syneval import PrivacyEvaluator
 
-__all__ = ["ComputedMetric", "DiagnosticReport", "PrivacyEvaluator", "QualityReport", "computed"]
+__all__ = ["DiagnosticReport", "PrivacyEvaluator", "QualityReport", "computed"]
 
 
 def __dir__() -> list[str]:

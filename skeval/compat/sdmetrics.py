@@ -96,62 +96,20 @@ _OF_LABELS = ("CategoryAdherence", "CategoryCoverage", "TVComplement")
 
 @dataclass(frozen=True)
 class ComputedMetric:
-    """A metric of one or several tables with the verbs of SDMetrics.
-
-    Parameters
-    ----------
-    kind : type
-        Our class.
-    settings : mapping of str to object, default={}
-        Its parameters, by which the number is that of SDMetrics.
-    not_equal : str, default=""
-        Why the number is not that of SDMetrics, if it is not: :meth:`compute` warns of it.
-
-    See Also
-    --------
-    computed : By the name that SDMetrics has.
-
-    Examples
-    --------
-    >>> from skeval.compat import ComputedMetric
-    >>> from skeval.fidelity import KSComplement
-    >>> ComputedMetric(KSComplement).compute([1, 2, 3, 4], [2, 3, 4, 5])
-    0.75
-    """
+    """A metric of one or several tables with the verbs of SDMetrics."""
 
     kind: type[Metric]
+    # the parameters by which the number is that of SDMetrics
     settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    # why the number is not that of SDMetrics, of which `compute` warns
     not_equal: str = ""
 
     def compute(self, *tables: Any, **options: Any) -> float:
-        """Return the number.
-
-        Parameters
-        ----------
-        *tables : table, column or mapping of str to table
-            Real and synthetic rows, then the metadata; of metrics that need rows that the generator
-            has not seen: real, synthetic, such rows, metadata. Each may be given by its name there.
-        **options : object
-            Parameters by the names of SDMetrics or ours.
-
-        Returns
-        -------
-        float
-        """
+        """Return the number; tables and options go by the names of SDMetrics, or by position."""
         return float(self._evaluate(tables, options)[1].value)
 
     def compute_breakdown(self, *tables: Any, **options: Any) -> dict[str, Any]:
-        """Return the number as `score`, and what SDMetrics breaks it down to.
-
-        Parameters
-        ----------
-        *tables, **options : object
-            As for :meth:`compute`.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the number as `score`, and what SDMetrics breaks it down to."""
         metric, result, synthetic = self._evaluate(tables, options)
         parts = _PARTS.get(self.kind.__name__)
         known = {} if parts is None else parts(metric, result, synthetic)
@@ -183,7 +141,7 @@ class ComputedMetric:
         metric = self.kind(**{**self.settings, **self._check_options(own)})
         schema = _schema_of(real, metadata, table)
         if schema is None:
-            schema = _meant(self.kind.__name__, real, continuous)
+            schema = _assumed_kinds(self.kind.__name__, real, continuous)
         metric.fit(real, *rest, schema=schema)
         if why := self.not_equal or _why_not_equal(metric, synthetic):
             text = f"the number of {self.kind.__name__} may not be that of SDMetrics: {why}."
@@ -313,7 +271,7 @@ def _schema_of(real: Any, metadata: Any, table: str | None = None) -> Any:
     return TableSchema.from_sdv(metadata, table)
 
 
-def _meant(metric: str, real: Any, continuous: Sequence[str] | None = None) -> Any:
+def _assumed_kinds(metric: str, real: Any, continuous: Sequence[str] | None = None) -> Any:
     """Return of which kind columns are by what is asked of them; None where it says nothing.
 
     Whole numbers of two values would be categories else, and other numbers none.
@@ -343,16 +301,16 @@ def computed(name: str) -> ComputedMetric:
 
     Returns
     -------
-    ComputedMetric
+    object with compute and compute_breakdown
+        ``compute(real, synthetic, metadata)`` returns the number, ``compute_breakdown`` a dict with
+        the number as `score` and the numbers of its parts. A metric that requires rows that the
+        generator has not seen has these rows as its third argument. Tables may also be passed by
+        the names of SDMetrics, and parameters by the names of either package.
 
     Raises
     ------
     LookupError
         If SDMetrics has no such metric, or ours is called otherwise than by two tables.
-
-    See Also
-    --------
-    ComputedMetric : What it can do.
 
     Examples
     --------
@@ -386,9 +344,11 @@ class _Report:
             warnings.warn(MetricWarning(f"{said} Give metadata to say others."), stacklevel=2)
         several = known if isinstance(known, RelationalSchema) else None
         suite = make_suite(self._preset, schema=several).fit(real_data, schema=schema)
-        self._result = self._as_there(suite, suite.evaluate(synthetic_data), synthetic_data)
+        self._result = self._scores_as_there(suite, suite.evaluate(synthetic_data), synthetic_data)
 
-    def _as_there(self, suite: MetricSuite, result: SuiteResult, synthetic: Any) -> SuiteResult:
+    def _scores_as_there(
+        self, suite: MetricSuite, result: SuiteResult, synthetic: Any
+    ) -> SuiteResult:
         """Return the scores as SDMetrics defines them."""
         return result
 
@@ -475,7 +435,9 @@ class QualityReport(_Report):
     _preset = "quality"
     _first = "column_shapes"
 
-    def _as_there(self, suite: MetricSuite, result: SuiteResult, synthetic: Any) -> SuiteResult:
+    def _scores_as_there(
+        self, suite: MetricSuite, result: SuiteResult, synthetic: Any
+    ) -> SuiteResult:
         if not suite.context_.is_relational:
             return with_own_edges(result, suite.context_.with_synthetic(synthetic))
         text = (

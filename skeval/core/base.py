@@ -14,25 +14,24 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
+from skeval.core.baseline import with_baseline
 from skeval.core.context import Context
 from skeval.core.features import FeatureNames
-from skeval.core.halves import HalvesMixin
+from skeval.core.halves import Halved, Sizes, variation_of_halves, with_interval
 from skeval.core.needs import Unmet, unmet
-from skeval.core.notices import pooled_notices, sample_notices
+from skeval.core.notices import pooled_notices, sample_notices, with_sample_sizes
 from skeval.core.reading import read_context
 from skeval.core.tags import MetricTags, Need
+from skeval.core.undefined_tests import keep_in_family
 from skeval.exceptions import InvalidParameterError, MissingInputError
 from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL
+from skeval.stats.table_differences import Sampled
 from skeval.steps.column_choice import check_measurable
+from skeval.steps.encoded_rows import is_gower
+from skeval.steps.halves import halvings
 from skeval.steps.holdout_shift import shift_notices
-from skeval.steps.samples import (
-    drawn_positions,
-    holdout_in_place,
-    measured_on,
-    replace_role,
-    synthetic_sample,
-)
+from skeval.steps.samples import measured_on
 from skeval.steps.single_values import unchanged_values
 from skeval.tables.schema import Accept, TableSchema
 from skeval.tables.transformers import with_fitted_transformers
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from skeval.tables.relational_schema import RelationalSchema
 
 
-class Metric(HalvesMixin, FeatureNames, BaseEstimator):
+class Metric(FeatureNames, BaseEstimator):
     """Base of all metrics: the author writes `tags` and `_compute`, the rest is inherited.
 
     A metric is an estimator. Its parameters are stored untouched by `__init__`; :meth:`fit` takes
@@ -105,6 +104,8 @@ class Metric(HalvesMixin, FeatureNames, BaseEstimator):
         "check_holdout": UNUSED,
     }
 
+    # whether values on halves of the tables give the intervals, see the notes of the class
+    _halved: ClassVar[Halved] = False
     _parts: ClassVar[tuple[str, ...]] = ()  # of the details, shown for the holdout too
 
     # which columns a report has this metric look at: a field of ReportColumns, or "pairs"
@@ -122,6 +123,24 @@ class Metric(HalvesMixin, FeatureNames, BaseEstimator):
     def __sklearn_clone__(self) -> Self:
         """Return an unfitted metric of the same parameters; fitted transformers stay fitted."""
         return with_fitted_transformers(super().__sklearn_clone__(), self)
+
+    # what the author of a metric writes: `_compute`, and others of these if the metric has them
+
+    def _compute(self, context: Context) -> float | Result:
+        raise NotImplementedError(f"{type(self).__name__} must define _compute(context).")
+
+    def _prepare(self, context: Context) -> None:
+        """Do work on the real rows once, at fit; nothing by default."""
+
+    def _summary(self, result: Result) -> str:
+        """Say in a sentence what the finished result shows: by default what `_compute` wrote."""
+        return result.summary
+
+    def _leak_advice(self, context: Context) -> str:
+        """Say where a leak lies that the test has shown, and what to do; nothing by default."""
+        return ""
+
+    # what users call
 
     def fit(
         self,
@@ -206,9 +225,10 @@ class Metric(HalvesMixin, FeatureNames, BaseEstimator):
         check_is_fitted(self, "context_")
         context = self.context_.with_synthetic(synthetic, lenient=self.tags.lenient)
         result = self.evaluate_context(context, advise=advise)
-        result = replace(result, warnings=(*context.notices, *result.warnings))
-        result.emit_warnings()
-        return replace(result, warnings=(*self.context_.notices, *result.warnings))
+        said = (*context.notices, *result.warnings)
+        for warning in said:
+            warnings.warn(warning, stacklevel=2)
+        return replace(result, warnings=(*self.context_.notices, *said))
 
     def score(self, synthetic: Any) -> float:
         """Return the value alone: that of :meth:`evaluate`, without the cost of its baseline."""
@@ -222,30 +242,27 @@ class Metric(HalvesMixin, FeatureNames, BaseEstimator):
             warnings.warn(warning, stacklevel=2)
         return result.value
 
+    # what suites call, with a context that several metrics share
+
     def evaluate_context(self, context: Context, *, advise: bool = True) -> Result:
         """Measure the synthetic rows of a context, as a suite does to share its steps."""
         start = time.perf_counter()
         with sharing(getattr(self, "n_jobs", None)):
             context = measured_on(context, self._scaling)
-            result = self._kept_in_family(context, self._evaluate(context))
+            result = self._in_relation(context, self._result(context))
+            if self.tags.aspect == "privacy":
+                result = keep_in_family(self, context, result)
             if advise and as_float(result.p_value) <= ALARM_LEVEL and not result.advice:
                 again = not unchanged_values(context)
                 result = replace(result, advice=self._leak_advice(context), refit=again)
         if not np.isnan(result.value):  # else the warnings say why
             result = replace(result, summary=self._summary(result))
-            pooled = pooled_notices(context, self._matrix_space)
+            space = getattr(self, "space", "gower")
+            pooled = () if is_gower(space) else pooled_notices(context, space)
             result = replace(result, warnings=(*result.warnings, *pooled))
-        if notices := sample_notices(context) if context.drawn_of else ():
-            drawn = {role: (context.n_rows(role), of) for role, of in context.drawn_of.items()}
-            sizes = {**result.details.get("sampled", {}), **drawn}
-            details = {**result.details, "sampled": sizes}
-            result = replace(result, details=details, warnings=(*result.warnings, *notices))
+        if context.drawn_of:
+            result = with_sample_sizes(context, result)
         return replace(result, seconds=time.perf_counter() - start)
-
-    @property
-    def _matrix_space(self) -> Any:
-        """The space in which rows are vectors; None where they are compared cell by cell."""
-        return getattr(self, "space", None)
 
     @property
     def _scaling(self) -> Scaling:
@@ -292,30 +309,9 @@ class Metric(HalvesMixin, FeatureNames, BaseEstimator):
                 named[name] = [value] if isinstance(value, str) else list(value)
         return named
 
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        """Return parameters with which checks are quick, of metrics that fit many models."""
-        return {}
-
-    def _compute(self, context: Context) -> float | Result:
-        raise NotImplementedError(f"{type(self).__name__} must define _compute(context).")
-
-    def _prepare(self, context: Context) -> None:
-        """Do work on the real rows once, at fit; nothing by default."""
-
-    def _summary(self, result: Result) -> str:
-        """Say in a sentence what the finished result shows: by default what `_compute` wrote."""
-        return result.summary
-
-    def _leak_advice(self, context: Context) -> str:
-        """Say where a leak lies that the test has shown, and what to do; nothing by default."""
-        return ""
-
     def _result(self, context: Context) -> Result:
-        return self._to_result(self._compute(context))
-
-    def _to_result(self, computed: float | Result) -> Result:
-        """Return what `_compute` gave as a result of this metric."""
+        """Return what `_compute` gives as a result of this metric."""
+        computed = self._compute(context)
         if not isinstance(computed, Result | Real):
             raise TypeError(
                 f"{type(self).__name__}._compute must return a float or a Result, "
@@ -325,52 +321,29 @@ class Metric(HalvesMixin, FeatureNames, BaseEstimator):
         # a metric whose parameters decide its direction says so in its result
         return replace(result, metric=type(self).__name__, tags=result.tags or self.tags)
 
-    def _evaluate(self, context: Context) -> Result:
-        """Return the value in relation to what fresh real rows get."""
-        return self._in_relation(context, self._result(context))
-
-    def _kept_in_family(self, context: Context, result: Result) -> Result:
-        """Give p = 1 to a test that these rows leave undefined, and train rows in their place not.
-
-        Which tests are corrected for must depend on sizes and parameters, never on the data.
-        """
-        tags = result.tags or self.tags
-        undecided = np.isnan(result.value) or tags.evidence in {"screen", "attack"}
-        if tags.aspect != "privacy" or not undecided or not np.isnan(as_float(result.p_value)):
-            return result
-        if "holdout" not in context or context.is_relational:
-            return result
-        n_rows = min(context.n_rows("synthetic"), context.n_rows("train"))
-        copies = replace_role(context, "train", drawn_positions(context, "train", n_rows, 0))
-        p_value = as_float(self._evaluate(copies).p_value)
-        return result if np.isnan(p_value) else replace(result, p_value=1.0)
+    # what `evaluate` adds to the value; metrics override the one that they compute otherwise
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         """Compare a result with what fresh real rows get; `score` does without."""
-        result = self._with_interval(context, result)
+        result = with_interval(self, context, result)
         if result.baseline is None and "holdout" in context and "holdout" not in self.tags.needs:
-            return self._with_baseline(context, result)
+            return with_baseline(self, context, result)
         return result
 
-    def _with_baseline(self, context: Context, result: Result) -> Result:
-        n_rows, value = context.n_rows("synthetic"), result.value
-        n_fresh = min(n_rows, context.n_rows("holdout"))
-        fresh = self._result(holdout_in_place(context, n_fresh))
-        result = self._add_baseline(fresh, result)
-        if n_fresh < n_rows:
-            value = self._result(synthetic_sample(context, n_fresh)).value
-            at_size = {"at_baseline_size": {"n_rows": n_fresh, "value": value}}
-            result = replace(result, details={**result.details, **at_size})
-        return replace(result, difference=self._difference(context, n_fresh, value, fresh.value))
+    def _value_alone(self, context: Context) -> float:
+        """Return the value alone: metrics override it whose other properties take longer."""
+        return self._result(context).value
 
-    def _add_baseline(self, fresh: Result, result: Result) -> Result:
-        """Give a result the baseline, and what else fresh real rows get."""
-        lacking = np.isnan(fresh.value) and not np.isnan(result.value)
-        said = tuple(w.with_prefix("baseline") for w in fresh.warnings if lacking)
-        details = dict(result.details)
-        if "columns" in fresh.details:
-            details["baseline_columns"] = fresh.details["columns"]
-        if parts := {name: fresh.details[name] for name in self._parts if name in fresh.details}:
-            details["holdout"] = parts
-        warnings = (*result.warnings, *said)
-        return replace(result, baseline=fresh.value, details=details, warnings=warnings)
+    def _n_compared_rows(self, context: Context, n_rows: int) -> int:
+        """Return how many of `n_rows` in the synthetic place the value is of."""
+        return min(n_rows, getattr(self, "max_rows", None) or n_rows)
+
+    def _values_of_halves(self, context: Context, role: str, sizes: Sizes) -> np.ndarray:
+        """Return the values of halves of the rows that count, of train and of a role."""
+        pairs = halvings(context, role, *sizes)
+        return np.array([[self._value_alone(half) for half in halves] for halves in pairs])
+
+    def variation(self, context: Context, n_rows: int) -> Sampled | None:
+        """Return the value of `n_rows` synthetic rows and how it varies, to compare two tables."""
+        # None where the metric has only intervals that take the real rows as random too
+        return variation_of_halves(self, context, n_rows)

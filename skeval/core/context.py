@@ -23,24 +23,16 @@ import joblib
 import numpy as np
 import pandas as pd
 
-from skeval.exceptions import MetricWarning, NotRememberedError
-from skeval.tables.frames import (
-    conform,
-    learn_levels,
-    levels_of,
-    respelled_columns,
-    with_levels,
-    without_unread,
-)
-from skeval.tables.levels import with_missing_as_in_train
+from skeval.exceptions import MetricWarning, NotRememberedError, UnreadCellsWarning
+from skeval.tables.frames import conform, levels_of, with_levels, without_unread
+from skeval.tables.levels import levels_together, with_missing_as_in_train
 from skeval.tables.one_table import as_frame
 from skeval.tables.precision import (
     Precision,
     at_precision,
-    coarser_forms,
+    coarser_of_two,
     coarsest,
     form_notices,
-    forms_of,
     stored_precision,
 )
 from skeval.tables.row_hashes import order_of_content, rows_at
@@ -232,25 +224,25 @@ class Context:
         if holdout is not None:
             frames["holdout"] = as_frame(holdout, "holdout")
         read = {role: conform(rows, schema, role) for role, rows in frames.items()}
-        frames = {role: without_unread(frames[role], rows) for role, (rows, _) in read.items()}
-        notices = [notice for _, given in read.values() for notice in given]
+        notices = [notice for _, said in read.values() for notice in said]
+        if any(isinstance(notice, UnreadCellsWarning) for notice in notices):
+            frames = {role: without_unread(frames[role], rows) for role, (rows, _) in read.items()}
         if holdout is not None:
             rows, frames["holdout"], said = with_missing_as_in_train(
                 read["train"][0], read["holdout"][0], frames["holdout"],
                 schema.columns("categorical"), "holdout",
             )  # fmt: skip
             read["holdout"], notices = (rows, ()), [*notices, *said]
-        levels = learn_levels([rows for rows, _ in read.values()], schema)
-        precision = coarsest(
+        levels, respelled = levels_together(*(levels_of(rows, schema) for rows, _ in read.values()))
+        stored = [
             stored_precision(frames[role], rows, decimals=role == "train")
             for role, (rows, _) in read.items()
-        )
+        ]
         if holdout is not None:
-            forms = (forms_of(rows) for rows, _ in read.values())
-            coarser = coarser_forms(*forms)
-            precision = coarsest([precision, coarser])
-            of_tables = (levels_of(rows, schema) for rows, _ in read.values())
-            notices += form_notices(coarser, respelled_columns(*of_tables))
+            coarser = coarser_of_two(*(rows for rows, _ in read.values()))
+            stored.append(coarser)
+            notices += form_notices(coarser, respelled) if coarser or respelled else ()
+        precision = coarsest(stored)
         tables = {role: with_levels(rows, levels) for role, (rows, _) in read.items()}
         if precision:
             tables = {role: at_precision(rows, precision) for role, rows in tables.items()}
@@ -300,8 +292,10 @@ class Context:
                 real._tables["train"], rows, given, self.schema.columns("categorical"), "synthetic"
             )
             notices += said
-        precision = coarsest([real.precision, stored_precision(given, rows)])
-        at_it = real if precision == real.precision else real._at(precision)
+        precision, at_it = real.precision, real
+        if stored := stored_precision(given, rows):
+            precision = coarsest([precision, stored])
+            at_it = real if precision == real.precision else real._at(precision)
         rows = at_precision(rows, precision) if precision else rows
         order = None
         if self.ordered:
@@ -325,22 +319,21 @@ class Context:
         by role the context, the role and the positions that rows are copied from; `places` are
         their positions in the table as it was given, if they changed them.
         """
-        if self.real._tables is None:
+        real = self.real
+        if real._tables is None:
             raise NotRememberedError(NOT_REMEMBERED)
         context = type(self)(
             self.schema,
-            {**self.real._tables, "synthetic": rows},
+            {**real._tables, "synthetic": rows},
             levels=self.levels,
             notices=notices,
-            given={**self.real._given, "synthetic": rows if given is None else given},
-            parent=self.real,
-            precision=self.real.precision,
+            given={**real._given, "synthetic": rows if given is None else given},
+            parent=real,
+            precision=real.precision,
             ordered=self.ordered,
-            places=self.real._places
-            if places is None
-            else self.real._places | {"synthetic": places},
+            places=real._places if places is None else real._places | {"synthetic": places},
         )
-        context.taken = {**self.real.taken, **(taken or {})}
+        context.taken = {**real.taken, **(taken or {})}
         return context
 
     def _at(self, precision: Precision) -> Context:

@@ -43,7 +43,7 @@ def each_column(
 
 
 @by_context
-def of_given(context: Context, role: str, look: Callable[..., T], *arguments: Any) -> T:
+def apply_to_original(context: Context, role: str, look: Callable[..., T], *arguments: Any) -> T:
     """Return what a function gives of a role's table as it was given, its rows in that order."""
     given = context.original_frame(role).iloc[np.argsort(context.places(role))]
     return look(given, *arguments)

@@ -110,21 +110,19 @@ class RowMetric(Metric):
         in_own_space = not isinstance(getattr(self, "space", "gower"), str)
         if not context.schema.measured and not in_own_space:
             return undefined_result("no column of this table can be measured.")
-        return self._measure(context, self._key(context))
-
-    def _key(self, context: Context) -> ColumnKey:
-        return None if self.columns is None else column_key(context.schema, self.columns)
+        return self._measure(context, column_key(context.schema, self.columns))
 
     def _measure(self, context: Context, columns: ColumnKey) -> float | Result:
         raise NotImplementedError(f"{type(self).__name__} must define _measure.")
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if not np.isnan(result.value):
-            result = self._with_evidence(context, self._key(context), result)
+            columns = column_key(context.schema, self.columns)
+            result = self._with_evidence(context, columns, result)
         return super()._in_relation(context, result)
 
     def _leak_advice(self, context: Context) -> str:
-        return advice_on_leak(context, self._key(context))
+        return advice_on_leak(context, column_key(context.schema, self.columns))
 
     def _with_evidence(self, context: Context, columns: ColumnKey, result: Result) -> Result:
         return result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-# of each need: what is lacking, and the cure
+# by need, what is missing and the remedy
 _UNMET = {
     "holdout": (
         "compares against holdout rows, and none were given.",

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from skeval.core.context import Context
 from skeval.exceptions import PooledLevelsWarning, SampledWarning
-from skeval.steps.encoded_rows import is_gower, preprocessor
+from skeval.results.result import Result
+from skeval.steps.encoded_rows import preprocessor
 
 
 def pooled_notices(context: Context, space: Any) -> tuple[PooledLevelsWarning, ...]:
     """Name the columns whose rare levels share features in a space of vectors."""
-    if space is None or is_gower(space) or not context.levels:
+    if not context.levels:
         return ()
     from skeval.tables.spaces import most_features
 
@@ -34,3 +36,14 @@ def sample_notices(context: Context) -> tuple[SampledWarning, ...]:
     drawn = [f"{n:,} of {of:,} {role} rows" for role, n, of in sizes if n < of]
     text = f"measured on a sample, for all rows cannot be counted up here: {', '.join(drawn)}."
     return (SampledWarning(text),) if drawn else ()
+
+
+def with_sample_sizes(context: Context, result: Result) -> Result:
+    """Return a result that says how many rows of each table it is measured on, if not on all."""
+    notices = sample_notices(context)
+    if not notices:
+        return result
+    drawn = {role: (context.n_rows(role), of) for role, of in context.drawn_of.items()}
+    sizes = {**result.details.get("sampled", {}), **drawn}
+    details = {**result.details, "sampled": sizes}
+    return replace(result, details=details, warnings=(*result.warnings, *notices))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from skeval.core.context import Context
 from skeval.tables.door import read
 from skeval.tables.one_table import as_frame
 from skeval.tables.sources import TableSource
-
-# of users, before what the package reads; each returns None for tables of another kind
-READERS: list[Callable[..., Context | None]] = []
 
 
 def read_context(
@@ -20,10 +17,6 @@ def read_context(
     """Read one real table, or, where train maps names to tables, several of them."""
     # A table that need not fit in memory, such as a folder of Parquet files, stays where it
     # is; what cannot be counted up is then measured on `max_rows` rows of each role.
-    for reader in READERS:
-        context = reader(train, holdout, schema=schema, max_rows=max_rows)
-        if context is not None:
-            return context
     train = read(train, "train", schema).rows
     if isinstance(train, Mapping):
         # these contexts derive from Context, so their modules import this one

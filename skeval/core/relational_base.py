@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from skeval.core.base import Metric
+from skeval.core.baseline import add_baseline
 from skeval.core.context import Context
-from skeval.core.halves import difference_by_subject
+from skeval.core.subject_halves import difference_by_subject
 from skeval.results.result import Result
 from skeval.stats.table_differences import Sampled, independent_interval
 
@@ -32,20 +33,19 @@ class RelationalMetric(Metric):
     def _measure(self, context: RelationalContext) -> float | Result:
         raise NotImplementedError(f"{type(self).__name__} must define _measure(context).")
 
-    def _with_baseline(self, context: Context, result: Result) -> Result:
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        """Return the result with its baseline; rows of several tables give no interval of it."""
+        if result.baseline is not None or "holdout" in self.tags.needs or "holdout" not in context:
+            return result
         relational = cast("RelationalContext", context)
         fresh = self._result(relational.replace_role("holdout"))
-        result = self._add_baseline(fresh, result)
+        result = add_baseline(result, fresh, self._parts)
         both = result.value, fresh.value
         if self._halved:
             difference = difference_by_subject(relational, self._value_alone, *both)
         else:
             difference = independent_interval(both[0], result.interval, both[1], fresh.interval)
         return replace(result, difference=difference)
-
-    def _with_interval(self, context: Context, result: Result) -> Result:
-        """Return the result: rows of several tables are not independent of each other."""
-        return result
 
     def variation(self, context: Context, n_rows: int) -> Sampled | None:
         """Return None: rows of several tables are no sample that can be cut to a number."""

@@ -32,7 +32,7 @@ _DETECTED = (
     "The keys were detected from names and values: {keys}. Say otherwise, or confirm it, by "
     "schema=RelationalSchema(...)."
 )
-_MAX_EXACT = 2**53  # from here on, neighbouring whole numbers are equal as floats
+_MAX_EXACT = 2**53  # larger whole numbers may be equal as floats
 _UNJOINED = (
     "{child} joins no row of {parent}: none of the {n:,} keys in {columns} is a key of {parent} in "
     "train, so that scores of this link have no meaning. Keys may be written in different ways, "
@@ -81,7 +81,7 @@ class RelationalContext(Context):
         remember_rows: bool = False,
         ordered: bool = False,
     ) -> None:
-        # of one table's schema there is nothing to say here
+        # the schema of a single table does not apply to several
         super().__init__(
             TableSchema({}),
             None,

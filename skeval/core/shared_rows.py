@@ -12,7 +12,7 @@ SHARED_ROWS = (
     "{share:.2%} of the holdout rows also stand in train, so that whatever contrasts the two looks "
     "milder than it is. Remove them from one of the tables, unless such rows are natural here."
 )
-MAX_SHARED = 0.5  # of the holdout rows: beyond, contrasts of train and holdout say nothing
+MAX_SHARED = 0.5  # with more, train and holdout cannot be contrasted
 
 
 @shared

@@ -146,7 +146,7 @@ class MetricTags:
         return cls(**{**content, **sets, "bounds": (float(low), float(high)), "headline": headline})
 
 
-# what the metrics of a family have in common; each replaces what is its own
+# the common tags of a family; a metric replaces its own
 DIAGNOSTIC_TAGS = MetricTags(
     "diagnostic",
     greater_is_better=True,

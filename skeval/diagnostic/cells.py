@@ -1,4 +1,4 @@
-"""Cells of a column as arrays that numpy compares and computes with, and missing cells apart."""
+"""Columns in the types of pandas that compare and compute as their cells ask."""
 
 from __future__ import annotations
 
@@ -6,236 +6,186 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api import types
 
 from skeval.exceptions import InvalidParameterError
 
-Kind = Literal["number", "text", "date", "span", "truth", "mixture"]
-_NONE = np.array(False)
-_MICROSECOND = "datetime64[us]"
-_SPAN = "timedelta64[us]"
+Value = Any  # a column, or of a literal a str, bool, int, float, Timestamp or Timedelta
+
 _ISO = re.compile(r"[0-9]{4}-[0-9]{2}(-[0-9]{2}([T ][0-9:.]+)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?")
 _LENGTH = re.compile(r"[-+]?[0-9]+(\.[0-9]+)? ?[A-Za-z]+( [0-9:. A-Za-z]+)?|[0-9]+(:[0-9.]+)+")
-_OF_NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-}
+_TEXT = pd.StringDtype("python")  # of any text: Arrow has no surrogates
+_KINDS = {**dict.fromkeys("iuf", "number"), "b": "truth", "M": "date", "m": "span"}
+_NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
+_DATES = ("datetime", "datetime64", "date")
 _EQUALITY = (operator.eq, operator.ne)
+_OF_CALENDARS = {
+    operator.add: (("date", "span"), ("span", "date"), ("span", "span")),
+    operator.sub: (("date", "date"), ("date", "span"), ("span", "span")),
+}
 
 
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """The cells of a column, or of a literal: arrays of one element."""
+def typed_cells(values: pd.Series) -> pd.Series:
+    """Return a column of any storage in a type that goes by its cells; of a mixture as objects."""
+    dtype = values.dtype
+    if isinstance(dtype, pd.CategoricalDtype) and len(dtype.categories):
+        levels = typed_cells(pd.Series(dtype.categories))
+        if dtype.ordered:
+            return values.reset_index(drop=True).cat.rename_categories(pd.Index(levels))
+        return levels.reindex(values.cat.codes).reset_index(drop=True)
+    values = values.reset_index(drop=True)
+    values = values.astype(object) if isinstance(dtype, pd.CategoricalDtype) else values
+    kind = pd.api.types.infer_dtype(values, skipna=True)
+    if kind == "boolean":
+        return values.astype("boolean")
+    if kind == "integer" and dtype.kind in "iu":
+        return values.astype("UInt64" if dtype.kind == "u" else "Int64")
+    with suppress(OverflowError, TypeError, ValueError):  # what is left are texts
+        if kind in _NUMBERS:
+            return _as_float(values)
+        if kind in _DATES:
+            return pd.Series(pd.DatetimeIndex(pd.to_datetime(values)).as_unit("us"))
+        if kind in ("timedelta", "timedelta64"):
+            return pd.Series(pd.TimedeltaIndex(pd.to_timedelta(values)).as_unit("us"))
+    if kind not in ("string", "empty"):
+        values = values.astype(object).map(_plain_cell, na_action="ignore")
+        kind = pd.api.types.infer_dtype(values, skipna=True)
+    return values.astype(_TEXT) if kind in ("string", "empty") else values
 
-    kind: Kind
-    data: np.ndarray
-    missing: np.ndarray = field(default_factory=lambda: _NONE)
-    order: tuple[object, ...] = ()
-    zone: Any = None
-    is_literal: bool = False
+
+def _plain_cell(cell: Any) -> Any:
+    return cell if isinstance(cell, str | bool | int | float) else str(cell)
 
 
-def literal(value: float | str | bool) -> Cells:
-    """Return a literal as cells."""
-    if isinstance(value, str):
-        return Cells("text", np.array(value, dtype=object), is_literal=True)
-    if isinstance(value, bool):
-        return Cells("truth", np.array(value), is_literal=True)
-    fits = isinstance(value, int) and -(2**63) <= value < 2**63
-    return Cells("number", np.array(value, "int64" if fits else "float64"), is_literal=True)
-
-
-def moment(text: str, zone: Any = None) -> np.ndarray:
-    """Return a date that is written in a rule; without an offset it is one of the zone."""
+def moment(text: str) -> pd.Timestamp:
+    """Return a date that is written in a rule."""
     try:
         if not _ISO.fullmatch(text.strip()):
             raise ValueError(text)
-        read = pd.Timestamp(text.strip())
-        if read.tzinfo is None and zone is not None:
-            read = read.tz_localize(zone)
-        if read.tzinfo is not None:
-            read = read.tz_convert("UTC").tz_localize(None)
-        return np.array(read.to_datetime64().astype(_MICROSECOND))
+        return pd.Timestamp(text.strip()).as_unit("us")
     except (ValueError, TypeError, OverflowError) as error:
-        shown = text[:40]
         raise InvalidParameterError(
-            f"compares a date with {shown!r}, which is none such as '2024-01-31'"
+            f"compares a date with {text[:40]!r}, which is none such as '2024-01-31'"
         ) from error
 
 
-def _length(text: str) -> np.ndarray:
+def _length(text: str) -> pd.Timedelta:
     try:
         if not _LENGTH.fullmatch(text.strip()):
             raise ValueError(text)
-        return np.array(pd.Timedelta(text.strip()).to_timedelta64().astype(_SPAN))
+        return pd.Timedelta(text.strip())
     except (ValueError, OverflowError) as error:
         raise InvalidParameterError(
             f"compares a length of time with {text[:40]!r}, which is none such as '3 days'"
         ) from error
 
 
-# ------------------------------------------------------------------------------------- columns
-
-
-def cells_of(values: pd.Series) -> Cells:
-    """Return the cells of a column of any storage."""
-    dtype = values.dtype
+def kind_of(value: Value) -> str:
+    """Return "number", "text", "date", "span" (a length of time), "truth" or "mixture"."""
+    dtype = value.dtype if isinstance(value, pd.Series) else pd.array([value]).dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        return _of_codes(values)
-    missing = values.isna().to_numpy(dtype=bool)
-    if types.is_bool_dtype(dtype):
-        return Cells("truth", values.fillna(False).to_numpy(dtype=bool), missing)
-    if types.is_integer_dtype(dtype):
-        unsigned = types.is_unsigned_integer_dtype(dtype)
-        return Cells("number", _to_array(values, 0, "uint64" if unsigned else "int64"), missing)
-    if types.is_float_dtype(dtype):
-        return Cells("number", _to_array(values, np.nan, "float64"), missing)
-    if types.is_datetime64_any_dtype(dtype):
-        return _of_dates(values, missing)
-    if types.is_timedelta64_dtype(dtype):
-        return Cells("span", values.to_numpy().astype(_SPAN), missing)
-    return _of_objects(values.astype(object), missing)
+        dtype = dtype.categories.dtype
+    return _KINDS.get(dtype.kind, "text" if isinstance(dtype, pd.StringDtype) else "mixture")
 
 
-def _to_array(values: pd.Series, value: float, dtype: str) -> np.ndarray:
-    plain = isinstance(values.dtype, np.dtype)
-    return values.to_numpy(dtype=dtype) if plain else values.to_numpy(dtype=dtype, na_value=value)
+def kind_in_words(value: Value) -> str:
+    """Return what a value is called in messages."""
+    kind = kind_of(value)
+    return {"span": "a length of time", "truth": "a truth value"}.get(kind, f"a {kind}")
 
 
-def _of_dates(values: pd.Series, missing: np.ndarray) -> Cells:
-    dates = pd.DatetimeIndex(values)
-    zone = dates.tz
-    if zone is not None:
-        dates = dates.tz_convert("UTC").tz_localize(None)
-    return Cells("date", dates.to_numpy().astype(_MICROSECOND), missing, zone=zone)
-
-
-def _of_codes(values: pd.Series) -> Cells:
-    """Return the cells of a category: those of its levels, by code."""
-    levels = values.cat.categories
-    codes = values.cat.codes.to_numpy()
-    if not len(levels):
-        return Cells("text", np.full(len(codes), "", dtype=object), codes < 0)
-    own = cells_of(pd.Series(levels))
-    order = tuple(own.data.tolist()) if values.cat.ordered else ()
-    return Cells(own.kind, own.data[np.maximum(codes, 0)], codes < 0, order, own.zone)
-
-
-def _of_objects(values: pd.Series, missing: np.ndarray) -> Cells:
-    kind = types.infer_dtype(values, skipna=True)
-    if kind == "boolean":
-        return Cells("truth", values.eq(True).to_numpy(dtype=bool), missing)
-    if kind in ("integer", "floating", "mixed-integer-float", "decimal"):
-        with suppress(OverflowError, TypeError, ValueError):
-            return Cells("number", values.to_numpy("float64", na_value=np.nan), missing)
-    if kind in ("datetime", "datetime64", "date"):
-        with suppress(OverflowError, TypeError, ValueError):
-            return _of_dates(pd.to_datetime(values), missing)
-    if kind in ("timedelta", "timedelta64"):
-        return Cells("span", pd.to_timedelta(values).to_numpy().astype(_SPAN), missing)
-    texts = [
-        "" if gone else cell if isinstance(cell, str | bool | int | float) else str(cell)
-        for cell, gone in zip(values, missing, strict=True)
-    ]
-    data = np.empty(len(texts), dtype=object)
-    data[:] = texts
-    return Cells("text" if all(isinstance(t, str) for t in texts) else "mixture", data, missing)
-
-
-# ------------------------------------------------------------------- comparing and computing
-
-
-def kind_in_words(cells: Cells) -> str:
-    """Return what cells are called in messages."""
-    return {"span": "a length of time", "truth": "a truth value"}.get(cells.kind, f"a {cells.kind}")
-
-
-def compare_cells(compare: Callable[[Any, Any], Any], left: Cells, right: Cells) -> np.ndarray:
+def compare_cells(compare: Callable[[Any, Any], Any], left: Value, right: Value) -> Value:
     """Return where a comparison holds; with missing cells it does not."""
     left, right = _alike(left, right)
-    if "mixture" in (left.kind, right.kind) and compare not in _EQUALITY:
-        raise InvalidParameterError("orders a column that mixes texts and numbers")
-    if (left.order or right.order) and compare not in _EQUALITY:
-        left, right = _ranks(left, right)
-    holds = np.asarray(compare(left.data, right.data), dtype=bool)
-    present: np.ndarray = holds & ~(left.missing | right.missing)
-    return present
-
-
-def is_member(cells: Cells, members: Sequence[Cells]) -> np.ndarray:
-    """Return which cells are among literals; missing ones are not."""
-    if cells.kind == "text" and all(one.kind == "text" for one in members):
-        known = {one.data.item() for one in members}
-        flat = np.fromiter((cell in known for cell in cells.data.flat), bool, cells.data.size)
-        found: np.ndarray = flat.reshape(cells.data.shape) & ~cells.missing
-        return found
-    # one at a time: a table of these would have a column a member
-    holds = (compare_cells(operator.eq, cells, one) for one in members)
-    return reduce(np.logical_or, holds)
-
-
-def combine_cells(sign: str, left: Cells, right: Cells) -> Cells:
-    """Return the result of arithmetic: of numbers as floats, of dates what calendars have."""
-    missing = left.missing | right.missing
-    kinds = left.kind, right.kind
-    if set(kinds) <= {"number", "truth"}:
-        numbers = (np.asarray(one.data, dtype=np.float64) for one in (left, right))
-        return Cells("number", np.asarray(_OF_NUMBERS[sign](*numbers)), missing)
-    if kinds == ("date", "date") and sign == "-":
-        left, right = _alike(left, right)
-        return Cells("span", np.asarray(left.data - right.data), missing)
-    zone = left.zone or right.zone
-    if (kinds == ("date", "span") and sign in "+-") or (kinds == ("span", "date") and sign == "+"):
-        return Cells(
-            "date", np.asarray(_OF_NUMBERS[sign](left.data, right.data)), missing, (), zone
-        )
-    if kinds == ("span", "span") and sign in "+-":
-        return Cells("span", np.asarray(_OF_NUMBERS[sign](left.data, right.data)), missing)
-    raise InvalidParameterError(f"computes {kind_in_words(left)} {sign} {kind_in_words(right)}")
-
-
-def _alike(left: Cells, right: Cells) -> tuple[Cells, Cells]:
-    """Return two of one kind: texts of the rule are read as dates if the other cells are dates."""
-    left, right = _as(right, left), _as(left, right)
-    kinds = {left.kind, right.kind}
+    kinds = {kind_of(left), kind_of(right)}
     if len(kinds) > 1 and "mixture" not in kinds and kinds != {"number", "truth"}:
         raise InvalidParameterError(f"compares {kind_in_words(left)} with {kind_in_words(right)}")
-    return left, right
+    if compare not in _EQUALITY:
+        if "mixture" in kinds:
+            raise InvalidParameterError("orders a column that mixes texts and numbers")
+        left, right = _ranks(left, right)
+    left, right = without_order(left), without_order(right)
+    return compare(left, right) & pd.notna(left) & pd.notna(right)
 
 
-def _as(other: Cells, cells: Cells) -> Cells:
-    """Return cells as another kind asks, if they are a literal."""
-    if cells.kind == "text" and cells.is_literal:
-        if other.kind == "date":
-            return Cells("date", moment(cells.data.item(), other.zone))
-        if other.kind == "span":
-            return Cells("span", _length(cells.data.item()))
-    if cells.kind == "date" and cells.is_literal and cells.zone is None and other.zone is not None:
-        return Cells("date", moment(str(cells.data), other.zone))
-    return cells
+def is_member(cells: Value, members: Sequence[Value]) -> Value:
+    """Return which cells are among literals; missing ones are not."""
+    is_column = isinstance(cells, pd.Series)
+    if is_column and kind_of(cells) == "text" and all(isinstance(one, str) for one in members):
+        return cells.isin(members)
+    return reduce(operator.or_, (compare_cells(operator.eq, cells, one) for one in members))
 
 
-def _ranks(left: Cells, right: Cells) -> tuple[Cells, Cells]:
+def combine_cells(compute: Callable[[Any, Any], Any], left: Value, right: Value) -> Value:
+    """Return the result of arithmetic: of numbers as floats, of dates what calendars have."""
+    kinds = kind_of(left), kind_of(right)
+    if set(kinds) <= {"number", "truth"}:
+        left, right = _as_float(left), _as_float(right)
+        result = compute(left, right)
+        missing = pd.isna(left) | pd.isna(right)  # a power of 0 would be 1 there
+        return result.mask(missing) if isinstance(result, pd.Series) else result
+    if kinds in _OF_CALENDARS.get(compute, ()):
+        return compute(*_alike(left, right))
+    raise InvalidParameterError(f"computes with {kind_in_words(left)} and {kind_in_words(right)}")
+
+
+def _as_float(value: Value) -> Value:
+    if isinstance(value, pd.Series):
+        return pd.Series(without_order(value).to_numpy("float64", na_value=np.nan))
+    return np.float64(value)  # divides by zero as columns do
+
+
+def _alike(left: Value, right: Value) -> tuple[Value, Value]:
+    """Return two values with texts of the rule read as dates, and both or no dates in a zone."""
+    left, right = _read_literal(left, kind_of(right)), _read_literal(right, kind_of(left))
+    return _localize(left, _zone_of(right)), _localize(right, _zone_of(left))
+
+
+def _read_literal(value: Value, kind: str) -> Value:
+    if isinstance(value, str) and kind in ("date", "span"):
+        return moment(value) if kind == "date" else _length(value)
+    return value
+
+
+def _localize(value: Value, zone: Any) -> Value:
+    """Return a date without a zone in a zone: those of columns are taken for UTC."""
+    if zone is None or kind_of(value) != "date" or _zone_of(value) is not None:
+        return value
+    if isinstance(value, pd.Series):
+        return value.dt.tz_localize("UTC")
+    return value.tz_localize(zone)
+
+
+def _zone_of(value: Value) -> Any:
+    return getattr(getattr(value, "dt", value), "tz", None)
+
+
+def _ranks(left: Value, right: Value) -> tuple[Value, Value]:
     """Return the places of ordered levels in place of their names."""
-    order = left.order or right.order
-    if left.order and right.order and left.order != right.order:
+    both = left, right
+    orders = [
+        one.dtype for one in both if isinstance(getattr(one, "dtype", 0), pd.CategoricalDtype)
+    ]
+    if not orders:
+        return both
+    if orders[0] != orders[-1]:
         raise InvalidParameterError("orders two columns whose levels are ordered differently")
-    place = {level: i for i, level in enumerate(order)}
-    ranked = []
-    for one in (left, right):
-        flat = [place.get(level, -1) for level in one.data.flat]
-        if one.is_literal and -1 in flat:
-            raise InvalidParameterError(f"{one.data.item()!r} is none of the ordered levels")
-        ranked.append(Cells("number", np.array(flat).reshape(one.data.shape), one.missing))
-    return ranked[0], ranked[1]
+    levels, ranks = orders[0].categories, []
+    for one in map(without_order, both):
+        if isinstance(one, pd.Series):
+            ranks.append(pd.Series(levels.get_indexer(one)).where(one.notna()))
+        elif one in levels:
+            ranks.append(levels.get_loc(one))
+        else:
+            raise InvalidParameterError(f"{one!r} is none of the ordered levels")
+    return ranks[0], ranks[1]
+
+
+def without_order(value: Value) -> Value:
+    """Return an ordered category as a column of its levels, and others as they are."""
+    is_ordered = isinstance(getattr(value, "dtype", None), pd.CategoricalDtype)
+    return typed_cells(value.cat.as_unordered()) if is_ordered else value

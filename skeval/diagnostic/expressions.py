@@ -1,4 +1,4 @@
-"""Rules as text: a closed grammar that :mod:`ast` reads, evaluated over columns by numpy."""
+"""Rules as text: a closed grammar that :mod:`ast` reads, evaluated over columns by pandas."""
 
 # Nothing of a rule is run as Python: what the grammar does not have is refused as the text is read.
 
@@ -11,20 +11,22 @@ import re
 import tokenize
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from skeval.diagnostic.cells import (
-    Cells,
-    cells_of,
+    Value,
     combine_cells,
     compare_cells,
     is_member,
     kind_in_words,
-    literal,
+    kind_of,
     moment,
+    typed_cells,
+    without_order,
 )
 from skeval.exceptions import InvalidParameterError
 
@@ -35,13 +37,14 @@ GRAMMAR = (
     "notna(column), abs(number), parentheses, and nothing else"
 )
 MAX_LENGTH = 10_000  # characters of a rule
-_DEEPEST = 100  # levels of one
+_MAX_DEPTH = 100  # levels of one
 _MAX_BITS = 1000  # of whole numbers, more than which no float holds
 _QUOTED = re.compile(r"`([^`]+)`|('(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")")
 _WORDS = {"&": " and ", "|": " or "}  # as pandas reads them
-_ARITHMETIC: Mapping[type[ast.AST], str] = {
-    **{ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"},
-    **{ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**"},
+_ARITHMETIC: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
+    **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul},
+    **{ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv},
+    **{ast.Mod: operator.mod, ast.Pow: operator.pow},
 }
 _COMPARISONS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     **{ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt},
@@ -49,6 +52,7 @@ _COMPARISONS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
 }
 _OF_MISSING = ("isna", "notna")
 _MISSPELT = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
+_NOT_COMPUTED = (TypeError, ValueError, ArithmeticError)
 
 
 class Condition:
@@ -77,13 +81,17 @@ class Condition:
         # A comparison with a missing cell does not hold.
         if lacking := [name for name in self.names if name not in columns]:
             raise InvalidParameterError(f"there is no column {', '.join(lacking)}")
-        read = {name: cells_of(columns[name]) for name in self.names}
-        n_rows = len(columns[self.names[0]])
-        with np.errstate(all="ignore"):
-            found = self._cells(self._tree, read)
-        if found.kind != "truth":
+        try:
+            read = {name: typed_cells(columns[name]) for name in self.names}
+            with np.errstate(all="ignore"):
+                found = self._value(self._tree, read)
+        except InvalidParameterError:
+            raise
+        except _NOT_COMPUTED as error:
+            raise InvalidParameterError(f"cannot be computed ({type(error).__name__})") from error
+        if kind_of(found) != "truth":
             return None
-        return np.broadcast_to(found.data & ~found.missing, (n_rows,)).astype(bool)
+        return np.broadcast_to(_truth(found), (len(columns[self.names[0]]),)).astype(bool)
 
     def _to_python(self) -> str:
         """Return the text as Python spells it: quoted names are words, `&` and `|` are too."""
@@ -114,8 +122,8 @@ class Condition:
 
     def _check(self, node: ast.AST, names: list[str], asked: list[str], depth: int) -> None:
         """Refuse what the grammar does not have; collect the names of columns."""
-        if depth > _DEEPEST:
-            raise self._rule_error(f"is nested more than {_DEEPEST} levels deep")
+        if depth > _MAX_DEPTH:
+            raise self._rule_error(f"is nested more than {_MAX_DEPTH} levels deep")
         parts: Sequence[ast.AST]
         match node:
             case ast.Name():
@@ -172,60 +180,56 @@ class Condition:
             parts.extend(members)
         return parts
 
-    def _cells(self, node: ast.AST, columns: Mapping[str, Cells]) -> Cells:
+    def _value(self, node: ast.AST, columns: Mapping[str, pd.Series]) -> Value:
         match node:
             case ast.Name():
                 return columns[self._name(node)]
-            case ast.Constant():
-                return literal(node.value)  # type: ignore[arg-type]
+            case ast.Constant(value=value):
+                if isinstance(value, int) and not -(2**63) <= value < 2**63:
+                    return float(value)
+                return value
             case ast.Call(func=ast.Name(id=called), args=[argument]):
                 return self._evaluate_call(called, argument, columns)
-            case ast.BoolOp():
-                join = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
-                truths = [_truth(self._cells(part, columns)) for part in node.values]
-                found = truths[0]
-                for one in truths[1:]:
-                    found = join(found, one)
-                return Cells("truth", found)
-            case ast.UnaryOp():
-                operand = self._cells(node.operand, columns)
-                if isinstance(node.op, ast.Not | ast.Invert):
-                    return Cells("truth", ~_truth(operand), operand.missing)
-                sign = literal(-1 if isinstance(node.op, ast.USub) else 1)
-                return combine_cells("*", sign, operand)
-            case ast.BinOp():
-                left, right = (self._cells(part, columns) for part in (node.left, node.right))
-                return combine_cells(_ARITHMETIC[type(node.op)], left, right)
+            case ast.BoolOp(op=op, values=parts):
+                truths = [_truth(self._value(part, columns)) for part in parts]
+                return reduce(operator.and_ if isinstance(op, ast.And) else operator.or_, truths)
+            case ast.UnaryOp(op=ast.Not() | ast.Invert(), operand=part):
+                return _condition(self._value(part, columns)) ^ True  # missing ones stay missing
+            case ast.UnaryOp(op=op, operand=part):
+                sign = -1 if isinstance(op, ast.USub) else 1
+                return combine_cells(operator.mul, sign, self._value(part, columns))
+            case ast.BinOp(left=left, op=op, right=right):
+                both = (self._value(part, columns) for part in (left, right))
+                return combine_cells(_ARITHMETIC[type(op)], *both)
             case ast.Compare():
                 return self._comparison(node, columns)
         raise AssertionError(node)  # _check lets no other node through
 
     def _evaluate_call(
-        self, called: str, argument: ast.expr, columns: Mapping[str, Cells]
-    ) -> Cells:
+        self, called: str, argument: ast.expr, columns: Mapping[str, pd.Series]
+    ) -> Value:
         if called == "date":
-            assert isinstance(argument, ast.Constant)
-            return Cells("date", moment(str(argument.value)), is_literal=True)
-        cells = self._cells(argument, columns)
+            return moment(argument.value)  # type: ignore[attr-defined]
+        value = self._value(argument, columns)
         if called in _OF_MISSING:
-            return Cells("truth", cells.missing if called == "isna" else ~cells.missing)
-        if cells.kind not in ("number", "span"):
-            raise InvalidParameterError(f"abs is of numbers, not of {kind_in_words(cells)}")
-        return Cells(cells.kind, np.abs(cells.data), cells.missing)
+            return value.isna() if called == "isna" else value.notna()
+        if kind_of(value) not in ("number", "span"):
+            raise InvalidParameterError(f"abs is of numbers, not of {kind_in_words(value)}")
+        return abs(without_order(value))
 
-    def _comparison(self, node: ast.Compare, columns: Mapping[str, Cells]) -> Cells:
+    def _comparison(self, node: ast.Compare, columns: Mapping[str, pd.Series]) -> Value:
         """Return whether all comparisons of a chain hold."""
-        left, holds = self._cells(node.left, columns), np.array(True)
+        left, holds = self._value(node.left, columns), True
         for op, right in zip(node.ops, node.comparators, strict=True):
             if type(op) in _COMPARISONS:
-                other = self._cells(right, columns)
-                holds = holds & compare_cells(_COMPARISONS[type(op)], left, other)
+                other = self._value(right, columns)
+                holds = compare_cells(_COMPARISONS[type(op)], left, other) & holds
                 left = other
                 continue
-            members = [self._cells(part, columns) for part in getattr(right, "elts", ())]
+            members = [self._value(part, columns) for part in getattr(right, "elts", ())]
             found = is_member(left, members)
-            holds = holds & (found if isinstance(op, ast.In) else ~found & ~left.missing)
-        return Cells("truth", holds)
+            holds = (found if isinstance(op, ast.In) else (found ^ True) & pd.notna(left)) & holds
+        return holds
 
 
 def _is_literal(value: object) -> bool:
@@ -258,8 +262,13 @@ def _describe_node(node: ast.AST) -> str:
     }.get(type(node), type(node).__name__)
 
 
-def _truth(cells: Cells) -> np.ndarray:
-    if cells.kind != "truth":
-        raise InvalidParameterError(f"and, or and not join conditions, not {kind_in_words(cells)}")
-    held: np.ndarray = cells.data & ~cells.missing
-    return held
+def _condition(value: Value) -> Value:
+    if kind_of(value) != "truth":
+        raise InvalidParameterError(f"and, or and not join conditions, not {kind_in_words(value)}")
+    return value
+
+
+def _truth(value: Value) -> Value:
+    """Return a condition as true or false; a truth that is missing does not hold."""
+    value = _condition(value)
+    return value.fillna(False).astype(bool) if isinstance(value, pd.Series) else value

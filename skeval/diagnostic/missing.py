@@ -25,7 +25,6 @@ from skeval.steps.distinct_rows import Groups, count_codes
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import AnyColumns
 
-Pooled = tuple[list[np.ndarray], np.ndarray, np.ndarray]
 _WORD = 62  # columns in one whole number
 
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
+from skeval.core.notices import pooled_notices
 from skeval.fidelity.precision_recall import TwoSided
 from skeval.results.result import Result
 from skeval.stats.manifolds import is_within
-from skeval.steps.balls import distance_blocks, n_drawn, radii, sample_size
+from skeval.steps.balls import distance_blocks, n_drawn, radii
 from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.columns import ROLES
 from skeval.steps.encoded_rows import is_gower
 from skeval.steps.neighbors import nearest, reference_index, rows_of
+from skeval.steps.samples import sample_size
 from skeval.steps.vectors import vectors
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Count
@@ -91,10 +93,6 @@ class AlphaPrecisionBetaRecall(TwoSided):
     _: KW_ONLY
     strict: bool = False
 
-    @property
-    def _matrix_space(self) -> Any:
-        return "euclidean" if isinstance(self.space, str) else self.space  # centres are vectors
-
     def _measure(self, context: Context) -> dict[str, Any]:
         settings = self._settings(context)
         train, synthetic = _norms(context, "train", self.center, *settings)
@@ -105,6 +103,13 @@ class AlphaPrecisionBetaRecall(TwoSided):
             "beta_recall": integrated_agreement(standing),
             "covered": float(np.isfinite(standing).mean()),
         }
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        result = super()._in_relation(context, result)
+        if not is_gower(self.space) or np.isnan(result.value):
+            return result
+        pooled = pooled_notices(context, "euclidean")  # distances are Gower's, centres are vectors
+        return replace(result, warnings=(*result.warnings, *pooled))
 
     def _summary(self, result: Result) -> str:
         return (

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import numpy as np
 from scipy.stats import kstwo
 
+from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.declared import declared
-from skeval.fidelity.marginal_metric import TAGS, MarginalMetric
+from skeval.core.tags import COLUMN_TAGS
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import kolmogorov_of_sorted
 from skeval.steps.column_choice import columns_of
@@ -21,7 +21,7 @@ from skeval.utils.parameters import Columns
 
 
 @declared
-class KSComplement(MarginalMetric):
+class KSComplement(Metric):
     """Agreement of numeric distributions: 1 where they are the same, 0 where they do not overlap.
 
     An analyst looks at each numeric, date or boolean column of both tables as a cumulative curve.
@@ -66,14 +66,19 @@ class KSComplement(MarginalMetric):
     0.75
     """
 
-    tags = replace(TAGS, headline=1)
+    tags = replace(COLUMN_TAGS, scaling="sorted runs", headline=1)
+
+    _halved = True
 
     columns: Columns = None
 
     def _compute(self, context: Context) -> Result:
         names = columns_of(context, self.columns, (*NUMERIC, "boolean"))
         pairs = {name: [sorted_values(context, role, name) for role in ROLES] for name in names}
-        scores = {name: _ks_complement(*both) for name, both in pairs.items()}
+        scores = {
+            name: 1.0 - kolmogorov_of_sorted(x, y) if x.size else math.nan
+            for name, (x, y) in pairs.items()
+        }
         sizes = {name: (x.size, y.size) for name, (x, y) in pairs.items()}
         return mean_of_columns(
             scores, n_total=len(context.schema.kinds), warnings=empty_column_warnings(sizes)
@@ -94,10 +99,6 @@ class KSComplement(MarginalMetric):
             f"The cumulative curves of {result.details['n_used']} numeric, date and boolean "
             f"columns lie {percent(1.0 - result.value)} apart at most, on average."
         )
-
-
-def _ks_complement(x: np.ndarray, y: np.ndarray) -> float:
-    return 1.0 - kolmogorov_of_sorted(x, y) if x.size else math.nan
 
 
 def _p_value(context: Context, real: str, column: str) -> float:

@@ -304,14 +304,6 @@ def area_under(precision: np.ndarray, recall: np.ndarray) -> float:
     return float((heights * -np.diff(recall)).sum())
 
 
-def least_risk(real: np.ndarray, synthetic: np.ndarray, slope: float) -> float:
-    """Return the least of ``slope * FP + FN`` over the thresholds of a score."""
-    # A row reads as synthetic if its score is above the threshold; FP is the share of real
-    # rows that do, FN that of synthetic rows that do not.
-    false_positives, false_negatives, _ = _rates((real, synthetic))
-    return float((slope * false_positives + false_negatives).min())
-
-
 def curve_of_scores(
     models: Sequence[tuple[Scored, Scored]], n_angles: int = 1001
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -20,17 +20,11 @@ from skeval.stats.manifolds import (
     is_within,
     soft_cover,
 )
-from skeval.steps.balls import (
-    ball_counts,
-    distance_blocks,
-    n_drawn,
-    radii,
-    rows_in_balls,
-    sample_size,
-)
+from skeval.steps.balls import ball_counts, distance_blocks, n_drawn, radii, rows_in_balls
 from skeval.steps.column_choice import ColumnChoice, column_key, nothing_to_measure
 from skeval.steps.columns import ROLES
 from skeval.steps.neighbors import nearest, rows_of
+from skeval.steps.samples import sample_size
 from skeval.utils.formatting import number, percent
 from skeval.utils.parameters import Columns, Count, Interval, Positive, Seed, Space
 

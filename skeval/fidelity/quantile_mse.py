@@ -11,7 +11,7 @@ import numpy as np
 from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.declared import declared
-from skeval.fidelity.marginal_metric import TAGS
+from skeval.core.tags import COLUMN_TAGS
 from skeval.results.result import Result, mean_of_columns
 from skeval.steps.columns import emptied_columns, mean_ignoring_nan, sorted_pairs
 from skeval.tables.preprocessing import inner_edges
@@ -66,7 +66,7 @@ class QuantileMSE(Metric):
     0.03125
     """
 
-    tags = replace(TAGS, greater_is_better=False)
+    tags = replace(COLUMN_TAGS, greater_is_better=False, scaling="sorted runs")
 
     _halved = "root"
 

@@ -11,11 +11,12 @@ from scipy.stats import norm
 from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.declared import declared
+from skeval.core.halves import Sizes
 from skeval.core.tags import MetricTags
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.results.result import Result, undefined_result
 from skeval.steps.classifiers import BINNED, MAX_ROWS, Classifier, measured_names, too_few
-from skeval.steps.halves import N_HALVINGS
+from skeval.steps.halves import N_HALVINGS, halved_share
 from skeval.steps.relations import (
     Relations,
     apart_scores,
@@ -134,14 +135,14 @@ class RelationScore(Metric):
         model = BINNED if self.estimator is None else self.estimator
         return model, self.n_folds, self.columns, self.max_rows, self.random_state
 
-    def _of_halves(self, context: Context, role: str, n_rows: int) -> np.ndarray:
+    def _values_of_halves(self, context: Context, role: str, sizes: Sizes) -> np.ndarray:
         """Return the values of halves before they are cut off: chance moves them to both sides."""
         how = self._how()
         if role == "holdout":  # the context of the baseline, whose scores are there already
             n_fresh = min(context.n_rows(each) for each in ("holdout", "synthetic"))
             context = holdout_in_place(context, n_fresh)
         relations = learned_relations(context, *how)
-        n_drawn = int(self._n_compared_rows(context, n_rows) * self._share(context, n_rows))
+        n_drawn = int(sizes[1] * halved_share(*sizes))
         scores = apart_scores(context, *how)[:, :, :n_drawn]
         return (areas_of_halves(scores, N_HALVINGS) - 0.5) / (relations.area - 0.5)
 

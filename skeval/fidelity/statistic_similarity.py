@@ -9,10 +9,11 @@ from typing import Literal
 
 import numpy as np
 
+from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.declared import declared
+from skeval.core.tags import COLUMN_TAGS
 from skeval.exceptions import DegenerateInputWarning
-from skeval.fidelity.marginal_metric import TAGS, MarginalMetric
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import quantiles_of_sorted
 from skeval.steps.columns import (
@@ -27,7 +28,7 @@ from skeval.utils.parameters import Columns
 
 
 @declared
-class StatisticSimilarity(MarginalMetric):
+class StatisticSimilarity(Metric):
     """Agreement of means, medians or spreads: 1 where equal, 0 where a scale of train apart.
 
     An analyst compares the table of summary statistics of the real and of the synthetic table. The
@@ -71,7 +72,10 @@ class StatisticSimilarity(MarginalMetric):
     0.6667
     """
 
-    tags = replace(TAGS, volatile=True)  # one value far outside decides the mean and the spread
+    # one value far outside decides the mean and the spread
+    tags = replace(COLUMN_TAGS, scaling="sorted runs", volatile=True)
+
+    _halved = True
 
     statistic: Literal["mean", "median", "std"] = "mean"
     scale: Literal["range", "iqr"] = "range"

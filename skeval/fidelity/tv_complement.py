@@ -8,9 +8,10 @@ from typing import Literal
 
 import numpy as np
 
+from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.declared import declared
-from skeval.fidelity.marginal_metric import TAGS, MarginalMetric
+from skeval.core.tags import COLUMN_TAGS
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_total_variation, total_variation
 from skeval.steps.column_choice import columns_of
@@ -21,7 +22,7 @@ from skeval.utils.parameters import BinCount, Columns
 
 
 @declared
-class TVComplement(MarginalMetric):
+class TVComplement(Metric):
     """Agreement of category shares: 1 where they are the same, 0 where no category is shared.
 
     An analyst compares bar charts: how much of the synthetic bars would have to move to other
@@ -64,7 +65,9 @@ class TVComplement(MarginalMetric):
     0.6667
     """
 
-    tags = replace(TAGS, scaling="counts", headline=2)
+    tags = replace(COLUMN_TAGS, headline=2)
+
+    _halved = True
 
     nan: Literal["own", "drop"] = "own"
     n_bins: BinCount | None = None

@@ -4,14 +4,13 @@ from skeval.model_selection.cross_validation import CrossValidated, cross_valida
 from skeval.model_selection.efficiency import efficiency_curve
 from skeval.model_selection.facets import facet_intervals, facet_table
 from skeval.model_selection.pareto import hypervolume, knee, pareto_front
-from skeval.model_selection.scorers import GeneratorScorer, make_generator_scorer
+from skeval.model_selection.scorers import make_generator_scorer
 from skeval.model_selection.selection import best_subject_to
 from skeval.model_selection.tournaments import Tournament, tournament
 from skeval.model_selection.trials import report_trial
 
 __all__ = [
     "CrossValidated",
-    "GeneratorScorer",
     "Tournament",
     "best_subject_to",
     "cross_validate_generator",

@@ -325,7 +325,7 @@ def splits_of(
         splitter = check_cv(cv)
     try:
         pairs = list(splitter.split(rows, y, together))
-    except (TypeError, ValueError) as error:  # of scikit-learn; it has seen codes, not cells
+    except (TypeError, ValueError) as error:  # scikit-learn saw codes, so no cell is quoted
         labels = {"stratify": stratify, "groups": groups}
         given = [name for name, value in labels.items() if value is not None]
         raise InvalidParameterError(

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -18,10 +15,10 @@ import pandas as pd
 from skeval.exceptions import InvalidParameterError
 from skeval.generators.adapter import GeneratorAdapter, seeded_copy
 from skeval.tables.one_table import as_frame
-from skeval.utils.parameters import Positive, Seed, check_parameters, legal_sets
+from skeval.utils.memory import highest_bytes, resident_bytes
+from skeval.utils.parameters import Seed, check_parameters, legal_sets
 
 _EVERY = 0.005  # seconds
-_STATM = Path("/proc/self/statm")
 _MIB = 2**20
 
 
@@ -42,11 +39,11 @@ class PeakMemory:
 
 
 @contextmanager
-def peak_memory(every: Positive = _EVERY) -> Iterator[PeakMemory]:
+def peak_memory() -> Iterator[PeakMemory]:
     """Measure by how much the resident memory of this process grows at most."""
     # A thread reads the resident set size, which counts what compiled libraries allocate; a
     # tracer of Python's allocators would see a part of it and slow the block down. What lasts
-    # for less than `every`, or while compiled code keeps Python's lock, is missed unless it
+    # for less than `_EVERY`, or while compiled code keeps Python's lock, is missed unless it
     # is the largest size that the process ever had, which the system remembers. Memory that
     # the allocator kept from earlier work is used again without growth, so that the first of
     # equal runs grows most; other processes that the block starts are not counted, and other
@@ -55,7 +52,7 @@ def peak_memory(every: Positive = _EVERY) -> Iterator[PeakMemory]:
     seen, done = [start], threading.Event()
 
     def look() -> None:
-        while not done.wait(every):
+        while not done.wait(_EVERY):
             seen.append(resident_bytes())
 
     watcher = threading.Thread(target=look, daemon=True)
@@ -69,36 +66,6 @@ def peak_memory(every: Positive = _EVERY) -> Iterator[PeakMemory]:
         if highest_bytes() > highest:
             seen.append(highest_bytes())
         peak.mib = (max(seen) - start) / _MIB if np.isfinite(start) else float("nan")
-
-
-def resident_bytes() -> float:
-    """Return the resident set size of this process; nan where the system does not say."""
-    if not _STATM.exists():
-        return highest_bytes()
-    return float(int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
-
-
-def highest_bytes() -> float:
-    """Return the largest resident set size that this process ever had; nan on Windows."""
-    if sys.platform == "win32":
-        return float("nan")
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return float(peak if sys.platform == "darwin" else 1024 * peak)
-
-
-class Stopwatch:
-    """Seconds since it was last read."""
-
-    def __init__(self) -> None:
-        self._since = perf_counter()
-
-    def read(self) -> float:
-        """Return the seconds since the last reading, or since it was made."""
-        now = perf_counter()
-        passed, self._since = now - self._since, now
-        return passed
 
 
 def efficiency_curve(
@@ -182,9 +149,9 @@ def fit_and_sample(
 ) -> tuple[pd.DataFrame, Efficiency]:
     """Return what a generator samples, and what fit and sample cost."""
     with peak_memory() as peak:
-        watch = Stopwatch()
+        start = perf_counter()
         adapter.fit(train)
-        fit_seconds = watch.read()
+        fitted = perf_counter()
         synthetic = adapter.sample(n_rows, random_state=seed)
-        sample_seconds = watch.read()
-    return synthetic, Efficiency(fit_seconds, sample_seconds, peak.mib)
+        sampled = perf_counter()
+    return synthetic, Efficiency(fitted - start, sampled - fitted, peak.mib)

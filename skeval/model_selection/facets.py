@@ -12,7 +12,7 @@ import pandas as pd
 from skeval.core.tags import Aspect
 from skeval.exceptions import InvalidParameterError
 from skeval.model_selection.cross_validation import CrossValidated
-from skeval.results.overall import OverallScore, weighted_mean, with_verdict
+from skeval.results.overall import OverallScore, include_verdict, weighted_mean
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.stats.folds import fold_mean
@@ -81,7 +81,7 @@ def facet_table(
     scorer = OverallScore() if overall is None else overall
     return pd.DataFrame(
         {
-            name: _of_folds(result, scorer).mean()
+            name: _scores_by_fold(result, scorer).mean()
             if isinstance(result, CrossValidated)
             else scorer.score(result)
             for name, result in results.items()
@@ -167,7 +167,7 @@ def facet_intervals(
     return low, high
 
 
-def _of_folds(result: CrossValidated, scorer: OverallScore) -> pd.DataFrame:
+def _scores_by_fold(result: CrossValidated, scorer: OverallScore) -> pd.DataFrame:
     """Return the scores of facets by fold, and what the fold cost, negated."""
     scores = pd.DataFrame([scorer.score(one) for one in result.results]).reset_index(drop=True)
     return scores.join(-result.efficiency().add_prefix("neg_"))
@@ -177,24 +177,24 @@ def _fold_ends(result: CrossValidated, scorer: OverallScore, better: bool) -> pd
     """Return an end of the interval of the mean over folds of each facet."""
     share = sum(result.test_shares) / len(result.test_shares)
     end = "high" if better else "low"
-    folds = _of_folds(result, scorer)
+    folds = _scores_by_fold(result, scorer)
     return pd.Series({name: fold_mean(folds[name].to_numpy(float), share)[end] for name in folds})
 
 
 def _ends(result: SuiteResult, scorer: OverallScore, better: bool) -> pd.Series:
     """Return the score of each facet with all metrics at one end of their intervals."""
-    frame = scorer.frame({name: _at_interval_end(one, better) for name, one in result.items()})
+    frame = scorer.frame({name: _move_to_interval_end(one, better) for name, one in result.items()})
     used = frame[frame["left_out"] == ""]
     ends = pd.Series(np.nan, index=_FACETS)
     for facet, own in used.groupby("facet"):
         if any(result[name].interval is not None for name in own["metric"]):
             scores, weights = (own[name].to_numpy(dtype=float) for name in ("score", "weight"))
             ends[facet] = weighted_mean(scores, weights, scorer.mean)
-    ends["privacy"] = with_verdict(ends["privacy"], result)
+    ends["privacy"] = include_verdict(ends["privacy"], result)
     return ends
 
 
-def _at_interval_end(result: Result, better: bool) -> Result:
+def _move_to_interval_end(result: Result, better: bool) -> Result:
     """Return a result with its value at the better or the worse end of its interval."""
     if result.interval is None or result.tags is None or np.isnan(result.value):
         return result

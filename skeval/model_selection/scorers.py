@@ -60,11 +60,12 @@ def make_generator_scorer(
 
     Returns
     -------
-    GeneratorScorer
-        To be called as ``scorer(generator, X)``. Values of metrics whose lower values are better
-        are negated, as scikit-learn has it. A suite with metrics of privacy has one score more,
-        `no_alarm`: 1.0 in splits whose verdict is neither an alarm nor copies found, 0.0 in others,
-        to be bounded by :class:`best_subject_to`; nan where no test was made.
+    object that is callable
+        A scorer, which is called as ``scorer(generator, X)`` and can be pickled. Its method
+        ``evaluate(generator, X)`` returns the whole result behind a score. Values of metrics whose
+        lower values are better are negated, as scikit-learn has it. A suite with metrics of privacy
+        has one score more, `no_alarm`: 1.0 in splits whose verdict is neither an alarm nor copies
+        found, 0.0 in others, to be bounded by :class:`best_subject_to`; nan if no test was made.
 
     Raises
     ------
@@ -127,13 +128,7 @@ def make_generator_scorer(
 
 
 class GeneratorScorer(BaseEstimator):
-    """What :func:`make_generator_scorer` makes; it pickles, so that searches may run in processes.
-
-    Parameters
-    ----------
-    evaluator, n_samples, random_state, schema
-        As of :func:`make_generator_scorer`.
-    """
+    """Scorer of generators, which can be pickled so that searches may run in processes."""
 
     _warned = False
 
@@ -185,7 +180,7 @@ class GeneratorScorer(BaseEstimator):
         if isinstance(self.evaluator, Metric):
             return signed_value(scored) if isinstance(scored, Result) else float("nan")
         kinds = TableSchema.infer(_folds(generator, X)[1], self.schema)
-        absent = self.evaluator.absent(kinds)  # the same for all folds, measured or not
+        absent = self.evaluator.absent(kinds)  # all folds must return the same scores
         names = [name for name in self.directions() if name not in absent]
         if not isinstance(scored, SuiteResult):
             return dict.fromkeys(names, np.nan)
@@ -195,10 +190,7 @@ class GeneratorScorer(BaseEstimator):
         }
 
     def evaluate(self, generator: Any, X: Any) -> Result | SuiteResult | None:
-        """Return the whole result behind a score; None if X are the training rows.
-
-        What the generator raises when it is sampled is raised.
-        """
+        """Return the whole result behind a score; None if X are the training rows."""
         return self._evaluate(generator, X, lenient=False)
 
     def _evaluate(self, generator: Any, X: Any, *, lenient: bool) -> Result | SuiteResult | None:
@@ -208,7 +200,7 @@ class GeneratorScorer(BaseEstimator):
             return None
         n_samples = len(train) if self.n_samples is None else self.n_samples
         try:
-            synthetic = generator.sample(n_samples, random_state=self.sample_seed(holdout))
+            synthetic = generator.sample(n_samples, random_state=self.seed_of_sample(holdout))
         except Exception as error:  # generators raise anything; other candidates must not be lost
             if not lenient:
                 raise
@@ -218,7 +210,7 @@ class GeneratorScorer(BaseEstimator):
         self._warn_of_shared_rows(evaluator.context_.notices)
         try:
             return evaluator.evaluate(synthetic)
-        except TableError as error:  # of the generator too: it left out a column, for example
+        except TableError as error:  # the generator may have left out a column
             if not lenient:
                 raise
             _warn_of(generator, error)
@@ -231,19 +223,8 @@ class GeneratorScorer(BaseEstimator):
             self._warned = True
             warnings.warn(shared[0], stacklevel=4)
 
-    def sample_seed(self, X: Any) -> int:
-        """Return the seed of the sample that a test fold is compared with.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_columns)
-            The test fold.
-
-        Returns
-        -------
-        int
-            Whatever the order of the rows.
-        """
+    def seed_of_sample(self, X: Any) -> int:
+        """Return the seed of the sample that a test fold is compared with, in any row order."""
         return seed_of(self.random_state, as_frame(X, "holdout"))
 
 

@@ -28,7 +28,7 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
         The name of the score to choose by; where lower values are better, the lowest.
     at_least, at_most : float
         One of them: the bound, in the published scale of the metric.
-    scoring : GeneratorScorer or collection of str
+    scoring : scorer of make_generator_scorer, or collection of str
         What the search scores by, so that a wrong name is found before any generator is fitted. The
         scorer also knows which scores are negated. Given names only, `at_least` takes the score as
         it is, as of a metric whose higher values are better, and `at_most` takes it to be negated,
@@ -119,9 +119,9 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
             raise InvalidParameterError(
                 f"best_subject_to: no candidate has both {self.constraint} and {self.maximise}."
             )
-        published = held * self._sign(held[known]) + 0.0  # which makes 0 of -0
+        published = held * self._sign(held[known]) + 0.0  # -0 becomes 0
         spare = self._spare(published[known])
-        if isinstance(cv_results, MutableMapping):  # the same that searches show
+        if isinstance(cv_results, MutableMapping):  # a search shows the same mapping
             cv_results["keeps_bound"] = self._spare(published) >= 0.0
         self.feasible_ = bool((spare >= 0.0).any())
         if (good := known[spare >= 0.0]).size:
@@ -150,7 +150,7 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
             return self.scoring.directions()[self.constraint]
         sign = 1 if self.at_most is None else -1
         published = sign * held
-        # of measures that are never below 0, which most are, with a bound that is not
+        # most measures are never below 0; this applies to those, if the bound is not either
         if self._bound >= 0.0 and (published <= 0.0).all() and (published < 0.0).any():
             name = "at_least" if sign > 0 else "at_most"
             warnings.warn(

@@ -317,7 +317,7 @@ def tournament(
             "tournament: generators must be a mapping of names to generators, such as {'copula': "
             f"GaussianCopula()}}, got {generators!r:.100}."
         )
-    measured = _suite_of(suite)
+    measured = _as_suite(suite)
     check_parameters("tournament", {"level": level}, legal_sets(tournament))
     constraint = _constraint(constraint, measured)
     ranking = [name for name, metric in measured.all_metrics if metric.tags.sign]
@@ -342,7 +342,7 @@ def tournament(
     return Tournament(runs, by, constraint, failures, level)
 
 
-def _suite_of(suite: Metric | MetricSuite | str) -> MetricSuite:
+def _as_suite(suite: Metric | MetricSuite | str) -> MetricSuite:
     if isinstance(suite, str):
         return make_suite(suite)
     if isinstance(suite, Metric):

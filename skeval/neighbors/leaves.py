@@ -61,7 +61,9 @@ def box_leaves(
         if j < n_coarse:
             # if no value is present, the largest number that a value cannot have
             base[j] = min(low[j].min(), high[j].max())
-            coarse[j] = np.where(is_missing, ABSENT, _in_steps(moved, base[j], weights[j]))
+            with np.errstate(over="ignore"):  # the cap takes what overflows
+                far = np.clip((moved - base[j]) * weights[j], 0.0, 1.0)
+            coarse[j] = np.where(is_missing, ABSENT, np.floor(STEPS * far))
     leaf_of_row = np.repeat(np.arange(n_leaves), np.diff(offsets))
     for j, moved_code in enumerate(moved_codes):
         np.take(codes[j], order, out=moved_code)
@@ -70,9 +72,3 @@ def box_leaves(
         moved_numbers, moved_codes, coarse, base, weights, order, offsets, low, high, complete,
         absent, first,
     )  # fmt: skip
-
-
-def _in_steps(values: Floats, base: float, weight: float) -> Floats:
-    """Return the number of steps from `base`, at most 127."""
-    with np.errstate(over="ignore"):  # the cap takes what overflows
-        return np.floor(STEPS * np.clip((values - base) * weight, 0.0, 1.0))

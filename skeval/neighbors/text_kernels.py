@@ -9,9 +9,7 @@ import numpy as np
 from skeval.neighbors.machine_code import jit, jit_inline, jit_without_refcounts
 
 _STEPS_A_WORD = 64  # of the search for texts with long runs; many texts that repeat need more
-_SHORT = np.uint32  # a word of bits, each of which stands for a character
-MAX_MARKS = 32  # of a cell that is compared by itself: bits of a short word
-_MAX_KEPT = 64  # characters that texts begin with after which a column of edits is kept
+_WORD = 64  # bits, each of which stands for a character
 
 
 @jit
@@ -217,66 +215,50 @@ def fewest_edits(
     """Return for the chosen texts how many edits lead to the nearest of the others."""
     # The chosen texts, which should be of about the same length, are compared with a
     # character at a time, all by the same instructions, which processors carry out for
-    # several of them at once. The other texts are in alphabetical order: a beginning that one
-    # shares with the one before it is not read again.
+    # several of them at once. That is why rapidfuzz, which compares texts of more than 64
+    # characters one by one, takes about ten times as long for these.
     #
     # Source: H. Hyyro, "A bit-vector algorithm for computing Levenshtein and Damerau edit
     # distances", Nordic Journal of Computing 10 (2003) 29-39.
     longest = int((starts[chosen + 1] - starts[chosen]).max(initial=1))
-    word = _SHORT if longest <= MAX_MARKS else np.uint64  # twice as many short ones at once
-    n_words = -(-longest // (8 * word().itemsize))
-    equal = np.zeros((n_signs + 1, n_words, chosen.size), dtype=word)
-    present = np.zeros((n_words, chosen.size), dtype=word)
-    n_kept = _MAX_KEPT if n_words == 1 else 0
-    # how many edits more and less than the row above, after each of the first characters
-    more, less = np.zeros((2, n_kept + n_words, chosen.size), dtype=word)
-    risen, fallen = np.empty((2, chosen.size), dtype=word)
-    edits, least = np.empty(chosen.size, np.uint64), np.full(chosen.size, 2**64 - 1, np.uint64)
+    n_words = -(-longest // _WORD)
+    equal = np.zeros((n_signs + 1, n_words, chosen.size), dtype=np.uint64)
+    present = np.zeros((n_words, chosen.size), dtype=np.uint64)
+    # how many edits more and less than the row above
+    more, less = np.empty((2, n_words, chosen.size), dtype=np.uint64)
+    risen, fallen, edits = np.empty((3, chosen.size), dtype=np.uint64)
+    least = np.full(chosen.size, 2**64 - 1, dtype=np.uint64)
     _count_edits(
-        equal, present, signs, starts, others, ends, chosen, n_kept, more, less, risen, fallen,
-        edits, least,
-    )  # fmt: skip
+        equal, present, signs, starts, others, ends, chosen, more, less, risen, fallen, edits, least
+    )
     return least
 
 
 @jit_without_refcounts
 def _count_edits(
     equal: np.ndarray, present: np.ndarray, signs: np.ndarray, starts: np.ndarray,
-    others: np.ndarray, ends: np.ndarray, chosen: np.ndarray, n_kept: int, more: np.ndarray,
-    less: np.ndarray, risen: np.ndarray, fallen: np.ndarray, edits: np.ndarray, least: np.ndarray,
+    others: np.ndarray, ends: np.ndarray, chosen: np.ndarray, more: np.ndarray, less: np.ndarray,
+    risen: np.ndarray, fallen: np.ndarray, edits: np.ndarray, least: np.ndarray,
 ) -> None:  # fmt: skip
     _mark_bits(equal, present, signs, starts, chosen)
-    n_words = len(present)
-    for word in range(n_words):
-        for i in range(chosen.size):
-            more[word, i] = present[word, i]
-    before = first = 0
+    first = 0
     for end in ends:
-        known, most = 0, min(first - before, end - first, n_kept - 1)
-        while known < most and others[before + known] == others[first + known]:
-            known += 1
-        if n_words == 1:
-            for at in range(known, end - first):
-                now, then = min(at, n_kept), min(at + 1, n_kept)
-                same = equal[others[first + at], 0]
-                _to_next(same, more[now], less[now], more[then], less[then])
-        else:
-            for word in range(n_words):
-                for i in range(chosen.size):
-                    more[word, i], less[word, i] = present[word, i], 0
-            for at in range(first, end):
-                for i in range(chosen.size):
-                    risen[i], fallen[i] = 1, 0
-                for word in range(n_words):
-                    _word_to_next(equal[others[at], word], more[word], less[word], risen, fallen)
-        last = min(end - first, n_kept)
+        for word in range(len(present)):
+            for i in range(chosen.size):
+                more[word, i], less[word, i] = present[word, i], 0
+        for at in range(first, end):
+            for i in range(chosen.size):
+                risen[i], fallen[i] = 1, 0
+            for word in range(len(present)):
+                _to_next(equal[others[at], word], more[word], less[word], risen, fallen)
         for i in range(chosen.size):
             edits[i] = end - first
-        for word in range(last, last + n_words):
-            _add_rise(more[word], less[word], edits)
+        for word in range(len(present)):
+            for i in range(chosen.size):
+                edits[i] += _n_bits(more[word, i]) - _n_bits(less[word, i])
         for i in range(chosen.size):
             least[i] = min(least[i], edits[i])
-        before, first = first, end
+        first = end
 
 
 @jit_inline
@@ -288,40 +270,20 @@ def _mark_bits(
 
     They end at the last bit. Bits before the start of a short one hand on what comes in.
     """
-    bits, word = 8 * equal.itemsize, equal.dtype.type
     for i in range(chosen.size):
         end = starts[chosen[i] + 1]
         for at in range(starts[chosen[i]], end):
-            place = bits * len(present) - (end - at)
-            bit = word(1) << word(place % bits)
-            equal[signs[at], place // bits, i] |= bit
-            present[place // bits, i] |= bit
+            place = _WORD * len(present) - (end - at)
+            bit = np.uint64(1) << np.uint64(place % _WORD)
+            equal[signs[at], place // _WORD, i] |= bit
+            present[place // _WORD, i] |= bit
 
 
 @jit_inline
 def _to_next(
-    equal: np.ndarray, above: np.ndarray, below: np.ndarray, more: np.ndarray, less: np.ndarray
-) -> None:
-    """Go on by a character, in texts of one word: from one column of edits to the next."""
-    # numba computes in 64 bits unless it is told after each step not to, at half the speed
-    word = equal.dtype.type
-    one = word(1)
-    for i in range(equal.size):
-        plus, minus, same = above[i], below[i], equal[i]
-        vertical = word(same | minus)
-        horizontal = word(word(word(word(same & plus) + plus) ^ plus) | same)
-        up = word(minus | word(~word(horizontal | plus)))
-        down = word(plus & horizontal)
-        shifted = word(word(up << one) | one)
-        more[i] = word(word(down << one) | word(~word(vertical | shifted)))
-        less[i] = word(shifted & vertical)
-
-
-@jit_inline
-def _word_to_next(
     equal: np.ndarray, more: np.ndarray, less: np.ndarray, risen: np.ndarray, fallen: np.ndarray
 ) -> None:
-    """Go on by a character in one word of longer texts, from and to the words next to it."""
+    """Go on by a character in one word of the texts, from and to the words next to it."""
     one, last = np.uint64(1), np.uint64(63)
     for i in range(equal.size):
         above, below, same = more[i], less[i], equal[i]
@@ -336,13 +298,6 @@ def _word_to_next(
 
 
 @jit_inline
-def _add_rise(more: np.ndarray, less: np.ndarray, edits: np.ndarray) -> None:
-    """Add how much a column of edits rises from its top to its end."""
-    for i in range(edits.size):
-        edits[i] += _n_bits(np.uint64(more[i])) - _n_bits(np.uint64(less[i]))
-
-
-@jit_inline
 def _n_bits(word: np.uint64) -> np.uint64:
     """Count the bits that are set; compilers know this sum for the instruction that it is."""
     pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -350,68 +305,3 @@ def _n_bits(word: np.uint64) -> np.uint64:
     fours = (pairs & ones) + ((pairs >> np.uint64(2)) & ones)
     eights = (fours + (fours >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
     return (eights * np.uint64(0x0101010101010101)) >> np.uint64(56)
-
-
-def fewest_edits_of_cells(
-    marks: np.ndarray,
-    lengths: np.ndarray,
-    codes: np.ndarray,
-    others: np.ndarray,
-    their_lengths: np.ndarray,
-    their_codes: np.ndarray,
-    n_marks: int,
-    chosen: np.ndarray,
-) -> np.ndarray:
-    """Return for the chosen rows how many edits lead to the nearest of the others, cell by cell."""
-    n_cells = lengths.shape[1]
-    equal = np.zeros((n_cells, n_marks, chosen.size), dtype=_SHORT)
-    present = np.zeros((n_cells, chosen.size), dtype=_SHORT)
-    own, columns = codes[chosen].T.copy(), np.empty((2, chosen.size), dtype=_SHORT)
-    edits, least = np.empty(chosen.size, np.uint64), np.full(chosen.size, 2**64 - 1, np.uint64)
-    _compare_cells(
-        equal, present, marks, lengths, chosen, own, others, their_lengths, their_codes, columns,
-        edits, least,
-    )  # fmt: skip
-    return least
-
-
-@jit_without_refcounts
-def _compare_cells(
-    equal: np.ndarray, present: np.ndarray, marks: np.ndarray, lengths: np.ndarray,
-    chosen: np.ndarray, own: np.ndarray, others: np.ndarray, their_lengths: np.ndarray,
-    their_codes: np.ndarray, columns: np.ndarray, edits: np.ndarray, least: np.ndarray,
-) -> None:  # fmt: skip
-    _mark_short_bits(equal, present, marks, lengths, chosen)
-    more, less = columns[0], columns[1]
-    for other in range(len(others)):
-        n_signs = 0
-        for j in range(len(present)):
-            n_signs += their_lengths[other, j]
-        for i in range(edits.size):
-            edits[i] = n_signs
-        for j in range(len(own)):
-            for i in range(edits.size):
-                edits[i] += np.uint64(own[j, i] != their_codes[other, j])
-        for j in range(len(present)):
-            for i in range(edits.size):
-                more[i], less[i] = present[j, i], 0
-            for at in range(their_lengths[other, j]):
-                _to_next(equal[j, others[other, j, at]], more, less, more, less)
-            _add_rise(more, less, edits)
-        for i in range(edits.size):
-            least[i] = min(least[i], edits[i])
-
-
-@jit_inline
-def _mark_short_bits(
-    equal: np.ndarray, present: np.ndarray, marks: np.ndarray, lengths: np.ndarray,
-    chosen: np.ndarray,
-) -> None:  # fmt: skip
-    """Mark where the cells of the chosen rows have each character, and any, up to the last bit."""
-    for i in range(chosen.size):
-        for j in range(lengths.shape[1]):
-            length = lengths[chosen[i], j]
-            for at in range(length):
-                bit = _SHORT(1) << _SHORT(MAX_MARKS - length + at)
-                equal[j, marks[chosen[i], j, at], i] |= bit
-                present[j, i] |= bit

@@ -110,7 +110,11 @@ class TreeIndex:
 
     def _sort_queries(self, queries: Encoded) -> tuple[Floats, Bytes, Ints]:
         """Lay queries out row by row, and find an order that puts close ones into one tile."""
-        return *_by_row(queries), query_order(queries, self.forest.weights)
+        rows = np.arange(queries.n_rows)  # the order asks for no reference
+        order, _ = grow_leaves(
+            queries.numbers, queries.codes, self.forest.weights, rows, QUERY_LEAF, QUERY_SAMPLE
+        )
+        return *_by_row(queries), order
 
     def _leaves_for(
         self, order: Ints, numbers: Floats, codes: Bytes, own: Ints, limits: Floats,
@@ -132,14 +136,6 @@ class TreeIndex:
         # the same rows in even blocks; the boxes no longer fit and are not looked at
         offsets = np.append(np.arange(0, n_rows, BLOCK), n_rows)
         return self.forest._replace(offsets=offsets), False, UNBOUNDED_STEP
-
-
-def query_order(queries: Encoded, weights: Floats) -> Ints:
-    """Return an order of queries in which close ones are neighbours; it asks for no reference."""
-    order, _ = grow_leaves(
-        queries.numbers, queries.codes, weights, np.arange(queries.n_rows), QUERY_LEAF, QUERY_SAMPLE
-    )
-    return order
 
 
 def _by_row(queries: Encoded) -> tuple[Floats, Bytes]:

@@ -119,8 +119,10 @@ class ExactMatchShare(CopyScreen, ClaimTested):
     release, and how many may be by chance, given how often real rows repeat:
     :meth:`skeval.SuiteResult.verdict` judges it. If chance explains these, ``copies`` looks for
     rows with a changed value: rows without one column, without cells that are missing or of no real
-    row, or without any one or two cells. It lists them if there are more than chance explains. It
-    does not find a few of them in a table of few columns, because real rows agree as far there.
+    row, or without any one or two cells. It lists them if there are more than chance explains, and
+    also a single train row that the release repeats many times, each time with another value in one
+    column. It does not find a few of them in a table of few columns, because real rows agree as far
+    there.
     ``copies`` also lists each column in which the release repeats one value of a single train row
     more often than 19 of 20 releases of new rows would.
     ``copies`` also has the identifiers of train persons: values of id columns, and of categories

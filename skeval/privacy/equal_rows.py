@@ -22,11 +22,10 @@ from skeval.stats.repeated_values import value_copies
 from skeval.steps.column_choice import ColumnChoice, describe_unmeasurable
 from skeval.steps.contrasts import name_of_test
 from skeval.steps.encoded_rows import encoded_columns
-from skeval.steps.leak_advice import join_names
 from skeval.steps.texts import fold_text
 from skeval.tables.frames import column_values
 from skeval.tables.schema import TableSchema
-from skeval.utils.formatting import did_you_mean
+from skeval.utils.formatting import did_you_mean, join_names
 
 Compared = tuple[tuple[str, ...], tuple[str, ...]]  # columns of values, and of texts
 _MAX_NAMED = 5  # columns in a sentence

@@ -14,7 +14,7 @@ from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
 from skeval.relational.sequence_metric import BOTH, ColumnSequenceMetric, Measured, by_column_name
 from skeval.results.result import Result
-from skeval.steps.sequences import by_sequence, sequence_values, sequences
+from skeval.steps.sequences import sequence_values, sequences, statistic_by_sequence
 from skeval.utils.formatting import number
 from skeval.utils.parameters import Interval
 
@@ -89,7 +89,7 @@ class AutocorrelationDifference(ColumnSequenceMetric):
             return float(np.nanmean(gaps))
         return math.nan if np.isnan(train).all() else _LARGEST_GAP
 
-    def _further(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
+    def _column_details(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
         return {"autocorrelations": by_column_name(measured)}
 
     def _summary(self, result: Result) -> str:
@@ -108,7 +108,7 @@ def autocorrelations(
     values = sequence_values(context, role, table, column)
     values = np.where(np.isfinite(values), values, np.nan)
     if centre == "sequence":
-        values = values - by_sequence(own, values, "mean")[own.owners]
+        values = values - statistic_by_sequence(own, values, "mean")[own.owners]
     lags = range(1, max_lag + 1)
     return np.array([lag_correlation(values, own.pairs(lag), lag) for lag in lags])
 

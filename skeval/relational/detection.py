@@ -33,7 +33,7 @@ from skeval.steps.estimators import estimators_of
 from skeval.steps.foreign_keys import paths_up
 from skeval.steps.joined_tables import drawn_rows, joined_context, roots
 from skeval.steps.samples import named_seed
-from skeval.steps.subjects import rows_taken
+from skeval.steps.subjects import take_rows
 from skeval.utils.formatting import number, percent
 from skeval.utils.parameters import Interval, OpenFraction, Seed
 
@@ -337,7 +337,7 @@ class AggregationDetection(_Detection):
             settings = (table, self.max_rows, self.random_state)
             drawn = {role: drawn_rows(context, role, *settings) for role in roles}
             kept = {role: roots(context, role, table)[at] for role, at in drawn.items()}
-            yield table, (rows_taken(own, drawn), kept)
+            yield table, (take_rows(own, drawn), kept)
 
 
 def entities(part: Part, role: str, seed: int) -> Entities:

@@ -67,7 +67,7 @@ class InterRowMSAS(ColumnSequenceMetric):
     log: bool = False
     weight: Weight = "row"
 
-    def _kinds(self) -> tuple[str, ...]:
+    def _compared_kinds(self) -> tuple[str, ...]:
         return ("continuous",) if self.log else NUMERIC
 
     def _measure_column(self, context: RelationalContext, table: str, column: str) -> float:

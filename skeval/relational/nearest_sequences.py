@@ -23,7 +23,7 @@ from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.neighbors import nearest, pool_index, reference_index
 from skeval.steps.samples import named_seed, sample_positions
 from skeval.steps.sequences import (
-    of_one_table,
+    context_of_features,
     sequence_columns,
     sequence_features,
     sequences,
@@ -240,7 +240,7 @@ def aligned_context(
                 values = rows[name].iloc[places]
                 aligned[f"{name} at {i + 1} of {n_points}"] = values.array
         frames[role] = pd.concat([features, pd.DataFrame(aligned)], axis=1)
-    return of_one_table(frames) if all(map(len, frames.values())) else None
+    return context_of_features(frames) if all(map(len, frames.values())) else None
 
 
 @shared

@@ -125,10 +125,6 @@ class ParentChildAggregates(RelationalMetric):
             f"least in {worst['column']}, {percent(worst['value'])}.{auc}"
         )
 
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"detection": False}
-
 
 def _agreements(
     context: RelationalContext, stats: tuple[Stat, ...]

@@ -12,9 +12,9 @@ from skeval.core.base import Metric
 from skeval.core.by_group import AnyMetric, goodness
 from skeval.core.context import Context
 from skeval.core.declared import declared
-from skeval.core.halves import difference_by_subject
 from skeval.core.needs import Unmet
 from skeval.core.relational_context import RelationalContext
+from skeval.core.subject_halves import difference_by_subject
 from skeval.core.tags import MetricTags
 from skeval.exceptions import InvalidParameterError, NoTestWarning, NothingToMeasureWarning
 from skeval.relational.lifted import Lifted, TagsOfMetric, drop_test, fit_clone

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from skeval.core.context import Context
 from skeval.core.declared import declared
@@ -131,7 +131,3 @@ class RelationalTSTR(Lifted):
         return (
             replace(result, interval=None) if root_path(context.relations, self.table) else result
         )
-
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"target": "reason", "estimators": "linear"}

@@ -123,7 +123,7 @@ class ColumnSequenceMetric(SequenceMetric):
         return {
             (table, column): self._measure_column(context, table, column)
             for table in tables
-            for column in sequence_columns(context, table, self.columns, self._kinds())
+            for column in sequence_columns(context, table, self.columns, self._compared_kinds())
         }
 
     def _value_alone(self, context: Context) -> float:
@@ -139,11 +139,11 @@ class ColumnSequenceMetric(SequenceMetric):
             n_total=sum(len(context.relations.tables[table].kinds) for table in tables),
             greater_is_better=bool(self.tags.greater_is_better),
             **order_of_rows(context, tables),
-            **self._further(context, measured),
+            **self._column_details(context, measured),
         )
         return replace(result, warnings=(*result.warnings, *_without_score(scores)))
 
-    def _kinds(self) -> tuple[str, ...]:
+    def _compared_kinds(self) -> tuple[str, ...]:
         return NUMERIC
 
     def _measure_column(self, context: RelationalContext, table: str, column: str) -> Any:
@@ -152,7 +152,7 @@ class ColumnSequenceMetric(SequenceMetric):
     def _score(self, measured: Any) -> float:
         return float(measured)
 
-    def _further(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
+    def _column_details(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
         """Return what else the details have."""
         return {}
 

@@ -31,7 +31,7 @@ from skeval.steps.problem import Question, positions_of_role, problem_of, rows_o
 from skeval.steps.samples import named_seed, sample_positions
 from skeval.steps.scoring import Scoring, get_score, scoring_for
 from skeval.steps.sequences import (
-    of_one_table,
+    context_of_features,
     sequence_columns,
     sequence_features,
     sequences,
@@ -221,10 +221,6 @@ class SequenceTSTR(SequenceMetric):
             f"sequences; one that learned from real ones, {number(result.baseline)}."
         )
 
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"target": "reason", "estimator": "linear", "n_bootstrap": 50}
-
 
 @shared
 def cases(
@@ -241,7 +237,7 @@ def cases(
         role: case_frame(context, role, table, target, task, columns, max_rows, seed)[0]
         for role in _ROLES
     }
-    return of_one_table(frames) if all(map(len, frames.values())) else None
+    return context_of_features(frames) if all(map(len, frames.values())) else None
 
 
 @shared

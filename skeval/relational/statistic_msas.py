@@ -12,7 +12,7 @@ from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
 from skeval.relational.sequence_metric import BOTH, ColumnSequenceMetric, Measured, agreement
 from skeval.results.result import Result
-from skeval.steps.sequences import by_sequence, lines, sequence_values, sequences
+from skeval.steps.sequences import lines, sequence_values, sequences, statistic_by_sequence
 from skeval.utils.formatting import percent
 
 _MAX_LINES = 6  # columns whose lines are kept for figures
@@ -70,10 +70,12 @@ class StatisticMSAS(ColumnSequenceMetric):
         for role in BOTH:
             own = sequences(context, role, table, ordered=False)
             values = sequence_values(context, role, table, column, ordered=False)
-            samples.append((by_sequence(own, values, self.statistic), np.arange(len(own))))
+            samples.append(
+                (statistic_by_sequence(own, values, self.statistic), np.arange(len(own)))
+            )
         return agreement(samples)
 
-    def _further(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
+    def _column_details(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
         shown = list(measured)[:_MAX_LINES]
         train, synthetic = (_lines(context, role, shown) for role in BOTH)
         kinds = {

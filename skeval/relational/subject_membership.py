@@ -25,7 +25,7 @@ from skeval.steps.foreign_keys import subject_positions
 from skeval.steps.leak_advice import advice_on_leak
 from skeval.steps.member_rows import drawing_order
 from skeval.steps.members import CALIBRATED, MemberScores, member_scores
-from skeval.steps.subjects import rows_taken
+from skeval.steps.subjects import take_rows
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import OpenFraction, Seed
 
@@ -202,7 +202,7 @@ def row_scores(
     }
     reference = own.holdout[of_known].reset_index(drop=True) if is_known.any() else None
     try:
-        scores = member_scores(rows_taken(own, rows), attack, seed=seed, reference=reference)
+        scores = member_scores(take_rows(own, rows), attack, seed=seed, reference=reference)
     except TableError:
         return None
     holdout = np.full(own.n_rows("holdout"), np.nan)

@@ -91,7 +91,7 @@ class CoherenceSimilarity(ColumnSequenceMetric):
     weight: Weight = "row"
     n_bins: BinCount = 10
 
-    def _kinds(self) -> tuple[str, ...]:
+    def _compared_kinds(self) -> tuple[str, ...]:
         return (*NUMERIC, *NOMINAL)
 
     def _measure_column(
@@ -113,7 +113,7 @@ class CoherenceSimilarity(ColumnSequenceMetric):
     def _score(self, measured: dict[str, float]) -> float:
         return measured[self.part]
 
-    def _further(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
+    def _column_details(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
         return {"parts": by_column_name(measured)}
 
     def _summary(self, result: Result) -> str:
@@ -176,7 +176,7 @@ class TransitionSimilarity(ColumnSequenceMetric):
     n_bins: BinCount | None = None
     weight: Weight = "row"
 
-    def _kinds(self) -> tuple[str, ...]:
+    def _compared_kinds(self) -> tuple[str, ...]:
         return NOMINAL if self.n_bins is None else (*NUMERIC, *NOMINAL)
 
     def _measure_column(self, context: RelationalContext, table: str, column: str) -> float:
@@ -186,7 +186,7 @@ class TransitionSimilarity(ColumnSequenceMetric):
             tables.append(transition_counts(own, cell, n_cells, self.weight))
         return transition_agreement(*tables)
 
-    def _further(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
+    def _column_details(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
         nominal = [(t, c) for t, c in measured if context.relations.tables[t].kinds[c] in NOMINAL]
         train, synthetic = (
             {

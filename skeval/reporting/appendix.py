@@ -17,7 +17,7 @@ from skeval.reporting.decision import titles_of
 from skeval.reporting.layout import Form, Grid, Part, Words
 from skeval.reporting.scores import entries, numbers_of, numbers_tested
 from skeval.reporting.style import judged
-from skeval.results.calls import call_of, defaults_of, to_json_value
+from skeval.results.calls import call_of, defaults_of, text_of
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import is_shifted
@@ -199,7 +199,7 @@ def _calls(provenance: Provenance) -> tuple[tuple[tuple[str, str], ...], list[st
         own = content["class"].rpartition(".")[2]
         kind, given = metric_classes().get(own), content["parameters"]
         if kind is not None:
-            standard = {n: to_json_value(default) for n, default in defaults_of(kind).items()}
+            standard = {n: text_of(default) for n, default in defaults_of(kind).items()}
             given = {n: value for n, value in given.items() if standard.get(n, _NONE) != value}
         if given:
             made.append((name, call_of({**content, "parameters": given}).removeprefix("skeval.")))

@@ -162,7 +162,7 @@ def _metric(comparison: Comparison, name: str, row: pd.Series[Any]) -> tuple[str
     kinds = [title_of(one.metric) for one in measured if one.metric]
     signs = [one.tags.sign for one in measured if one.tags is not None]
     why = [text for one in measured if (text := reason(one))]
-    tie = "" if row["ahead"] or row["behind"] else comparison.told(name)
+    tie = "" if row["ahead"] or row["behind"] else comparison.describe_tie(name)
     return (
         "\n".join([*kinds[:1], name, *why[:1]]),
         _GOOD[signs[0] if signs else 0],

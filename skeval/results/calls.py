@@ -1,9 +1,10 @@
-"""A metric as the call that makes it again: in JSON, and as text for people."""
+"""A metric as the call that makes it again, in text of Python that is printed and never parsed."""
 
 from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -11,79 +12,44 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 
-def to_json_value(value: Any) -> Any:
-    """Return what makes a metric again, as plain JSON: its class and all its parameters."""
-    # Names are those under which classes are public. Lists, texts, numbers, True, False and
-    # None are themselves; tuples, mappings and numbers that JSON lacks are mappings of one
-    # name. What is anything else, as a lambda, is known by its name alone: a parameter is
-    # never shown by what it holds.
+def parts_of_call(metric: BaseEstimator) -> dict[str, Any]:
+    """Return the public name of the class, and the text of each parameter."""
+    # Estimators of other packages state the parameters that differ from their defaults.
+    parameters = metric.get_params(deep=False)
+    if not type(metric).__module__.startswith("skeval"):
+        standard = defaults_of(type(metric))
+        parameters = {n: v for n, v in parameters.items() if not _equal(v, standard.get(n))}
+    texts = {name: text_of(value) for name, value in parameters.items()}
+    return {"class": public_name(type(metric)), "parameters": texts}
+
+
+def call_of(parts: Mapping[str, Any]) -> str:
+    """Return the call as one text; parts of another form raise an error."""
+    kind, parameters = parts["class"], parts["parameters"]
+    if not all(isinstance(text, str) for text in (kind, *parameters.values())):
+        raise ValueError("no call")
+    return f"{kind}({', '.join(f'{name}={text}' for name, text in parameters.items())})"
+
+
+def text_of(value: Any) -> str:
+    """Return the text of a parameter; an object without one is only named, for example a table."""
     if isinstance(value, BaseEstimator):
-        parameters = value.get_params(deep=False)
-        if not type(value).__module__.startswith("skeval"):
-            standard = defaults_of(type(value))
-            parameters = {n: v for n, v in parameters.items() if not _equal(v, standard.get(n))}
-        own = {name: to_json_value(part) for name, part in parameters.items()}
-        return {"class": public_name(type(value)), "parameters": own}
+        return call_of(parts_of_call(value))
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
-        return {"float": str(value)}
+        return f"float({str(value)!r})"
     if value is None or isinstance(value, str | bool | int | float):
-        return value
+        return repr(value)
     if isinstance(value, dict):
-        return {"dict": [[to_json_value(k), to_json_value(v)] for k, v in value.items()]}
-    if type(value) in (list, tuple):
-        parts = list(map(to_json_value, value))
-        return parts if type(value) is list else {"tuple": parts}
-    if isinstance(value, type) or hasattr(value, "__qualname__"):
-        return {"name": public_name(value)}
-    return {"name": f"<{type(value).__name__}>"}
-
-
-def constructor(value: Any) -> str:
-    """Return the call that makes a metric again, to be read by people."""
-    return call_of(to_json_value(value))
-
-
-def call_of(content: Any) -> str:
-    """Return what :func:`to_json_value` gave as text of Python, which is printed, never parsed."""
-    if content is None or isinstance(content, str | bool | int | float):
-        if isinstance(content, float) and not math.isfinite(content):
-            raise ValueError("no JSON")
-        return repr(content)
-    if isinstance(content, list):
-        return f"[{', '.join(map(call_of, content))}]"
-    kind, held = _one_of(content)
-    if kind == "class":
-        own = ", ".join(f"{name}={call_of(part)}" for name, part in content["parameters"].items())
-        return f"{held}({own})"
-    if kind == "float":
-        return f"float({held!r})"
-    if kind == "dict":
-        return f"{{{', '.join(f'{call_of(k)}: {call_of(v)}' for k, v in held)}}}"
-    if kind == "tuple":
-        return f"({', '.join(map(call_of, held))}{',' if len(held) == 1 else ''})"
-    return str(held) if "<" not in held else f"<{''.join(c for c in held if c not in '<>')}>"
-
-
-def _one_of(content: Any) -> tuple[str, Any]:
-    """Return the form of a mapping that :func:`to_json_value` wrote, and what it holds."""
-    if isinstance(content, dict) and set(content) == {"class", "parameters"}:
-        if isinstance(content["class"], str) and isinstance(content["parameters"], dict):
-            return "class", content["class"]
-    elif isinstance(content, dict) and len(content) == 1:
-        ((kind, held),) = content.items()
-        is_pairs = isinstance(held, list) and all(
-            isinstance(pair, list) and len(pair) == 2 for pair in held
-        )
-        if {
-            "float": held in ("inf", "-inf", "nan"),
-            "dict": is_pairs,
-            "tuple": isinstance(held, list),
-            "name": isinstance(held, str),
-        }.get(kind):
-            return kind, held
-    raise ValueError("no call")
+        return f"{{{', '.join(f'{text_of(k)}: {text_of(v)}' for k, v in value.items())}}}"
+    if type(value) is list:
+        return f"[{', '.join(map(text_of, value))}]"
+    if type(value) is tuple:
+        return f"({', '.join(map(text_of, value))}{',' if len(value) == 1 else ''})"
+    named = isinstance(value, type) or hasattr(value, "__qualname__")
+    name = public_name(value) if named else f"<{type(value).__name__}>"
+    return name if "<" not in name else f"<{''.join(c for c in name if c not in '<>')}>"
 
 
 def public_name(value: Any) -> str:

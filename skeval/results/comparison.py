@@ -31,12 +31,17 @@ from skeval.results.recommendation import (
 )
 from skeval.results.rendering import Display, rendering
 from skeval.results.result import Result
-from skeval.results.serialization import details_of, read_versioned_json, write_json
-from skeval.results.suite_result import SCHEMA_VERSION, SuiteResult
+from skeval.results.serialization import (
+    SCHEMA_VERSION,
+    details_of,
+    read_json_of_results,
+    write_json,
+)
+from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import ALARM_LEVEL, aspect_of
 from skeval.stats.intervals import Ends
 from skeval.stats.table_differences import Sampled, independent_interval, paired_interval
-from skeval.utils.formatting import as_float, number, percent, shown_interval
+from skeval.utils.formatting import as_float, join_names, number, percent, shown_interval
 
 LEVEL = 0.95
 _MAX_NAMED = 5  # columns in a sentence
@@ -52,7 +57,7 @@ _FACETS = {
     "utility": "utility",
     "privacy": "privacy",
 }
-# what a headline of fidelity looks at, and what the other one does
+# what each headline of fidelity compares, and what the other one does
 _ABOUT = {"relations": " (all columns together)", "similarity": " (columns and pairs)"}
 _ABOUT_OTHER = {"relations": _ABOUT["similarity"], "similarity": _ABOUT["relations"]}
 _COLUMNS = ["metric", "first", "second", "difference", "low", "high", "interval", "ahead", "said"]
@@ -170,12 +175,12 @@ class Comparison(Mapping[str, SuiteResult]):
         nearest = self.differences.groupby(["metric", "second"], sort=False).tail(1)
         return nearest[nearest["ahead"] == nearest["first"]]
 
-    def told(self, metric: str) -> str:
+    def describe_tie(self, metric: str) -> str:
         """Say why a metric puts no table ahead of another, where it does not, and who lacks it."""
         rows = self._differences_of(metric)
         lacking = [t for t, result in self.items() if metric not in result or result[metric].error]
         said = [] if (rows["ahead"] != "").any() else list(dict.fromkeys(rows["said"]))
-        return "; ".join([*said, *([f"not in {names_together(lacking)}"] if lacking else [])])
+        return "; ".join([*said, *([f"not in {join_names(lacking)}"] if lacking else [])])
 
     def lacking(self) -> dict[str, dict[str, str]]:
         """Return the metrics that some table lacks: why, by metric and table."""
@@ -222,17 +227,7 @@ class Comparison(Mapping[str, SuiteResult]):
         there = {aspect_of(one) for result in self.values() for one in result.values()}
         return [facet for facet in _FACETS if facet in there]
 
-    def versus(self, facet: str, first: str, second: str) -> tuple[int, int, int]:
-        """Return by how many metrics of a facet `first` is ahead, `second` is, and none."""
-        rows = self.differences[
-            self.differences["metric"].isin(self._of_facet(facet))
-            & self.differences["first"].isin([first, second])
-            & self.differences["second"].isin([first, second])
-        ]
-        ahead = [int((rows["ahead"] == name).sum()) for name in (first, second)]
-        return ahead[0], ahead[1], len(rows) - sum(ahead)
-
-    def _of_facet(self, facet: str) -> list[str]:
+    def _metrics_of_facet(self, facet: str) -> list[str]:
         return [
             name
             for name in self.metrics
@@ -262,7 +257,7 @@ class Comparison(Mapping[str, SuiteResult]):
                 if lead.facet == facet:
                     scores[lead.better][0] += 1
                     scores[lead.worse][1] += 1
-            rows[facet] = {table: _place(*score) for table, score in scores.items()}
+            rows[facet] = {table: _format_standing(*score) for table, score in scores.items()}
             if self.recommendation.outcome is Conclusion.INCOMPARABLE:
                 rows[facet] = dict.fromkeys(self, NOT_COMPARED)
             if facet == "privacy":
@@ -277,7 +272,7 @@ class Comparison(Mapping[str, SuiteResult]):
     def scores(self) -> pd.DataFrame:
         """Return the mean score of each facet by table, from 0 to 1; see :class:`OverallScore`."""
         with warnings.catch_warnings():
-            # where there is no baseline, the bounds of the scale count: one warning would do
+            # each metric without a baseline would warn that the bounds of its scale count
             warnings.simplefilter("ignore", MetricWarning)
             of = {table: OverallScore().score(result) for table, result in self.items()}
         return pd.DataFrame(of).T.dropna(axis="columns", how="all")
@@ -294,23 +289,23 @@ class Comparison(Mapping[str, SuiteResult]):
     @property
     def sentence(self) -> str:
         """Which table to take, in words, or what must be decided first."""
-        said = [*self._of_inputs(), *self._of_leaks(), *self._of_thresholds()]
-        said += [*self._of_shortfalls(), self._format_choice(), self._leaks_in_numbers()]
-        return " ".join(filter(None, [*said, *self._of_tests()]))
+        said = [*self._describe_inputs(), *self._describe_leaks(), *self._describe_thresholds()]
+        said += [*self._describe_shortfalls(), self._format_choice(), self._leaks_in_numbers()]
+        return " ".join(filter(None, [*said, *self._describe_tests()]))
 
-    def _of_inputs(self) -> Iterator[str]:
+    def _describe_inputs(self) -> Iterator[str]:
         if self.recommendation.outcome is Conclusion.INCOMPARABLE:
             yield "Nothing can be compared, so that no table is recommended."
             yield from map(_format_mismatch, self.recommendation.mismatches)
 
-    def _of_leaks(self) -> Iterator[str]:
+    def _describe_leaks(self) -> Iterator[str]:
         leaking = self.leaking
         if leaking and len(leaking) == len(self):
-            yield f"Take none: a leak was found in {names_together(leaking)}."
+            yield f"Take none: a leak was found in {join_names(leaking)}."
         elif leaking:
-            yield f"Not {names_together(leaking, 'or')}: a leak was found there."
+            yield f"Not {join_names(leaking, 'or')}: a leak was found there."
 
-    def _of_thresholds(self) -> Iterator[str]:
+    def _describe_thresholds(self) -> Iterator[str]:
         broken = self.recommendation.violations
         if not broken:
             return
@@ -319,10 +314,10 @@ class Comparison(Mapping[str, SuiteResult]):
         if self.recommendation.outcome is Conclusion.VIOLATED:
             yield f"Take none: no table meets the thresholds that were agreed: {texts}."
         else:
-            yield f"Not {names_together(tables, 'or')}: {texts}, against what was agreed."
+            yield f"Not {join_names(tables, 'or')}: {texts}, against what was agreed."
 
-    def _of_shortfalls(self) -> Iterator[str]:
-        decided, texts = self.recommendation, map(_short, self.recommendation.shortfalls)
+    def _describe_shortfalls(self) -> Iterator[str]:
+        decided, texts = self.recommendation, map(_format_shortfall, self.recommendation.shortfalls)
         if decided.outcome is Conclusion.NOT_GOOD_ENOUGH:
             out = {*self.leaking, *(one.table for one in decided.violations)}
             clean = [table for table in self if table not in out]
@@ -332,7 +327,7 @@ class Comparison(Mapping[str, SuiteResult]):
             yield f"Of these, {found}." if found else ""
         elif decided.shortfalls:
             short = list(dict.fromkeys(one.table for one in decided.shortfalls))
-            yield f"Not {names_together(short, 'or')}, not good enough: {'; '.join(texts)}."
+            yield f"Not {join_names(short, 'or')}, not good enough: {'; '.join(texts)}."
 
     def _format_choice(self) -> str:
         decided, choice = self.recommendation, self.choice()
@@ -341,17 +336,17 @@ class Comparison(Mapping[str, SuiteResult]):
         if decided.outcome is Conclusion.TAKE:
             against = [self._format_lead(one) for one in decided.leads if one.worse == choice[0]]
             but = f", though {'; '.join(against)}" if against else ""
-            why = "; ".join(reasons) or f"the one table without a {self._out_for()}"
-            return f"Take {choice[0]}: {why}{but}.{self._weak(choice[0])}"
+            why = "; ".join(reasons) or f"the one table without a {self._reasons_of_exclusion()}"
+            return f"Take {choice[0]}: {why}{but}.{self._describe_weaknesses(choice[0])}"
         if decided.outcome is Conclusion.TIED:
             told = "" if not aside else f" {'; '.join(map(self._format_lead, aside.values()))}."
-            names = names_together(choice)
+            names = join_names(choice)
             return f"{names} are {UNTOLD}: take any of them, or measure more rows.{told}"
         if decided.outcome is Conclusion.OPEN:
             return f"Choose by what matters: {'; '.join(map(self._format_lead, decided.leads))}."
         return ""
 
-    def _out_for(self) -> str:
+    def _reasons_of_exclusion(self) -> str:
         """Say for what the other tables are out."""
         decided = self.recommendation
         causes = {
@@ -361,7 +356,7 @@ class Comparison(Mapping[str, SuiteResult]):
         }
         return " or ".join(cause for cause, tables in causes.items() if tables)
 
-    def _weak(self, table: str) -> str:
+    def _describe_weaknesses(self, table: str) -> str:
         """Say in which metrics the table that is taken is far worse than fresh real rows."""
         weak = weaknesses(table, self[table])
         if not weak:
@@ -401,7 +396,7 @@ class Comparison(Mapping[str, SuiteResult]):
         sides = {lead.better, lead.worse}
         own = self.differences[self.differences["ahead"] == lead.better]
         own = own[own["first"].isin(sides) & own["second"].isin(sides)]
-        deciding = [lead.headline] if lead.headline else self._of_facet(lead.facet)
+        deciding = [lead.headline] if lead.headline else self._metrics_of_facet(lead.facet)
         own = own[own["metric"].isin(deciding)]
         if own.empty:
             return ""
@@ -414,7 +409,7 @@ class Comparison(Mapping[str, SuiteResult]):
         named = "" if lead.headline else f" by {row['metric']}"
         return f"{named}: {better} against {worse} (difference {shown_interval(ends)})"
 
-    def _of_tests(self) -> Iterator[str]:
+    def _describe_tests(self) -> Iterator[str]:
         n_tests = max(result.verdict().n_tests for result in self.values())
         if n_tests:
             falsely = percent(1.0 - (1.0 - ALARM_LEVEL) ** len(self), 0)
@@ -484,9 +479,7 @@ class Comparison(Mapping[str, SuiteResult]):
             If the file holds no comparison.
         """
         what = "comparison that Comparison.to_json wrote"
-        read = read_versioned_json(path, SCHEMA_VERSION, cls.from_dict, what=what)
-        read.source = path
-        return read
+        return read_json_of_results(path, cls.from_dict, what=what)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the JSON text, and write it to `path` if given."""
@@ -608,12 +601,12 @@ def ahead_of(
     if low <= 0.0 <= high:
         return "", UNTOLD
     first = (low > 0.0) == (sign > 0)
-    if _as_fresh(other if first else one, sign):
+    if _is_as_good_as_baseline(other if first else one, sign):
         return "", AS_FRESH
     return tables[0] if first else tables[1], ""
 
 
-def _as_fresh(result: Result, sign: int) -> bool:
+def _is_as_good_as_baseline(result: Result, sign: int) -> bool:
     """Return whether a value is not known to be worse than its baseline."""
     baseline = as_float(result.baseline)
     ends = (result.value, result.value) if result.interval is None else result.interval
@@ -623,7 +616,7 @@ def _as_fresh(result: Result, sign: int) -> bool:
     return bool(sign * (best - baseline) >= 0.0)  # never where there is no baseline
 
 
-def _place(n_ahead: int, n_behind: int) -> str:
+def _format_standing(n_ahead: int, n_behind: int) -> str:
     if n_ahead and n_behind:
         return "between"
     return "ahead" if n_ahead else "behind" if n_behind else UNTOLD
@@ -649,18 +642,13 @@ def _format_violation(one: Violation) -> str:
     return f"{one.table} does not meet {one.rule} ({one.reason.rstrip('.')})"
 
 
-def _short(one: Shortfall) -> str:
+def _format_shortfall(one: Shortfall) -> str:
     """Say how far a headline falls short."""
     real = "what real rows teach" if one.facet == "utility" else "fresh real rows"
     return (
         f"{one.metric} of {one.table} is {number(one.value)}, less than half the way from a "
         f"useless table to {real} ({number(one.fresh)})"
     )
-
-
-def names_together(names: list[str], word: str = "and") -> str:
-    """Return names as a list in a sentence."""
-    return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _format_by_table(by_table: Mapping[str, str]) -> str:

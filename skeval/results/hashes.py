@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.core.context import Context, shared
-from skeval.core.counts import of_given
+from skeval.core.counts import apply_to_original
 from skeval.tables.columns_by_kind import read_column
 from skeval.tables.frames import read_alone
 from skeval.tables.schema import TableSchema
@@ -38,7 +38,7 @@ def _cells(values: pd.Series) -> Iterator[bytes]:
         return
     if values.dtype.kind == "f":
         numbers = values.to_numpy("<f8") + 0.0  # -0.0 is 0.0
-        numbers[np.isnan(numbers)] = np.nan  # of any bits
+        numbers[np.isnan(numbers)] = np.nan  # nan may have any bits
         yield numbers.tobytes()
         return
     if not isinstance(values.dtype, pd.CategoricalDtype):
@@ -54,4 +54,4 @@ def _cells(values: pd.Series) -> Iterator[bytes]:
 @shared
 def hash_of_role(context: Context, role: str) -> str:
     """Return the hash of a role's cells as they were given."""
-    return of_given(context, role, hash_of_cells, context.schema)
+    return apply_to_original(context, role, hash_of_cells, context.schema)

@@ -160,7 +160,7 @@ class OverallScore(BaseEstimator):
         self._warn_of_bounds(frame)
         parts = [self._facet(frame[frame["facet"] == facet]) for facet in _FACETS]
         facets = pd.DataFrame(parts, index=pd.Index(_FACETS, name="facet"))
-        facets.loc["privacy", "score"] = with_verdict(facets.loc["privacy", "score"], result)
+        facets.loc["privacy", "score"] = include_verdict(facets.loc["privacy", "score"], result)
         return facets
 
     def frame(self, result: Mapping[str, Result]) -> pd.DataFrame:
@@ -273,7 +273,7 @@ class OverallScore(BaseEstimator):
             warnings.warn(MetricWarning(text), stacklevel=3)
 
 
-def with_verdict(score: float, results: Mapping[str, Result]) -> float:
+def include_verdict(score: float, results: Mapping[str, Result]) -> float:
     """Return a privacy score half of which is the verdict, where any test was made."""
     adjusted = adjusted_p_values(results).values()
     return (score + (min(adjusted) > ALARM_LEVEL)) / 2.0 if adjusted else score
@@ -283,12 +283,12 @@ def _score_row(result: Result, weight: float, calibrated: bool) -> dict[str, Any
     """Return how a result is scored, or the reason why it cannot count."""
     fresh = float("nan") if result.baseline is None else result.baseline
     row = {"value": result.value, "baseline": fresh, "score": float("nan"), "scale": ""}
-    row |= {"beyond": False, "left_out": _cannot_count(result)}
+    row |= {"beyond": False, "left_out": _reason_not_scored(result)}
     if row["left_out"] or result.tags is None:
         return row
     bounds, better, beyond = result.tags.bounds, result.tags.sign > 0, False
     if calibrated and result.baseline is not None:
-        row["value"] = value = _at_size(result)
+        row["value"] = value = _value_at_baseline_size(result)
         if math.isnan(value):
             return row | {"left_out": "not defined at the size of its baseline"}
         score, scale, reason = calibrated_score(value, fresh, bounds, greater_is_better=better)
@@ -302,7 +302,7 @@ def _score_row(result: Result, weight: float, calibrated: bool) -> dict[str, Any
     return row | {"score": score, "scale": scale, "beyond": beyond, "left_out": reason}
 
 
-def _cannot_count(result: Result) -> str:
+def _reason_not_scored(result: Result) -> str:
     """Return why a result has nothing to score on any scale; empty if it has."""
     if result.error:
         return result.error
@@ -313,7 +313,7 @@ def _cannot_count(result: Result) -> str:
     return "" if result.tags.sign else "neither high nor low values are good"
 
 
-def _at_size(result: Result) -> float:
+def _value_at_baseline_size(result: Result) -> float:
     """Return the value at the size of the baseline; in JSON, None is nan and "inf" infinite."""
     value = result.details.get("at_baseline_size", {}).get("value", result.value)
     return float("nan") if value is None else float(value)

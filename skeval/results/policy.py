@@ -22,7 +22,6 @@ FAIL_ON = ("leak", "alarm", "fact")
 _NO_LEAK = "no leak found"
 _NO_ALARM = "no test raised an alarm"
 OF_LEAKS = {_NO_LEAK, _NO_ALARM}
-LARGEST = 2**20  # bytes of a policy
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,7 @@ class Policy:
         InvalidParameterError
             If there is no such file, it is no TOML, or holds something else.
         """
-        return foreign_toml(path, cls.from_dict, most=LARGEST)
+        return foreign_toml(path, cls.from_dict)
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Policy:

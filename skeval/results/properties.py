@@ -78,7 +78,7 @@ def _scored_parts(
     # The place is the table; of what relates several tables, the metric: two that judge one
     # key, as whether its rows are there and how many, count both.
     return {
-        (result.table or _relating(result), what): (result.metric, *scores)
+        (result.table or _relation_of_tables(result), what): (result.metric, *scores)
         for name, result in results.items()
         if name.partition("/")[0] == group and "/" in name
         for what, scores in _parts(result)
@@ -89,7 +89,7 @@ def _format_key(what: Hashable) -> Hashable:
     return ", ".join(sorted(what)) if isinstance(what, frozenset) else what
 
 
-def _relating(result: Result) -> str:
+def _relation_of_tables(result: Result) -> str:
     between = result.tags is not None and "relational" in result.tags.needs
     return f"{result.metric}/" if between else ""
 

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from skeval.core.context import Context, shared
 from skeval.core.reading import read_rows
 from skeval.exceptions import InvalidParameterError
-from skeval.results.calls import call_of, to_json_value
+from skeval.results.calls import call_of, parts_of_call
 from skeval.results.hashes import hash_of_cells, hash_of_role
 from skeval.tables.place import Place
 from skeval.tables.reasons import column_reasons
@@ -32,30 +32,14 @@ Date = dt.date | str | None
 
 @dataclass(frozen=True)
 class InputRecord:
-    """A table that results are of: how many rows, and hashes by which it is known again.
+    """A table that results are of: how many rows, and hashes by which it is known again."""
 
-    Parameters
-    ----------
-    role : str
-        `train`, `holdout` or `synthetic`; of several tables, the role and the table's name.
-    n_rows : int
-        Rows of the whole table.
-    n_measured : int
-        Rows that were measured, where a sample was drawn of it.
-    cells : str
-        SHA-256 of the cells as their kinds read them, row by row.
-    file : str
-        Name of the file, without its folder; empty for a table that was no file.
-    file_bytes : str
-        SHA-256 of the bytes of that file.
-    """
-
-    role: str
+    role: str  # several tables: "role/table"
     n_rows: int
-    n_measured: int
-    cells: str = ""
-    file: str = ""
-    file_bytes: str = ""
+    n_measured: int  # fewer than `n_rows` if a sample was measured
+    cells: str = ""  # SHA-256 of the cells as their kinds read them, row by row
+    file: str = ""  # the name without the folder; empty for a table that was not a file
+    file_bytes: str = ""  # SHA-256 of the bytes of that file
 
 
 @dataclass(frozen=True)
@@ -66,8 +50,8 @@ class ColumnRecord:
     kind: str
     why: str = ""
     doubt: str = ""
-    form: str = ""  # of dates in texts
-    table: str = ""  # where there are several
+    form: str = ""  # the format of dates that are texts
+    table: str = ""  # empty if there is one table
 
 
 @dataclass(frozen=True)
@@ -82,14 +66,17 @@ class Provenance:
         The date of the evaluation, ISO 8601.
     version : str
         The version of skeval.
-    inputs : tuple of InputRecord
-        The tables.
-    columns : tuple of ColumnRecord
-        Their kinds, and why.
+    inputs : tuple of records
+        The tables. A record has `role`, `n_rows`, `n_measured` (fewer if a sample was measured),
+        `cells` (SHA-256 of the cells), and, for a table that was read from a file, the name `file`
+        and the SHA-256 of its bytes, `file_bytes`.
+    columns : tuple of records
+        The columns. A record has `column`, `kind`, `why` the kind was inferred, `doubt`, the `form`
+        of dates in texts, and the `table` if there are several.
     metrics : mapping of str to dict
-        By the name in the suite, the class of the metric and all its parameters, as JSON: see
-        ``to_json_value`` of ``skeval.results.calls``. Estimators within it name those parameters
-        that are not the defaults of their version.
+        By the name in the suite, the `class` of the metric and its `parameters`, each as the text
+        that Python shows. Estimators within a metric state the parameters that are not the defaults
+        of their version.
     seeds : mapping of str to int
         By metric; and `rows`, the seed by which rows of a report were drawn.
     target, sensitive : str
@@ -249,7 +236,7 @@ def describe(
         version=versions.pop("skeval"),
         inputs=tuple(_inputs(context)),
         columns=_columns(context.real),
-        metrics={name: to_json_value(metric) for name, metric in metrics.items()},
+        metrics={name: parts_of_call(metric) for name, metric in metrics.items()},
         seeds=seeds,
         target=target,
         sensitive=sensitive,

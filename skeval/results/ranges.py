@@ -20,7 +20,7 @@ COMPARISONS: Mapping[type[ast.AST], Callable[[float, float], bool]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
 }
-_PERCENT = 100.0  # from this maximum on, a number of at most 1 is likely a fraction of it
+_PERCENT = 100.0  # a bound of at most 1 on a larger scale is likely a fraction
 
 
 class Range(NamedTuple):

@@ -138,7 +138,7 @@ def recommendation(results: Mapping[str, SuiteResult], differences: pd.DataFrame
     if not good:
         outcome = Conclusion.NOT_GOOD_ENOUGH if meeting else Conclusion.VIOLATED
         return Recommendation(outcome, (), found, leaking, short, violations=broken)
-    beaten = {w for pair in combinations(good, 2) if (w := _loser(_between(found, pair)))}
+    beaten = {w for pair in combinations(good, 2) if (w := _loser(_leads_between(found, pair)))}
     kept = tuple(table for table in good if table not in beaten) or tuple(good)
     among = [one for one in found if {one.better, one.worse} <= set(kept)]
     outcome = Conclusion.TAKE if len(kept) == 1 else Conclusion.OPEN if among else Conclusion.TIED
@@ -170,7 +170,7 @@ def leads(
                 continue
             better, by = decided[0]["ahead"], str(decided[0]["metric"])
             against = next((str(r["metric"]) for r in decided if r["ahead"] != better), "")
-            kind = _kind(results, by)
+            kind = _quoted_sentence(results, by)
         elif wins != losses:
             better, by, against, kind = first if wins > losses else second, "", "", ""
         else:
@@ -188,18 +188,18 @@ def _deciding_rows(
     None does where headlines of one kind disagree, as those of several tables may.
     """
     rows = decided.to_dict("records")
-    kinds = [_kind(results, str(row["metric"])) for row in rows]
+    kinds = [_quoted_sentence(results, str(row["metric"])) for row in rows]
     if len({(kind, row["ahead"]) for kind, row in zip(kinds, rows, strict=True)}) > len({*kinds}):
         return []
     order = [quoted for kinds in HEADLINES.values() for quoted in kinds]
     keys = [
-        (_of_the_way(results, row), order.index(kind))
+        (_progress_of_table_behind(results, row), order.index(kind))
         for kind, row in zip(kinds, rows, strict=True)
     ]
     return [rows[i] for i in sorted(range(len(rows)), key=lambda i: keys[i])]
 
 
-def _of_the_way(results: Mapping[str, SuiteResult], row: Mapping[str, Any]) -> float:
+def _progress_of_table_behind(results: Mapping[str, SuiteResult], row: Mapping[str, Any]) -> float:
     """Return how far the table that is behind is on the way to fresh rows, or to the best value."""
     behind = row["second"] if row["ahead"] == row["first"] else row["first"]
     result = results[behind][str(row["metric"])]
@@ -210,12 +210,12 @@ def _of_the_way(results: Mapping[str, SuiteResult], row: Mapping[str, Any]) -> f
     return 1.0 if math.isnan(reached) else reached
 
 
-def _kind(results: Mapping[str, SuiteResult], name: str) -> Quoted:
+def _quoted_sentence(results: Mapping[str, SuiteResult], name: str) -> Quoted:
     tags = _metrics(results)[name].tags
     return tags.quoted if tags is not None else ""
 
 
-def _between(found: Iterable[Lead], pair: Sequence[str]) -> list[Lead]:
+def _leads_between(found: Iterable[Lead], pair: Sequence[str]) -> list[Lead]:
     return [one for one in found if {one.better, one.worse} == set(pair)]
 
 
@@ -233,7 +233,7 @@ def shortfalls(table: str, results: Mapping[str, Result]) -> Iterator[Shortfall]
     """
     for facet in HEADLINES:
         for name, result in results.items():
-            if not _decides(result, facet) or result.error or _within_chance(result):
+            if not _decides(result, facet) or result.error or _is_within_chance(result):
                 continue
             if _progress_to_baseline(result) < GOOD_ENOUGH:
                 yield Shortfall(table, facet, name, result.value, as_float(result.baseline))
@@ -253,7 +253,7 @@ def weaknesses(table: str, results: Mapping[str, Result]) -> list[Shortfall]:
         if aspect_of(one) in ORDER
         and aspect_of(one) != "privacy"
         and not one.error
-        and not _within_chance(one)
+        and not _is_within_chance(one)
     ]
     return [short for reached, short in sorted(found, key=_worst_first) if reached < GOOD_ENOUGH]
 
@@ -278,7 +278,7 @@ def _decides(result: Result, facet: str) -> bool:
     return any(is_quoted(result, quoted) for quoted in HEADLINES.get(facet, ()))
 
 
-def _within_chance(result: Result) -> bool:
+def _is_within_chance(result: Result) -> bool:
     """Return whether chance explains what lies between a value and its baseline."""
     ends, stated = result.difference, result.details.get("difference")
     if ends is None and isinstance(stated, Mapping):
@@ -323,14 +323,16 @@ def _mismatch(role: str, known: Sequence[Provenance]) -> Iterator[Mismatch]:
     if len({record.cells for record in there if record.cells}) < 2:
         return
     table = role.partition("/")[2]
-    columns = _of_other_kinds([[c for c in one.columns if c.table == table] for one in known])
+    columns = _columns_of_other_kinds(
+        [[c for c in one.columns if c.table == table] for one in known]
+    )
     if not columns:
         yield Mismatch(role, Difference.CONTENT)
     else:
-        yield Mismatch(role, _of_kinds(there), columns)
+        yield Mismatch(role, _difference_of_kinds(there), columns)
 
 
-def _of_kinds(records: Sequence[InputRecord]) -> Difference:
+def _difference_of_kinds(records: Sequence[InputRecord]) -> Difference:
     """Return what is known of the cells of tables whose columns had other kinds."""
     files = {record.file_bytes for record in records}
     if "" in files:
@@ -338,7 +340,7 @@ def _of_kinds(records: Sequence[InputRecord]) -> Difference:
     return Difference.KINDS if len(files) == 1 else Difference.CONTENT
 
 
-def _of_other_kinds(records: Sequence[Sequence[ColumnRecord]]) -> tuple[str, ...]:
+def _columns_of_other_kinds(records: Sequence[Sequence[ColumnRecord]]) -> tuple[str, ...]:
     """Return the columns whose kinds are not the same in all."""
     kinds: dict[str, set[tuple[str, str]]] = {}
     for own in records:

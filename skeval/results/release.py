@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from skeval.exceptions import InvalidParameterError
 from skeval.results.policy import OF_LEAKS, Policy, combine_policies
-from skeval.results.requirement import RuleOutcome
+from skeval.results.requirement import RuleOutcome, is_finite_number
 from skeval.utils.foreign_files import foreign_toml
 from skeval.utils.formatting import did_you_mean, printable
 
@@ -23,11 +22,9 @@ RELEASE_MODELS = ("public", "contract", "enclave")
 UNITS = ("row", "subject")
 POPULATIONS = ("whole", "sample")
 NOT_STATED = "not stated"
-LARGEST = 2**20  # bytes of a release file
 _MAX_LENGTH = 500  # characters of a text
-_MAX_NAMES = 100  # in a list
+_MAX_NAMES = 100  # a list of names is not longer
 _MAX_PARAMETERS = 50
-_MAX_BITS = 1000  # of whole numbers, more than which no float holds
 _SHOWN = 60  # characters of what came instead
 Reader = Callable[[Any], Any]
 T = TypeVar("T", bound="_Record")
@@ -129,15 +126,9 @@ def _date(value: Any) -> str:
 def _number(value: Any, legal: Callable[[float], bool], expected: str) -> float | None:
     if value is None:
         return None
-    if not _is_finite(value) or not legal(value):
+    if not is_finite_number(value) or not legal(value):
         raise InvalidParameterError(f"must be a number {expected}, got {_format_value(value)}.")
     return float(value)
-
-
-def _is_finite(value: Any) -> bool:
-    if type(value) is int:
-        return value.bit_length() < _MAX_BITS
-    return type(value) is float and math.isfinite(value)
 
 
 def _parameters(value: Any) -> dict[str, Any]:
@@ -157,7 +148,7 @@ def _parameter(value: Any) -> Any:
 def _scalar(value: Any) -> Any:
     if isinstance(value, str):
         return _text(value)
-    if isinstance(value, bool) or _is_finite(value):
+    if isinstance(value, bool) or is_finite_number(value):
         return value
     raise InvalidParameterError(
         f"must hold texts, finite numbers and lists of them, got {_format_value(value)}."
@@ -201,7 +192,7 @@ def _format_value(value: Any) -> str:
     """Return what came instead of a legal value, shortened."""
     if isinstance(value, str):
         return repr(printable(value[:_SHOWN]))
-    if isinstance(value, bool) or _is_finite(value) or type(value) is float:
+    if isinstance(value, bool) or is_finite_number(value) or type(value) is float:
         return repr(value)
     return f"a value of type {type(value).__name__}"
 
@@ -257,11 +248,13 @@ class Release(_Record):
 
     Parameters
     ----------
-    title, dataset, purpose, recipient : str
-        Titles of the report and of the data; what the release is for, and who gets it.
+    title : str
+        The title of the report.
     date : str or date
         The date of the evaluation, ISO 8601; by default now, or what the environment variable
         ``SOURCE_DATE_EPOCH`` says. Equal tables, parameters and dates give the same bytes.
+    dataset, purpose, recipient : str
+        The title of the data; what the release is for, and who gets it.
     release_model : {"public", "contract", "enclave"}, optional
         How it is given.
     intruder : str
@@ -332,7 +325,7 @@ class Release(_Record):
         InvalidParameterError
             If there is no such file, it is no TOML, or holds something else.
         """
-        return foreign_toml(path, cls.from_dict, most=LARGEST)
+        return foreign_toml(path, cls.from_dict)
 
     @classmethod
     def of(cls, given: Release | Mapping[str, Any] | str | Path | None) -> Release | None:
@@ -434,7 +427,7 @@ def outcomes_of(policy: Policy, results: SuiteResult) -> list[RuleOutcome]:
     """Return the outcome of each rule; what cannot be judged is violated."""
     try:
         return policy.judge(results)
-    except InvalidParameterError as error:  # of results that lack what a rule names
+    except InvalidParameterError as error:  # the results lack a metric of the policy
         rules = (*policy.fail_on, *policy.require)
         return [RuleOutcome(rule, False, f"It cannot be judged: {error}") for rule in rules]
 

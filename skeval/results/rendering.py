@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from skeval.core.tags import MetricTags
 
 Form = Literal["pdf", "html"]
-ENDINGS = (".pdf", ".html", ".htm")  # of reports, the last two of pages
+ENDINGS = (".pdf", ".html", ".htm")  # the last two are pages
 
 
 class Display(Protocol):
@@ -45,9 +45,6 @@ class Rendering(Protocol):
 
     def write(self, results: Any, path: str | Path, form: Form, **settings: Any) -> Path:
         """Write a report of results, and return its path."""
-
-    def page(self, planned: Any, title: str, figure: Any = None) -> Any:
-        """Draw the first page of a plan, on a figure if one is given."""
 
     def finding(self, result: Any, alarm: bool | None = None, shifted: bool = False) -> str:
         """Return the sentence of one result; empty where it has an error."""

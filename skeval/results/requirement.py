@@ -24,8 +24,8 @@ FIELDS = ("value", "baseline", "low", "high", "diff_low", "diff_high", "p_value"
 DETAILS = "details"
 _MAX_LENGTH = 500  # characters of a requirement
 _INDEX = 10  # digits of a place in a list
-_ENDLESS = ("inf", "-inf")  # as JSON has them
-_MAX_BITS = 1000  # of whole numbers, more than which no float holds
+_ENDLESS = ("inf", "-inf")  # infinity is a text in JSON
+_MAX_BITS = 1000  # longer whole numbers overflow a float
 _QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"|`([^`]+)`")
 # "column_shapes/ks_complement" is a name; "low / high" a quotient
 _SLASHED = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:/[A-Za-z_]\w*)+")
@@ -65,7 +65,7 @@ class Requirement:
                     f"{text!r} has text after '#', which would be ignored. Remove the text, or "
                     "write a second requirement."
                 )
-            with warnings.catch_warnings():  # such as of "1if", which is no requirement either
+            with warnings.catch_warnings():  # Python warns of "1if", which is not a requirement
                 warnings.simplefilter("error", SyntaxWarning)
                 tree = ast.parse(spelled.strip(), mode="eval").body
         except InvalidParameterError:
@@ -104,7 +104,7 @@ class Requirement:
             raise InvalidParameterError(
                 f"{self.text!r} compares with an infinite number. Write a finite number."
             )
-        elif not (isinstance(node, ast.Constant) and _is_number(node.value)):
+        elif not (isinstance(node, ast.Constant) and is_finite_number(node.value)):
             raise InvalidParameterError(f"{self.text!r} is no requirement. {_HOW}.")
 
     def _reference(self, node: ast.Name | ast.Attribute) -> tuple[str, tuple[str, ...]]:
@@ -210,8 +210,11 @@ class Requirement:
         return value
 
 
-def _is_number(value: object) -> bool:
-    return type(value) is float or (type(value) is int and value.bit_length() < _MAX_BITS)
+def is_finite_number(value: object) -> bool:
+    """Return whether a value is a number, not a bool, that a float can hold."""
+    if type(value) is int:
+        return value.bit_length() < _MAX_BITS
+    return type(value) is float and math.isfinite(value)
 
 
 def _key(metrics: Mapping[str, Any], name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -18,7 +17,7 @@ from skeval.results.serialization import (
     check_details,
     named_warnings,
     plain_json,
-    rebuilt_warnings,
+    rebuild_warnings,
     write_json,
 )
 from skeval.stats.copied_rows import Copies
@@ -26,7 +25,7 @@ from skeval.stats.distributions import exact_mean
 from skeval.utils.formatting import as_float, pair
 
 _TEXTS = ("metric", "error", "unmet", "summary", "fact", "advice", "table")
-_NUMBERS = ("p_value", "baseline", "seconds")  # that may be missing
+_NUMBERS = ("p_value", "baseline", "seconds")  # each of these may be None
 
 
 @dataclass(frozen=True)
@@ -122,12 +121,11 @@ class Contrast:
         kinds = {"what": str, "reference": str, "high_leaks": bool, "share": bool, "n_tests": int}
         if wrong := [name for name, kind in kinds.items() if not isinstance(content[name], kind)]:
             raise TypeError(f"a contrast has another type of {', '.join(wrong)}.")
-        numbers = {name: as_float(content[name]) for name in ("observed", "expected", "least_p")}
-        numbers["least_here"] = as_float(content.get("least_here", 0.0))  # older files lack it
-        unseen = content.get("unseen")  # older files do not have it
-        others = {"unseen": None if unseen is None else as_float(unseen)}
+        names = ("observed", "expected", "least_p", "least_here")
+        numbers = {name: as_float(content[name]) for name in names}
+        unseen = None if content["unseen"] is None else as_float(content["unseen"])
         tests = tuple(map(str, content["tests"]))
-        return cls(**{**content, **numbers, **others, "tests": tests})
+        return cls(**{**content, **numbers, "unseen": unseen, "tests": tests})
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,11 +290,11 @@ class Result:
                 for name in _NUMBERS
             },
             "value": as_float(content["value"]),
-            "warnings": rebuilt_warnings(content["warnings"]),
+            "warnings": rebuild_warnings(content["warnings"]),
             "tags": MetricTags.from_dict(tags) if tags else None,
             "contrast": Contrast.from_dict(contrast) if contrast else None,
-            "copies": tuple(map(Copies.from_dict, content.get("copies", ()))),
-            "refit": content.get("refit", False) is True,
+            "copies": tuple(map(Copies.from_dict, content["copies"])),
+            "refit": content["refit"] is True,
         }
         return cls(**{**content, **rebuilt})
 
@@ -361,11 +359,6 @@ class Result:
     def _repr_html_(self) -> str:
         return rendering().html(self)
 
-    def emit_warnings(self) -> None:
-        """Give the collected warnings to Python's warning system."""
-        for warning in self.warnings:
-            warnings.warn(warning, stacklevel=3)
-
 
 def undefined_result(
     reason: str, kind: type[MetricWarning] = DegenerateInputWarning, **details: Any
@@ -390,7 +383,7 @@ def mean_of_columns(
         reason = kind("no column of this table can be measured.")
         details = {"columns": dict(scores), **details}
         return Result(float("nan"), details=details, warnings=(*warnings, reason))
-    # of equal ones the first by name: the order of columns means nothing
+    # the first by name among equals, because the order of columns means nothing
     worst = (min if greater_is_better else max)(sorted(defined), key=defined.__getitem__)
     return Result(
         exact_mean(defined.values()),

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from skeval import exceptions
 from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError
@@ -15,8 +15,9 @@ from skeval.utils.foreign_files import foreign_text
 from skeval.utils.formatting import as_float, printable
 
 T = TypeVar("T")
+SCHEMA_VERSION = 2  # raised if the JSON of results changes
 
-# what content raises that is not of the form it should have
+# errors that content of another form raises
 FOREIGN = (
     ValueError,
     KeyError,
@@ -27,7 +28,7 @@ FOREIGN = (
     RecursionError,
     MemoryError,
 )
-_SCORES = ("columns", "baseline_columns")  # of details, where they are mappings
+_SCORES = ("columns", "baseline_columns")  # keys of details that may map columns to scores
 
 
 @contextmanager
@@ -52,7 +53,7 @@ def check_details(details: Mapping[str, Any]) -> None:
     for name in _SCORES:
         if isinstance(scores := details.get(name), Mapping):
             for score in scores.values():
-                if not isinstance(score, Mapping):  # of a column, what an attack on it gave
+                if not isinstance(score, Mapping):  # an attack states several numbers for a column
                     as_float(score)
 
 
@@ -78,14 +79,14 @@ def plain_json(value: Any) -> Any:
     )
 
 
-def without_controls(content: Any) -> Any:
+def replace_controls(content: Any) -> Any:
     """Return content of a JSON file with the control characters in its texts replaced."""
     if isinstance(content, str):
         return printable(content)
     if isinstance(content, list):
-        return [without_controls(part) for part in content]
+        return [replace_controls(part) for part in content]
     if isinstance(content, dict):
-        return {without_controls(name): without_controls(part) for name, part in content.items()}
+        return {replace_controls(name): replace_controls(part) for name, part in content.items()}
     return content
 
 
@@ -100,12 +101,12 @@ def _columns_of(warning: MetricWarning) -> list[list[str]]:
     return [[*warning.columns], [*warning.unique]]
 
 
-def rebuilt_warnings(named: Iterable[Sequence[Any]]) -> tuple[MetricWarning, ...]:
+def rebuild_warnings(named: Iterable[Sequence[Any]]) -> tuple[MetricWarning, ...]:
     """Return the warnings of these classes and texts."""
-    return tuple(_rebuilt_warning(*one) for one in named)
+    return tuple(_rebuild_warning(*one) for one in named)
 
 
-def _rebuilt_warning(
+def _rebuild_warning(
     name: str, text: str, columns: Sequence[str] = (), unique: Sequence[str] = ()
 ) -> MetricWarning:
     kind = getattr(exceptions, str(name), None)
@@ -116,18 +117,24 @@ def _rebuilt_warning(
     return MetricWarning(str(text))
 
 
-def read_versioned_json(
-    path: str | Path, version: int, make: Callable[[dict[str, Any]], T], *, what: str
-) -> T:
-    """Return what `make` rebuilds of a JSON file that may be another's."""
-    text = foreign_text(path)
+def read_json_of_results(path: str | Path, make: Callable[[dict[str, Any]], T], *, what: str) -> T:
+    """Return what `make` rebuilds of a file, or of a text that begins with a brace."""
+    is_text = isinstance(path, str) and path.lstrip().startswith("{")
+    source = "The text" if is_text else path
+    text = str(path) if is_text else foreign_text(path)
     try:
-        content = without_controls(json.loads(text))
-        if content["schema_version"] == version:
-            return make(content)
+        content = replace_controls(json.loads(text))
+        version = content["schema_version"]
+        read: Any = make(content) if version == SCHEMA_VERSION else None
     except FOREIGN as error:
-        raise InvalidParameterError(f"{path} holds no {what}.") from error
-    raise InvalidParameterError(f"{path} is of another version of the schema.")
+        raise InvalidParameterError(f"{source} holds no {what}.") from error
+    if read is None:
+        raise InvalidParameterError(
+            f"{source} has scores in version {version!r} of their schema, and this skeval reads "
+            f"version {SCHEMA_VERSION}. Take the skeval that wrote it, or evaluate again."
+        )
+    read.source = source
+    return cast("T", read)
 
 
 def write_json(content: Mapping[str, Any], path: str | Path | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,25 +15,18 @@ from skeval.results.provenance import Provenance
 from skeval.results.rendering import Display, rendering
 from skeval.results.result import Result
 from skeval.results.serialization import (
-    FOREIGN,
+    SCHEMA_VERSION,
     details_of,
     named_warnings,
     plain_json,
-    rebuilt_warnings,
-    without_controls,
+    read_json_of_results,
+    rebuild_warnings,
     write_json,
 )
 from skeval.results.summary import summary
 from skeval.results.verdict import ALARM_LEVEL, Verdict, adjusted_p_values, is_shifted, verdict
-from skeval.utils.foreign_files import foreign_text
 from skeval.utils.formatting import did_you_mean
 from skeval.utils.spreadsheets import no_formula
-
-SCHEMA_VERSION = 2  # of the JSON of a suite's results
-
-
-def _no_scores(source: object) -> str:
-    return f"{source} holds no scores that SuiteResult.to_json wrote."
 
 
 class SuiteResult(Mapping[str, Result]):
@@ -76,7 +68,8 @@ class SuiteResult(Mapping[str, Result]):
         self.notices = notices
         self.provenance = provenance
         self.source: object = None  # the file that they were read of
-        self.look_up: Callable[[int], pd.DataFrame] | None = None  # of the process that made them
+        # only in the process that evaluated
+        self.look_up: Callable[[int], pd.DataFrame] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"look_up": None}
@@ -415,7 +408,7 @@ class SuiteResult(Mapping[str, Result]):
         return cls(
             {name: Result.from_dict(result) for name, result in content["results"].items()},
             sizes={str(role): int(n) for role, n in content["sizes"].items()},
-            notices=rebuilt_warnings(content["notices"]),
+            notices=rebuild_warnings(content["notices"]),
             provenance=Provenance.from_dict(provenance) if provenance else None,
         )
 
@@ -436,28 +429,13 @@ class SuiteResult(Mapping[str, Result]):
         InvalidParameterError
             If the file holds no such results, or those of another version of the schema.
         """
-        is_text = isinstance(path, str) and path.lstrip().startswith("{")
-        source = "The text" if is_text else path
-        try:
-            text = str(path) if is_text else foreign_text(path)
-            content = without_controls(json.loads(text))
-            version = content["schema_version"]
-        except FOREIGN as error:
-            if isinstance(error, InvalidParameterError):  # there is no such file, or no text
-                raise
-            raise InvalidParameterError(_no_scores(source)) from error
-        if version != SCHEMA_VERSION:
-            raise InvalidParameterError(
-                f"{source} has scores in version {version!r} of their schema, and this skeval "
-                f"reads version {SCHEMA_VERSION}. Take the skeval that wrote it, or evaluate again."
-            )
-        try:
+
+        def rebuild(content: dict[str, Any]) -> SuiteResult:
             named = {no_formula(name): one for name, one in content["results"].items()}
-            read = cls.from_dict({**content, "results": named})
-            read.source = source
-            return read
-        except FOREIGN as error:
-            raise InvalidParameterError(_no_scores(source)) from error
+            return cls.from_dict({**content, "results": named})
+
+        what = "scores that SuiteResult.to_json wrote"
+        return read_json_of_results(path, rebuild, what=what)
 
     def to_pdf(self, path: str | Path, **settings: Any) -> Path:
         """Write a PDF report; `settings` as :class:`skeval.reporting.PDFRenderer` takes them."""

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, ValuesView
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from skeval.core.tags import Quoted
 from skeval.results.result import Result
-from skeval.results.verdict import NOTHING_OF_PRIVACY, Verdict, is_quoted
+from skeval.results.verdict import NOTHING_OF_PRIVACY, is_quoted
 from skeval.utils.formatting import percent, scoring_in_words
 
-
-class Judged(Protocol):
-    """Results that have a verdict, as a SuiteResult has."""
-
-    def values(self) -> ValuesView[Result]:
-        """Return the results."""
-        ...
-
-    def verdict(self) -> Verdict:
-        """Return what they may conclude about privacy."""
-        ...
+if TYPE_CHECKING:
+    from skeval.results.suite_result import SuiteResult
 
 
-def summary(results: Judged) -> str:
+def summary(results: SuiteResult) -> str:
     """Say in a few sentences how alike the tables are and whether a leak was found."""
     found = results.verdict().sentence
     of_privacy = "" if found == NOTHING_OF_PRIVACY else found
@@ -33,7 +24,7 @@ def summary(results: Judged) -> str:
     )
 
 
-def _quoted_result(results: Judged, sentence: Quoted) -> Result | None:
+def _quoted_result(results: SuiteResult, sentence: Quoted) -> Result | None:
     """Return the first value that a sentence quotes; if several tables have one, that of the worst.
 
     The worst table is the one whose value is lowest compared with fresh real rows.
@@ -42,12 +33,12 @@ def _quoted_result(results: Judged, sentence: Quoted) -> Result | None:
     return min(known, key=lambda r: r.value - (r.baseline or 0.0) if r.table else 0.0, default=None)
 
 
-def fidelity_sentence(results: Judged) -> str:
+def fidelity_sentence(results: SuiteResult) -> str:
     """Say how alike the tables are, by columns and pairs and by all columns together."""
     return " ".join(filter(None, [_similarity_sentence(results), _relations_sentence(results)]))
 
 
-def _relations_sentence(results: Judged) -> str:
+def _relations_sentence(results: SuiteResult) -> str:
     score = _quoted_result(results, "relations")
     if score is None:
         return ""
@@ -69,7 +60,7 @@ def _whole_percent(share: float) -> str:
     return percent(share, 0)
 
 
-def _similarity_sentence(results: Judged) -> str:
+def _similarity_sentence(results: SuiteResult) -> str:
     score = _quoted_result(results, "similarity")
     if score is None:
         return ""
@@ -89,7 +80,7 @@ def _place(pair: Sequence[Any]) -> str:
     return f"the pair {' and '.join(names)}" if len(names) > 1 else f"the column {names[0]}"
 
 
-def utility_sentence(results: Judged) -> str:
+def utility_sentence(results: SuiteResult) -> str:
     """Say what a model learns from the table; nothing where none was trained."""
     tstr = _quoted_result(results, "learning")
     if tstr is None or tstr.baseline is None:

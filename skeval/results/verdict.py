@@ -32,7 +32,7 @@ from skeval.results.result import Result
 from skeval.stats.copied_rows import UNCOUNTED, Copies
 from skeval.stats.multiple_testing import holm
 from skeval.stats.permutation_tests import ALARM_LEVEL as ALARM_LEVEL
-from skeval.utils.formatting import as_float, format_count, names_in_words, number
+from skeval.utils.formatting import as_float, format_count, join_names, names_in_words, number
 
 # The level of tests of the inputs or of a metric itself. Many are made unasked; they warn.
 WARNING_LEVEL = 0.01
@@ -47,7 +47,7 @@ _KINDS = {
 _VOID = (HoldoutShiftWarning, HoldoutUsedWarning, MostlySharedRowsWarning, IgnoredColumnsWarning)
 ReasonKind = Literal["needs holdout", "meaningless", "unable", "failed", "undefined", "untested"]
 SaidKind = Literal["not looked at", "fact", "void", "copies", "alarms", "no alarm", "advice"]
-_MAX_ALARMS = 3  # that the sentence spells out; the others are named
+_MAX_ALARMS = 3  # further alarms are only counted
 Outcome = Literal["leak found", "copies found", "cannot be told", "no leak found"]
 NOTHING_OF_PRIVACY = "No metric of privacy was measured."
 _LACKS_HOLDOUT = ("holdout", "population")
@@ -55,7 +55,7 @@ _RETURN = (
     " No p-value was reported by {names}; a metric of your own makes a test if it returns "
     "Result(value, p_value=..., baseline=..., contrast=Contrast(...))."
 )
-_MIN_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
+_MIN_KNOWN = 0.5  # with fewer of the cells of train, a release was hardly compared
 _MAX_NAMED = 4  # columns in a sentence: three, and the number of the others
 _COUNTED = "Copies of train rows were counted, which is not a test."
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
@@ -175,9 +175,9 @@ class Verdict:
         return {**asdict(self), "sentence": self.sentence}
 
 
-def raises_alarm(result: Result, level: float = ALARM_LEVEL) -> bool:
+def raises_alarm(result: Result) -> bool:
     """Return whether the test of one privacy metric, used alone, is significant."""
-    return _is_test(result) and as_float(result.p_value) <= level
+    return _is_test(result) and as_float(result.p_value) <= ALARM_LEVEL
 
 
 def adjusted_p_values(
@@ -265,9 +265,9 @@ def verdict(
     has_holdout, shifted = "holdout" in sizes, is_shifted(notices)
     # tests that the rows left undefined are corrected for, and looked at nothing
     looked_at = [name for name in adjusted if not math.isnan(of_privacy[name].value)]
-    skipped = _not_looked_at(of_privacy, has_holdout, looked_at)
+    skipped = _reasons_of_no_test(of_privacy, has_holdout, looked_at)
     if is_whole_population(notices) and not has_holdout:
-        skipped = {name: _of_whole(reason) for name, reason in skipped.items()}
+        skipped = {name: _reason_for_population(reason) for name, reason in skipped.items()}
     tested = {name: of_privacy[name] for name in looked_at}
     copies = tuple(dict.fromkeys(one for r in of_privacy.values() for one in r.copies))
     is_counted = any(map(counts_copies, of_privacy.values()))
@@ -277,15 +277,15 @@ def verdict(
     left = [n for n in notices if isinstance(n, UnexaminedColumnsWarning)]
     untested = [f"Not tested: {names_in_words(one.columns, _MAX_NAMED)}." for one in left]
     unique = [n for one in left for n in one.unique if n not in accept_untested]
-    voided += [_untested_values(unique)] if unique else []
-    void = (*voided, *in_release, *_too_little(sizes, copies, tested, level))
+    voided += [_describe_untested_values(unique)] if unique else []
+    void = (*voided, *in_release, *_describe_shortage(sizes, copies, tested, level))
     outcome = _outcome(alarms, copies, void, tested)
-    # of a column that differs between train and holdout, advice would be wrong
-    advice = () if shifted else collect_advice(_advising(of_privacy, alarms))
+    # advice on a column that differs between train and holdout would be wrong
+    advice = () if shifted else collect_advice(_advising_results(of_privacy, alarms))
     if alarms and not shifted:
-        advice += tuple(_on_weak_evidence(min(adjusted.values()), copies, notices))
+        advice += tuple(_advise_on_weak_evidence(min(adjusted.values()), copies, notices))
     said: list[tuple[SaidKind, Iterable[str]]] = [
-        ("not looked at", [_left_out(skipped, len(skipped) + len(tested), called)]),
+        ("not looked at", [_describe_skipped(skipped, len(skipped) + len(tested), called)]),
         ("not looked at", [_COUNTED] if skipped and not tested and is_counted else []),
         ("not looked at", untested),
         ("fact", facts),
@@ -294,7 +294,7 @@ def verdict(
         ("alarms", [_format_alarms(alarms, tested, shifted, called)] if alarms else []),
         (
             "no alarm",
-            [_without_alarm(tested, copies, outcome)]
+            [_describe_no_alarm(tested, copies, outcome)]
             if tested or (of_privacy and not skipped)
             else [],
         ),
@@ -316,7 +316,7 @@ def verdict(
     )
 
 
-def _on_weak_evidence(
+def _advise_on_weak_evidence(
     p_value: float, copies: Iterable[Copies], notices: Iterable[MetricWarning]
 ) -> Iterator[str]:
     """Yield what to do if an alarm may be chance, or a small shift that the check did not find."""
@@ -339,14 +339,14 @@ def _outcome(
     return "cannot be told" if void or not tested else "no leak found"
 
 
-def _untested_values(columns: Sequence[str]) -> str:
+def _describe_untested_values(columns: Sequence[str]) -> str:
     return (
         f"No test examined {names_in_words(columns)}, where most values occur once: they may be "
         "copies."
     )
 
 
-def _advising(of_privacy: Mapping[str, Result], alarms: Iterable[str]) -> Iterator[Result]:
+def _advising_results(of_privacy: Mapping[str, Result], alarms: Iterable[str]) -> Iterator[Result]:
     """Yield the results of alarms, the most significant first, then those that found copies."""
     yield from (of_privacy[name] for name in alarms)
     yield from with_copies(of_privacy.values())
@@ -371,7 +371,7 @@ def collect_advice(results: Iterable[Result]) -> tuple[str, ...]:
     return tuple(filter(None, pieces))
 
 
-def _too_little(
+def _describe_shortage(
     sizes: Mapping[str, int], copies: Iterable[Copies], tested: Mapping[str, Result], level: float
 ) -> Iterator[str]:
     """Say why a release is too small or too empty for what looks at it to find anything."""
@@ -380,7 +380,7 @@ def _too_little(
     n_train, n_holdout = (sizes.get(role, 0) for role in ("train", "holdout"))
     weight = sum(map(_weight, _distinct(tested.values()).values()))
     if tested and n_train and n_holdout:
-        share = level / max(weight, 1.0)  # of a test of weight 1
+        share = level / max(weight, 1.0)  # the level of a test of weight 1
         fewest = math.ceil(math.log(share) / math.log(n_train / (n_train + n_holdout)))
         n_rows = sizes.get("synthetic", fewest)
         different = min((o.n_distinct for o in copies if o.n_expected >= fewest), default=n_rows)
@@ -418,7 +418,7 @@ def _distinct(tested: Iterable[Result]) -> dict[Any, Result]:
     return first
 
 
-def _not_looked_at(
+def _reasons_of_no_test(
     of_privacy: Mapping[str, Result], holdout: bool, judged: Container[str]
 ) -> dict[str, Reason]:
     reasons = {n: _reason(r, holdout) for n, r in of_privacy.items() if n not in judged}
@@ -442,13 +442,15 @@ def _reason(result: Result, holdout: bool) -> Reason | None:
     return _NO_P_VALUE if holdout else _NEEDS_HOLDOUT
 
 
-def _of_whole(reason: Reason) -> Reason:
+def _reason_for_population(reason: Reason) -> Reason:
     if reason is _NEEDS_HOLDOUT:
         return _MEANINGLESS
     return replace(reason, kind="meaningless") if reason.kind == "needs holdout" else reason
 
 
-def _left_out(skipped: Mapping[str, Reason], n_wanted: int, called: Mapping[str, str]) -> str:
+def _describe_skipped(
+    skipped: Mapping[str, Reason], n_wanted: int, called: Mapping[str, str]
+) -> str:
     if not skipped:
         return ""
     kinds = Counter(reason.kind for reason in skipped.values())
@@ -507,7 +509,7 @@ def _format_alarm(tested: Mapping[str, Result], result: Result, called: Mapping[
     return f"{name} (p = {number(result.p_value)})"
 
 
-def _without_alarm(
+def _describe_no_alarm(
     tested: Mapping[str, Result], copies: tuple[Copies, ...], outcome: Outcome
 ) -> str:
     if not tested:
@@ -520,7 +522,7 @@ def _without_alarm(
         for kind, what in _KINDS.items()
         if counts[kind]
     ]
-    listed = " and ".join(filter(None, [", ".join(kinds[:-1]), kinds[-1]]))
+    listed = join_names(kinds)
     if outcome == "copies found":
         return f"No further leak was found by {listed}."
     if outcome == "leak found":

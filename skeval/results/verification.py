@@ -71,7 +71,7 @@ def verify(
     return pd.DataFrame(rows, columns=["given", "input", "found"])
 
 
-def _of_same_bytes(provenance: Provenance, place: Place) -> list[str]:
+def _roles_of_same_bytes(provenance: Provenance, place: Place) -> list[str]:
     """Return the roles of the inputs that are the same file, and the same sheet or table of it."""
     if place.path is None or place.is_query:
         return []
@@ -86,7 +86,7 @@ def _of_same_bytes(provenance: Provenance, place: Place) -> list[str]:
 def _roles_of_table(provenance: Provenance, table: Any) -> tuple[list[str], str]:
     """Return the roles of the inputs that a table is, and how that is known."""
     if isinstance(table, str | Path | Place) and not (place := Place.from_path(table)).is_folder:
-        if roles := _of_same_bytes(provenance, place):
+        if roles := _roles_of_same_bytes(provenance, place):
             return roles, SAME_BYTES
         try:
             table = read_table(place)

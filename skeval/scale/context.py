@@ -22,8 +22,7 @@ from skeval.steps.samples import (
     sample_rows,
 )
 from skeval.tables.door import read
-from skeval.tables.frames import respelled_columns
-from skeval.tables.levels import labels_together
+from skeval.tables.levels import levels_together
 from skeval.tables.one_table import as_frame
 from skeval.tables.precision import coarser_forms, coarsest, form_notices
 from skeval.tables.row_hashes import order_of_content, rows_at
@@ -73,17 +72,13 @@ class LargeContext(Context):
         for role, source in sources.items():
             looks[role] = look_at(source, looks["train"].schema if looks else schema, role)
         complete = looks["train"].schema
-        levels = {
-            name: labels_together(*(look.labels[name] for look in looks.values()))
-            for name in complete.columns("categorical", "boolean")
-        }
+        levels, respelled = levels_together(*(look.labels for look in looks.values()))
         precision = coarsest(look.precision for look in looks.values())
         notices = [notice for look in looks.values() for notice in look.notices]
         if holdout is not None:
             coarser = coarser_forms(*(look.forms for look in looks.values()))
             precision = coarsest([precision, coarser])
-            of_tables = (look.labels for look in looks.values())
-            notices += form_notices(coarser, respelled_columns(*of_tables))
+            notices += form_notices(coarser, respelled)
         tables: dict[str, Any] = {
             role: CanonicalTable(source, complete, levels, precision)
             for role, source in sources.items()

@@ -45,11 +45,11 @@ def _(
     return (look(*arguments) for arguments in asked)
 
 
-@overrides(count_steps.of_given)
+@overrides(count_steps.apply_to_original)
 def _(context: Context, role: str, look: Callable[..., T], *arguments: Any) -> T:
     given = context.original_frame(role)
     if isinstance(given, pd.DataFrame):
-        return cast("T", count_steps.of_given.ordinary(context, role, look, *arguments))
+        return cast("T", count_steps.apply_to_original.ordinary(context, role, look, *arguments))
     if not counted_by_workers(given):
         return look(given, *arguments)
     engine = current_engine()  # one worker reads all columns, one after the other

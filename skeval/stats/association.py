@@ -8,9 +8,6 @@ from functools import cached_property
 import numpy as np
 from scipy.special import xlogy
 
-# how the entropies of the two columns are averaged to normalise their mutual information
-AVERAGES = ("arithmetic", "geometric", "min", "max")
-
 
 class SideBySide:
     """Contingency tables of one column with each of several others, and their association."""

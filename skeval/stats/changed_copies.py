@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binom
 
 from skeval.stats.copied_rows import CHANCE, Copied, Repeats, count_copies, repeats_seen
 
@@ -16,13 +17,15 @@ _MAX_READ = 2 * 10**7  # rows, times the ways to leave cells out
 _MAX_PATTERNS = 256
 _MIN_COLUMNS = 5  # of a table: narrower rows, of some cells alone, meet too often by chance
 _MAX_NAMED = 5  # columns in a sentence
+_MIN_REPEATED = 10  # times that a release repeats a row before the row counts alone
+_RARELY = 1e-4  # chance that a row so common in the population is only once among the real rows
 
 
 def changed_copies(
     codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...], strange: Mapping[str, np.ndarray]
 ) -> tuple[str, Copied] | None:
     """Find copies of train rows of which a few cells were changed."""
-    if part := partial_copies(codes, n_rows):
+    if part := partial_copies(codes, n_rows) or repeated_copies(codes, n_rows):
         names, train = part
         where = ", ".join(names) if len(names) <= _MAX_NAMED else f"{len(names)} columns"
         return f"{where} left out", train
@@ -57,11 +60,38 @@ def partial_copies(
     ]
     left_out = [(*idle, name) for name in codes if name not in idle]
     left_out = [names for names in [tuple(idle), *left_out] if 0 < len(names) < len(codes)]
+    return _most_beyond_chance(codes, n_rows, left_out)
+
+
+def repeated_copies(
+    codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...]
+) -> tuple[tuple[str, ...], Copied] | None:
+    """Find train rows that a release repeats many times, each time with one other cell."""
+    # An example is one patient who is in the release fifty times, with another birthday in
+    # each row. One row of train among all rows of the release is no more than chance allows;
+    # among the few rows that the release repeats so often, it is more. A row that is as common
+    # in the population as in the release would be among the real rows several times.
+    if len(codes) < _MIN_COLUMNS:
+        return None
+    share_real = sum(n_rows[:2]) / sum(n_rows)
+    times = _MIN_REPEATED
+    while binom.cdf(1, times + 1, share_real) > _RARELY and times < n_rows[2]:
+        times += 1
+    return _most_beyond_chance(codes, n_rows, [(name,) for name in codes], times)
+
+
+def _most_beyond_chance(
+    codes: Mapping[str, np.ndarray],
+    n_rows: tuple[int, ...],
+    left_out: list[tuple[str, ...]],
+    times: int = 1,
+) -> tuple[tuple[str, ...], Copied] | None:
+    """Return which columns to leave out to find the most copies beyond chance, if there are any."""
     chance = CHANCE / max(1, len(left_out))
     found = [
         (names, one)
         for names, values in zip(left_out, _without(codes, left_out), strict=True)
-        if (one := _count_value_copies(values, n_rows, chance)).beyond_chance
+        if (one := _count_value_copies(values, n_rows, chance, times)).beyond_chance
     ]
     return max(found, key=lambda pair: (pair[1].n - pair[1].most, pair[0]), default=None)
 
@@ -206,7 +236,10 @@ def _without(
         yield whole - total(names)
 
 
-def _count_value_copies(values: np.ndarray, n_rows: tuple[int, ...], chance: float) -> Copied:
+def _count_value_copies(
+    values: np.ndarray, n_rows: tuple[int, ...], chance: float, times: int
+) -> Copied:
+    """Count copies among the rows that the release repeats `times` times or more, each once."""
     # sorted with the table in the two lowest bits, rows are counted without a table of hashes
     tables = np.repeat(np.arange(3, dtype=np.uint64), n_rows)
     rows = np.sort((values & ~np.uint64(3)) | tables)
@@ -215,4 +248,8 @@ def _count_value_copies(values: np.ndarray, n_rows: tuple[int, ...], chance: flo
     train, holdout, release = (
         np.add.reduceat(of_table == k, starts, dtype=np.int64) for k in range(3)
     )
+    if times > 1:
+        release = (release >= times).astype(np.int64)
+    if not release.any():
+        return Copied(0, 0)
     return count_copies(release, train, train + holdout, chance)

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-# mean of the supremum of a Brownian bridge's modulus: sqrt(pi / 2) * ln 2
-_BRIDGE_MEAN = np.sqrt(np.pi / 2.0) * np.log(2.0)
 _STRIDE = 256  # values between two points at which the curves are compared first
 _N_POINTS = 20_000  # of the pooled curve, in an expectation
 MIN_ROWS = 10  # rows between two quantiles, or beyond the outermost

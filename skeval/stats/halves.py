@@ -1,4 +1,8 @@
-"""Intervals of a statistic from its values in halves of the rows."""
+"""Intervals of a statistic from its values in halves of the rows.
+
+`sampling_interval` is that of metrics which set `_halved`; `halves_interval`, at the end, is for
+the difference of two statistics whose halves are drawn apart: of subjects, and of curves of texts.
+"""
 
 from __future__ import annotations
 
@@ -11,52 +15,6 @@ _BENT = 0.6  # of the variance of what halves have in common, see sampling_inter
 # The variance of |d + z| for d of a sample that stays and z of one that is halved is at most this
 # many times half of what halves show, normal both: of a sum of absolute deviations around 0
 _ROUGH = 1.15
-
-
-def halves_interval(
-    difference: float,
-    first: np.ndarray,
-    second: np.ndarray,
-    confidence: float = 0.95,
-    *,
-    share: float = 1.0,
-) -> tuple[float, float] | None:
-    """Return an interval of the difference of a statistic of two independent samples."""
-    # Disjoint halves are independent samples, so that half the squared difference of their
-    # values is, on average, the variance of the statistic at half the size, however rough it
-    # is and however much noise adds to it: neither the bootstrap nor the jackknife can say so
-    # of a supremum or of a sum of absolute values. At the full size it is taken to be half of
-    # that, times 1.15, by which it is more at most for sums of absolute deviations from a
-    # third sample. Student's quantile has the degrees of freedom of Satterthwaite, for
-    # `n_halvings` squares on each side.
-    #
-    # A statistic that shrinks faster than the root of the size, as sums of squares do, has an
-    # interval that is too wide; one that few rows decide may have one that is too narrow.
-    #
-    # Source: P. J. McCarthy, "Pseudo-replication: half samples", Review of the International
-    # Statistical Institute 37 (1969), doi:10.2307/1402116.
-    if not (np.isfinite(difference) and np.isfinite(first).all() and np.isfinite(second).all()):
-        return None
-    squares = [
-        _ROUGH * share * np.diff(halves, axis=1).ravel() ** 2 / 4.0 for halves in (first, second)
-    ]
-    variances = np.array([part.mean() for part in squares])
-    total = float(variances.sum())
-    if total == 0.0:
-        return difference, difference
-    freedom = total**2 / float((variances**2 / [part.size for part in squares]).sum())
-    reach = float(student.ppf(0.5 + confidence / 2.0, freedom)) * float(np.sqrt(total))
-    return difference - reach, difference + reach
-
-
-def linearize_halves(value: float, halves: np.ndarray, *, root: bool) -> np.ndarray:
-    """Return values of halves such that their noise shrinks as the root of the size.
-
-    With `root`, the statistic is a sum of squares: noise of its root is put on its own scale.
-    """
-    if not root:
-        return halves
-    return np.asarray(2.0 * np.sqrt(max(value, 0.0)) * np.sqrt(np.maximum(halves, 0.0)))
 
 
 def sampling_interval(
@@ -106,3 +64,49 @@ def extrapolate_halves(
     factor = (2.0 / share) ** (1.0 if root else 0.5)
     limit = (factor * value - float(halves.mean())) / (factor - 1.0)
     return float(np.clip(limit, *bounds))
+
+
+def linearize_halves(value: float, halves: np.ndarray, *, root: bool) -> np.ndarray:
+    """Return values of halves such that their noise shrinks as the root of the size.
+
+    With `root`, the statistic is a sum of squares: noise of its root is put on its own scale.
+    """
+    if not root:
+        return halves
+    return np.asarray(2.0 * np.sqrt(max(value, 0.0)) * np.sqrt(np.maximum(halves, 0.0)))
+
+
+def halves_interval(
+    difference: float,
+    first: np.ndarray,
+    second: np.ndarray,
+    confidence: float = 0.95,
+    *,
+    share: float = 1.0,
+) -> tuple[float, float] | None:
+    """Return an interval of the difference of a statistic of two independent samples."""
+    # Disjoint halves are independent samples, so that half the squared difference of their
+    # values is, on average, the variance of the statistic at half the size, however rough it
+    # is and however much noise adds to it: neither the bootstrap nor the jackknife can say so
+    # of a supremum or of a sum of absolute values. At the full size it is taken to be half of
+    # that, times 1.15, by which it is more at most for sums of absolute deviations from a
+    # third sample. Student's quantile has the degrees of freedom of Satterthwaite, for
+    # `n_halvings` squares on each side.
+    #
+    # A statistic that shrinks faster than the root of the size, as sums of squares do, has an
+    # interval that is too wide; one that few rows decide may have one that is too narrow.
+    #
+    # Source: P. J. McCarthy, "Pseudo-replication: half samples", Review of the International
+    # Statistical Institute 37 (1969), doi:10.2307/1402116.
+    if not (np.isfinite(difference) and np.isfinite(first).all() and np.isfinite(second).all()):
+        return None
+    squares = [
+        _ROUGH * share * np.diff(halves, axis=1).ravel() ** 2 / 4.0 for halves in (first, second)
+    ]
+    variances = np.array([part.mean() for part in squares])
+    total = float(variances.sum())
+    if total == 0.0:
+        return difference, difference
+    freedom = total**2 / float((variances**2 / [part.size for part in squares]).sum())
+    reach = float(student.ppf(0.5 + confidence / 2.0, freedom)) * float(np.sqrt(total))
+    return difference - reach, difference + reach

@@ -36,7 +36,7 @@ Stats = Annotated[
     ),
 ]
 NUMBER_STATS = ("mean", "median", "std", "min", "max", "span")
-_DAY = 86_400e6  # in microseconds
+_DAY = 86_400e6  # microseconds
 
 
 def aggregated_context(
@@ -65,7 +65,7 @@ def _real_aggregates(
 ) -> Context:
     roles = [role for role in ("train", "holdout") if role in context]
     tables = {role: aggregated_rows(context, role, table, stats, scope) for role in roles}
-    kinds = {name: _kind(values) for name, values in tables["train"].items()}
+    kinds = {name: kind_of_values(values) for name, values in tables["train"].items()}
     kinds |= {
         name: context.relations.tables[table].kinds[name]
         for name in _measured_columns(context, table)
@@ -142,7 +142,8 @@ def _measured_columns(context: RelationalContext, table: str) -> list[str]:
     return context.relations.tables[table].measured
 
 
-def _kind(values: pd.Series) -> Kind:
+def kind_of_values(values: pd.Series) -> Kind:
+    """Return the kind that the type of a column of features shows."""
     if isinstance(values.dtype, pd.CategoricalDtype):
         return "categorical"
     return "datetime" if values.dtype.kind == "M" else "continuous"
@@ -161,7 +162,7 @@ def _child_columns(
     for key in relations.foreign_keys:
         if key.child != first.child or key == first:
             continue
-        # of subjects, who were parted at random, the far side may be in the other real table
+        # subjects were parted at random, so the far side may be in the other real table
         beside = ("train", "holdout") if scope == "subject" else ()
         roles = [one for one in dict.fromkeys((role, *beside)) if one in context]
         for name in relations.tables[key.parent].measured:

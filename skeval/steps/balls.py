@@ -13,14 +13,10 @@ from skeval.stats.manifolds import count_balls, mixed_distances, row_blocks
 from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.encoded_rows import is_gower
 from skeval.steps.neighbors import Index, gower_engine, nearest, reference_index, rows_of
+from skeval.steps.samples import sample_size
 
 _USUAL = 5  # neighbours that the metrics of this family ask for at most
 _GRID = 2.0**-32  # sums of the neighbour engine are multiples of it
-
-
-def sample_size(context: Context, role: str, max_rows: int | None) -> int | None:
-    """Return the size of a role's sample; None where all rows are looked at."""
-    return None if max_rows is None or max_rows >= context.n_rows(role) else max_rows
 
 
 def n_drawn(context: Context, role: str, max_rows: int | None) -> int:
@@ -138,7 +134,7 @@ def distance_blocks(
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield the distances of a few queries at a time to all rows."""
     if is_gower(space):
-        engine = gower_engine(context, columns)  # its parameters: the common scale of the context
+        engine = gower_engine(context, columns)  # only its scale is used
         ranges, nominal = np.asarray(engine.ranges), np.asarray(engine.categorical)
         yield from mixed_distances(queries, rows, ranges, nominal)
         return

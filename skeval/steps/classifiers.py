@@ -33,11 +33,11 @@ from skeval.utils.dependencies import needed_xgboost
 from skeval.utils.parameters import Legal
 
 TREE, LINEAR, CART = "xgboost", "logistic", "cart"
-BROAD = "tree"  # as "cart", but its leaves hold the root of the number of rows at least
+BROAD = "tree"  # a "cart" whose leaves have at least the square root of the number of rows
 BINNED = "binned xgboost"  # trees of few bins, which cost a quarter where rows are few
 LIGHT = "light xgboost"  # half as many of these: for wide tables
 _EXACT_TREES = 2000  # rows up to which exact splits cost less than histograms
-_MAX_FEW_BINS = 32  # of a feature: histograms of a thousand words cost more than the rows
+_MAX_FEW_BINS = 32  # histograms of a thousand words cost more than the rows
 _WIDE = 100  # columns from which Newton's method costs more than it saves
 MAX_ROWS = 10_000
 MIN_ROWS = 10

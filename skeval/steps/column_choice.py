@@ -13,7 +13,7 @@ from skeval.tables.schema import Kind, TableSchema
 from skeval.utils.formatting import did_you_mean
 
 ColumnChoice = int | Sequence[str] | None
-_MAX_NAMES = 20  # that an error lists
+_MAX_NAMES = 20  # an error lists no more names
 # the parameters of make_suite and options of the command line that fill a parameter of metrics
 _CALLED = {"quasi_identifiers": "known (quasi_identifiers)"}
 

@@ -21,8 +21,8 @@ from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NUMERIC, Discretizer
 from skeval.utils.parameters import Strategy
 
-ROLES = ("train", "synthetic")  # of the two tables that are compared
-# what p-values refer to if there is no holdout
+ROLES = ("train", "synthetic")  # the two tables that metrics of fidelity compare
+# the reference of p-values if there is no holdout
 CONSERVATIVE = "train, to which the generator was fitted: conservative"
 Pairs = Mapping[str, tuple[np.ndarray, np.ndarray]]
 Values = Callable[[Context, str, str], np.ndarray]

@@ -33,7 +33,7 @@ def contrast_of(
     """Return what a test over relabellings compared."""
     sizes = sizes or (context.n_rows("train"), context.n_rows("holdout"))
     equal = sizes[0] == sizes[1]
-    # of equal sizes the number of the holdout is what the test compares
+    # if sizes are equal, the test compares with the number of the holdout
     of_holdout = max(0.0, on_train - test.observed if high_leaks else on_train + test.observed)
     expected = of_holdout if equal else test.on_train
     if not math.isfinite(on_train) or not math.isfinite(expected):
@@ -57,8 +57,6 @@ def contrast_of(
 
 def share_contrast(what: str, k: int, n: int, k_other: int, n_other: int) -> tuple[float, Contrast]:
     """Test the share of train rows that are hit against that of holdout rows; return the two."""
-    # Too.
-    #
     # Whether a row is hit must not depend on which real rows are train.
     shares, least = (k / n, k_other / n_other), least_p_value(n, n_other)
     contrast = Contrast(what, *shares, "of holdout rows", least_p=least)

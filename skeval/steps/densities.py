@@ -18,6 +18,7 @@ MAX_CENTRES = 5000  # rows that a density is estimated from
 _LARGEST = 1e6  # standard deviations
 _BLOCK = 48  # points at once: their kernels stay in the cache, and no product has a rest
 _RIDGE = 1e-6
+_MAX_COMPONENTS = 5  # a mixture has no more Gaussians
 _MIN_SPREAD = 1e-9  # variance of an axis over the largest, below which it is left out
 
 
@@ -49,13 +50,11 @@ def density_rows(context: Context, space: Any, columns: ColumnChoice) -> np.ndar
 
 
 @shared
-def vector_space(
-    context: Context, space: Any, columns: ColumnChoice, n_axes: int = 10
-) -> VectorSpace:
+def vector_space(context: Context, space: Any, columns: ColumnChoice) -> VectorSpace:
     """Return the coordinates in which densities are estimated, learned from the synthetic rows."""
     rows = density_rows(context, space, columns)
     encoder = OneHot.from_rows(rows, nominal_features(context, space, columns, rows.shape[1]))
-    return VectorSpace(encoder, Axes.from_rows(_clip_features(encoder.transform(rows)), n_axes))
+    return VectorSpace(encoder, Axes.from_rows(_clip_features(encoder.transform(rows))))
 
 
 def log_density(kind: str, points: np.ndarray, sample: np.ndarray, seed: int) -> np.ndarray:
@@ -120,13 +119,11 @@ def kernel_log_density(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     return np.asarray(np.concatenate(logs)[place.ravel()] - constant)
 
 
-def mixture_log_density(
-    points: np.ndarray, sample: np.ndarray, n_components: int = 5, seed: int = 0
-) -> np.ndarray:
+def mixture_log_density(points: np.ndarray, sample: np.ndarray, seed: int = 0) -> np.ndarray:
     """Return the log density of a Gaussian mixture that was fitted on a sample."""
     from sklearn.mixture import GaussianMixture
 
-    n_components = max(1, min(n_components, len(sample) // 20))
+    n_components = max(1, min(_MAX_COMPONENTS, len(sample) // 20))
     mixture = GaussianMixture(n_components, reg_covar=1e-4, random_state=seed).fit(sample)
     distinct, place = np.unique(points, axis=0, return_inverse=True)
     return np.asarray(mixture.score_samples(distinct)[place.ravel()])

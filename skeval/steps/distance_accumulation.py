@@ -15,8 +15,9 @@ from skeval.utils.parameters import Interval
 
 MAX_FEW_ROWS = 10  # rows too few for a normal approximation, or to show without showing one of them
 _N_LEVELS = 100
+_CONFIDENCE = 0.95
 _COARSE = 10  # levels at which it is shown that there is no row
-_LARGEST_THRESHOLD = 0.999  # of those found: at 1 there is nothing to the right
+_LARGEST_THRESHOLD = 0.999  # at 1, no area would be left to the right
 
 
 def _are_thresholds(value: object) -> bool:
@@ -82,23 +83,23 @@ def jackknife_error(changes: np.ndarray) -> float:
     return float(np.sqrt((n - 1) / n * ((changes - changes.mean()) ** 2).sum()))
 
 
-def area_interval(
-    parts: Sequence[np.ndarray], standard_error: float, confidence: float = 0.95
-) -> tuple[float, float]:
+def area_interval(parts: Sequence[np.ndarray], standard_error: float) -> tuple[float, float]:
     """Return an interval of the mean of areas."""
     value = float(np.mean([terms.mean() for terms in parts]))
-    half = float(norm.ppf((1.0 + confidence) / 2.0)) * standard_error
-    high = max(value + half, _furthest(parts, confidence))
-    low = min(value - half, 1.0 - _furthest([1.0 - terms for terms in parts], confidence))
+    half = float(norm.ppf((1.0 + _CONFIDENCE) / 2.0)) * standard_error
+    high = max(value + half, _furthest(parts))
+    low = min(value - half, 1.0 - _furthest([1.0 - terms for terms in parts]))
     return max(0.0, low), min(1.0, high)
 
 
-def _furthest(parts: Sequence[np.ndarray], confidence: float) -> float:
+def _furthest(parts: Sequence[np.ndarray]) -> float:
     """Return how large the mean could be where few terms are above 0; 0 where many are."""
     counts = [int((terms > 0).sum()) for terms in parts]
     if min(counts) >= MAX_FEW_ROWS:
         return 0.0
-    shares = [clopper_pearson(k, t.size, confidence)[1] for k, t in zip(counts, parts, strict=True)]
+    shares = [
+        clopper_pearson(k, t.size, _CONFIDENCE)[1] for k, t in zip(counts, parts, strict=True)
+    ]
     return float(np.mean([s * (t.max() or 1.0) for s, t in zip(shares, parts, strict=True)]))
 
 

@@ -19,7 +19,7 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.row_hashes import row_hashes
 from skeval.tables.schema import TableSchema
 
-MAX_BYTES = 2**32  # of a sparse matrix made dense
+MAX_BYTES = 2**32  # a larger sparse matrix is not made dense
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,7 +61,7 @@ def preprocessor(context: Context, space: Any = "gower") -> Any:
         if isinstance(space, TablePreprocessor) and space.schema is None:
             space.schema = context.schema  # else short texts would be inferred as categories
         return space.fit(rows)
-    checked: Any = space  # by the preprocessor
+    checked: Any = space  # the preprocessor checks it
     return TablePreprocessor(context.schema, space=checked).fit(rows)
 
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
@@ -31,8 +31,8 @@ from skeval.utils.formatting import risk_level
 _ROLES = ("train", "holdout", "synthetic")
 _MAX_OVERLAP = 50.0  # percent of train's entities: above, risk is high by SynEval's rule
 _BLOCK = 2000  # texts recognized between two writes to the disk
-_FORM = 2  # of what is kept on disk: raised where hashes or their meaning change
-_MAX_WORDS = 4  # of an entity that are looked at one by one
+_FORM = 2  # raised if the files on disk change
+_MAX_WORDS = 4  # further words of an entity are ignored
 _WORD = re.compile(r"\w(?:[\w'\u2019-]*\w)?")
 _SEPARATED = re.compile(r"[\d\s()+./-]*\d[\d\s()+./-]*|[A-Z]{2}\d\d[ A-Z0-9]+")
 _MARKS = "'\"\u2018\u2019\u201c\u201d\u00ab\u00bb.,;:!?()[]{}*_- "
@@ -66,34 +66,6 @@ class Entity(NamedTuple):
     label: str
     start: int
     end: int
-
-
-@runtime_checkable
-class EntityRecognizer(Protocol):
-    """What finds entities in texts: any object with this method.
-
-    A property ``about``, a dict of strings with `backend`, `model` and `version`, is quoted in
-    results, and what is kept on disk goes by it.
-
-    See Also
-    --------
-    PatternRecognizer : The one that needs no model.
-    EntityLeakage : Takes a recognizer.
-
-    Examples
-    --------
-    >>> from skeval.text import Entity, EntityRecognizer
-    >>> class Shouted:
-    ...     about = {"backend": "words in capitals", "model": "", "version": "1"}
-    ...
-    ...     def recognize(self, texts):
-    ...         return [[Entity(t, "SHOUT", 0, len(t))] if t.isupper() else [] for t in texts]
-    >>> isinstance(Shouted(), EntityRecognizer)
-    True
-    """
-
-    def recognize(self, texts: Sequence[str]) -> list[list[Entity]]:
-        """Return the entities of each text."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from skeval.stats.copied_rows import Repeats
 from skeval.steps.identifiers import are_consecutive, column_texts, identifier_columns
 from skeval.steps.normal_forms import form_of
 
-_CHANCE = 0.001  # of more new patterns in fresh codes than the bound
+_CHANCE = 0.001  # the probability that fresh codes have more new patterns than the bound
 _CLASSES = ((re.compile(r"[0-9]+"), "9"), (re.compile(r"[^\W\d_]+"), "a"))
 _UUID = re.compile(r"(?i)[0-9a-f]{8}(-?)(?:[0-9a-f]{4}\1){3}[0-9a-f]{12}")
 _WORDS = re.compile(r"\w+")

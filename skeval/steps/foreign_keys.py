@@ -16,7 +16,7 @@ from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import Kind
 
 _REAL = ("train", "holdout")
-Path = tuple[ForeignKey, ...]  # from a table upwards
+Path = tuple[ForeignKey, ...]  # keys that lead from a table to an ancestor
 
 
 class Column(NamedTuple):

@@ -72,20 +72,20 @@ class HoldoutShift:
 
 
 @shared
-def holdout_shift(context: Context, seed: int = 0) -> HoldoutShift | None:
+def holdout_shift(context: Context) -> HoldoutShift | None:
     """Return how far train and holdout differ in the measured columns."""
     # At most 10,000 rows of each table are used. It is None without a holdout, without a
     # column that can be measured, or with fewer than 20 rows in a table.
     if "holdout" not in context or nothing_to_measure(context, "gower"):
         return None
     train, holdout = (
-        rows_of(context, role, "gower", None, _MAX_ROWS, seed) for role in ("train", "holdout")
+        rows_of(context, role, "gower", None, _MAX_ROWS, 0) for role in ("train", "holdout")
     )
     if min(len(train), len(holdout)) < _MIN_ROWS:
         return None
     n_columns = train.shape[1]
     is_nominal = np.arange(n_columns) >= n_columns - len(context.schema.columns(*NOMINAL))
-    auc, p_value = blind_separation(train, holdout, categorical=is_nominal, seed=seed)
+    auc, p_value = blind_separation(train, holdout, categorical=is_nominal)
     by_column = [
         column_p_value(train[:, j], holdout[:, j], bool(is_code))
         for j, is_code in enumerate(is_nominal)
@@ -95,7 +95,7 @@ def holdout_shift(context: Context, seed: int = 0) -> HoldoutShift | None:
     order = sorted(range(n_columns), key=lambda j: (by_column[j], names[j]))
     return HoldoutShift(
         auc,
-        min(1.0, 2.0 * min(p_value, *adjusted)),  # of two checks
+        min(1.0, 2.0 * min(p_value, *adjusted)),  # Bonferroni's correction for two checks
         len(train),
         len(holdout),
         tuple(names[j] for j in order if 2.0 * adjusted[j] < WARNING_LEVEL),

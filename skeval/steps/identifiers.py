@@ -18,7 +18,6 @@ import pandas as pd
 
 from skeval.core.context import Context, shared
 from skeval.stats.copied_rows import CHANCE, Copied, Copies, Repeats, count_copies
-from skeval.steps.leak_advice import join_names
 from skeval.steps.normal_forms import Form, cell_text, form_of, normal_form
 from skeval.steps.search_in_cells import (
     MIN_CELLS,
@@ -28,16 +27,17 @@ from skeval.steps.search_in_cells import (
     may_list_row,
     with_decoded_texts,
 )
+from skeval.utils.formatting import join_names
 
 ROLES = ("train", "holdout", "synthetic")
 _MIN_ROWS = 20  # train rows, of which a column of categories counts as identifiers
-_UNIQUE = 0.95  # of their values, at the least, that stand once in train
-_UNIQUE_NAMES = 0.5  # the same, of names of persons, which several may have
+_UNIQUE = 0.95  # fraction of values that occur once in train, at least
+_UNIQUE_NAMES = 0.5  # several persons may have one name
 _DENSE = 0.01  # share of the possible values that real ones take up, from which any can be guessed
-_NEAR = 100  # between numbers of a counter with gaps, at the most
+_NEAR = 100  # a counter has no larger gaps
 _MAX_READ = 10_000  # values that show of which characters they are
 _MAX_LENGTH = 64  # characters of a value that are looked at for it
-_MIN_NUMBER = 1e6  # of numbers in columns that are named like identifiers
+_MIN_NUMBER = 1e6  # smaller numbers are not identifiers
 _MIN_EXPOSURE = 1e-3
 _N_LAST = 9  # characters of a code that are searched for alone
 _NO_CODES = np.zeros(0, dtype=np.int64)
@@ -197,7 +197,7 @@ def _repeated_values(column: _Column) -> Copies | None:
     # a value that can be guessed says nothing of those who have it
     release = np.where(column.telling | (pool == 0), release, 0)
     train, held = (
-        _beside_guesses(release, column.counts(role), pool, column.space)
+        _count_with_guesses(release, column.counts(role), pool, column.space)
         if role in column.codes
         else None
         for role in ("train", "holdout")
@@ -206,7 +206,7 @@ def _repeated_values(column: _Column) -> Copies | None:
     return Copies(f"values of {column.name}", train, held, n_distinct=0, n_expected=0)
 
 
-def _beside_guesses(
+def _count_with_guesses(
     release: np.ndarray, table: np.ndarray, pool: np.ndarray, space: float
 ) -> Copied:
     """Count unique values that a release repeats, and add to its chance what guesses meet."""

@@ -32,18 +32,18 @@ def independent_rows(context: RelationalContext, role: str) -> dict[str, np.ndar
     for subject in relations.subjects:
         whose = np.arange(len(data[subject]))
         if sequence := relations.sequences.get(subject):
-            whose = _of_its_own(key_codes(*[data[subject][list(sequence.key)]] * 2)[0])
+            whose = _number_rows_alone(key_codes(*[data[subject][list(sequence.key)]] * 2)[0])
         numbers[subject], found = n + whose, int(whose.max(initial=-1)) + 1
         for name in relations.dependents(subject):
             at = subject_positions(context, role, name, subject)
             at = np.where(at >= 0, np.append(whose, -1)[np.maximum(at, -1)], -1)
-            own = _of_its_own(at, found)
+            own = _number_rows_alone(at, found)
             numbers[name], found = n + own, max(found, int(own.max(initial=-1)) + 1)
         n += found
     return numbers
 
 
-def _of_its_own(numbers: np.ndarray, first: int = 0) -> np.ndarray:
+def _number_rows_alone(numbers: np.ndarray, first: int = 0) -> np.ndarray:
     """Give each row that has no number one of its own, after all others and from `first` on."""
     alone = np.flatnonzero(numbers < 0)
     numbers = numbers.copy()

@@ -111,7 +111,7 @@ def drawn_rows(
         fits = np.minimum(sizes, middle).sum() <= max_rows
         most, above = (middle, above) if fits else (most, middle)
     order = content_order(context.table(table), role)
-    in_order, _ = pd.factorize(whose[order])  # nor does the position of roots play a part
+    in_order, _ = pd.factorize(whose[order])  # the position of roots does not matter
     return order[drawn_by_root(in_order, most, max_rows, named_seed(role, seed))]
 
 

@@ -20,7 +20,7 @@ from skeval.tables.relational_data import NULL
 from skeval.tables.relational_schema import RelationalSchema
 
 Weight = Literal["child", "parent"]
-SHUFFLED = "shuffled"  # in the place of a role: train with its links shuffled
+SHUFFLED = "shuffled"  # a role: train with shuffled links
 _CHUNK = 65_536  # rows multiplied at a time
 
 

@@ -21,7 +21,7 @@ from skeval.steps.neighbors import nearest, pool_index
 from skeval.steps.samples import measured_on
 from skeval.steps.single_values import are_near_copies, unchanged_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
-from skeval.utils.formatting import format_count
+from skeval.utils.formatting import format_count, join_names
 
 _N_NEAREST = 5  # other real rows, by which a row lies apart
 _MIN_GROUP_ROWS = 10  # train rows, and holdout rows, of a group that is named
@@ -82,7 +82,7 @@ def _helps_without_columns(context: Context, columns: ColumnChoice, names: Seque
     if not others:
         return True
     whole = _excess(context, columns)
-    # where rows are not known, values of these columns are
+    # if the attack does not find rows, it finds values of these columns
     known = whole.p_value <= ALARM_LEVEL
     return not known or _is_weaker(whole, _excess(context, column_key(context.schema, others)))
 
@@ -103,11 +103,6 @@ def _excess(context: Context, columns: ColumnChoice = None) -> Excess:
     area, best = max(areas, key=lambda pair: pair[0])
     p_value = len(areas) * auc_p_value(best.members, best.others)
     return Excess(area - 0.5, min(1.0, p_value))
-
-
-def join_names(names: Sequence[str]) -> str:
-    """Return names as a sentence has them."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def exposed_columns(context: Context, columns: ColumnChoice = None) -> list[str]:
@@ -169,7 +164,7 @@ def exposed_group(context: Context, columns: ColumnChoice = None) -> str:
     train, holdout = np.split(ranks, [distances[0].size])
     groups = [
         (label, inside, others)
-        for label, inside, others in _groups(context, columns)
+        for label, inside, others in _groups_of_rows(context, columns)
         if min(part.sum() for rows in (inside, others) for part in (rows, ~rows)) >= _MIN_GROUP_ROWS
     ]
     p_values = [
@@ -195,7 +190,7 @@ def _excess_p_value(own: tuple[float, float], others: tuple[float, float]) -> fl
     return float(ndtr(-(own[0] - others[0]) / spread)) if spread > 0.0 else 1.0
 
 
-def _groups(
+def _groups_of_rows(
     context: Context, columns: ColumnChoice
 ) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     """Yield groups of rows: what they are, and which rows of train and of the holdout they have."""

@@ -53,14 +53,14 @@ ATTACKS = (
     "levatt",
 )
 CALIBRATED = frozenset({"distance_calibrated", "ratio", "domias", "classifier"})
-# what each leaks to, no other does: see docs/null_and_power.rst
+# each finds leaks that no other attack finds: see docs/null_and_power.rst
 STRONGEST = ("distance_calibrated", "domias", "classifier", "levatt")
-BLEND = "blend"  # of several attacks
+BLEND = "blend"  # the mean rank over several attacks
 MODELLED = frozenset({"domias", "eq1", "classifier"})  # they learn from rows, and take long
-SAMPLED = MODELLED | {"levatt"}  # of large tables they score a sample
+SAMPLED = MODELLED | {"levatt"}  # these attacks score a sample of a large table
 _MAX_LEARNED = 10_000  # rows of each kind that the classifier learns from
 _MIN_LEARNED = 10  # rows that these learn from at least
-_MIN_SPREAD = 1e-12  # of ranks
+_MIN_SPREAD = 1e-12  # avoids a division by 0 if all ranks are equal
 _NEAREST = 2.0**-32  # distances below count as this: a copy is as near as rounding lets rows be
 
 
@@ -319,7 +319,7 @@ class _Attacker:
 
     def _log_p_synthetic(self) -> list[np.ndarray]:
         kind = "gmm" if self.density == "gmm" else "kde"
-        # of the holdout "domias" scores the part of the sample beyond its reference: one pass for
+        # "domias" scores the part of the holdout beyond its reference, so that one pass serves
         # both attacks
         settings = (kind, self.n_rows, self.space, self.columns, self.seed)
         return [

@@ -25,7 +25,7 @@ FAMILIES = ("linear", "tree", "forest", "neighbors", "bayes", "xgboost", "mlp")
 Estimator = Annotated[Any, estimators_of(FAMILIES, several=False)]
 Estimators = Annotated[Any, estimators_of(FAMILIES)]
 SeveralEstimators = Annotated[Any, estimators_of(FAMILIES, fewest=2)]
-_LARGEST = 1e30  # beyond, single precision has no numbers
+_LARGEST = 1e30  # single precision ends at 3e38
 _NARROW = 500  # columns times labels up to which Newton's method costs least
 _TO_STOP = 20  # rows of each label from which a part of them can say when to stop
 

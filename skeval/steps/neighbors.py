@@ -10,7 +10,7 @@ import numpy as np
 from skeval.core.context import Context, by_context, shared
 from skeval.steps.column_choice import ColumnChoice, column_key
 from skeval.steps.encoded_rows import encoded_matrix, gower_scale, is_gower, room
-from skeval.steps.samples import drawn_positions, named_seed, pooled_order
+from skeval.steps.samples import drawn_positions, named_seed, pooled_order, sample_size
 from skeval.utils.engines import LocalEngine, current_engine
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Index:
         if own is None:
             return distances, places
         is_own = places == own[:, None]
-        is_own[~is_own.any(axis=1), -1] = True  # more duplicates than neighbours asked for
+        is_own[~is_own.any(axis=1), -1] = True  # a row with many duplicates may not find itself
         shape = (len(queries), n_nearest - 1)
         return distances[~is_own].reshape(shape), places[~is_own].reshape(shape)
 
@@ -163,8 +163,8 @@ def nearest(
     """Return the k nearest reference rows of each query row; computed once a context."""
     # a sample of all rows is no sample: equal requests must be one memo entry
     columns = column_key(context.schema, columns)
-    n_query = None if query == reference else _fewer(context, query, n_query)
-    n_reference = _fewer(context, reference, n_reference)
+    n_query = None if query == reference else sample_size(context, query, n_query)
+    n_reference = sample_size(context, reference, n_reference)
     seed = 0 if n_query is None and n_reference is None else seed
     # the second neighbour costs a fifth more, a second pass would cost as much again
     n_rows = context.n_rows(reference) if n_reference is None else n_reference
@@ -172,10 +172,6 @@ def nearest(
     samples = (n_query, n_reference, seed)
     distances, indices = _nearest(context, query, reference, k_nearest, space, columns, *samples)
     return distances[:, :k], indices[:, :k]
-
-
-def _fewer(context: Context, role: str, n_drawn: int | None) -> int | None:
-    return None if n_drawn is None or n_drawn >= context.n_rows(role) else n_drawn
 
 
 @shared

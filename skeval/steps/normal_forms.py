@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 
 Form = Literal["email", "phone", "name", "code"]
-MIN_LENGTH = 7  # of a code that is searched for inside cells
-_MIN_MATCHING = 0.8  # of the values of a column that have the form of the column
+MIN_LENGTH = 7  # shorter codes are not searched for inside cells
+_MIN_MATCHING = 0.8  # fraction of the values of a column
 _MAX_READ = 2_000  # values that show the form of a column
-_MAX_DIGITS = 9  # of a phone number: country codes and a leading zero do not matter
-_MIN_PRINTABLE = 0.95  # of the characters of a decoded text
+_MAX_DIGITS = 9  # country codes and a leading zero do not matter
+_MIN_PRINTABLE = 0.95  # fraction of the characters of a decoded text
 _EMAIL = re.compile(r"[^\s@<>,;:\"'()]+@[^\s@<>,;:\"'()]+")
 _PHONE = re.compile(r"\s*\+?[\d\s().\-/]{7,}")
 _PHONE_DIGITS = (7, 13)

@@ -235,14 +235,12 @@ def matrices(
 
 
 @shared
-def pair_similarities(
-    context: Context, names: tuple[str, ...], binning: Binning, nan: str = "own"
-) -> np.ndarray:
+def pair_similarities(context: Context, names: tuple[str, ...], binning: Binning) -> np.ndarray:
     """Return the similarity of each pair of columns, in order, without its ceiling."""
     train, synthetic = (joint_tables(context, role, names, binning) for role in ROLES)
     rows = []
     for i in range(len(names) - 1):
-        p, q = (tables.block(i, nan) for tables in (train, synthetic))
+        p, q = (tables.block(i) for tables in (train, synthetic))
         rows.append(_similarities(p, q, train.starts(i), _sizes(p, q, train.starts(i))))
     return np.concatenate(rows)
 

@@ -117,9 +117,9 @@ def relabelled_nearest(
     # First under the actual labels, then under blocks of random ones. A table of more than
     # 2,000 synthetic rows is sampled.
     settings = (context, space, columns, seed)
-    yield _of_places(settings, actual_labels(context)[:, None], _places(*settings, None))
+    yield _nearest_at_places(settings, actual_labels(context)[:, None], _places(*settings, None))
     for block, labels in enumerate(relabellings(context, n_permutations, seed)):
-        yield _of_places(settings, labels, _places(*settings, block))
+        yield _nearest_at_places(settings, labels, _places(*settings, block))
 
 
 @shared
@@ -149,7 +149,7 @@ def _places(
     return np.stack([first_two[:, of_train], first_two[:, of_train ^ whole]])
 
 
-def _of_places(settings: Any, labels: np.ndarray, places: np.ndarray) -> RelabelledNearest:
+def _nearest_at_places(settings: Any, labels: np.ndarray, places: np.ndarray) -> RelabelledNearest:
     distances, rows = nearest_real(*settings)
     at = np.minimum(places[..., : labels.shape[1]], rows.shape[1]).transpose(3, 0, 2, 1)
     lists = np.arange(len(rows))

@@ -21,14 +21,14 @@ class Relations(NamedTuple):
     error: float
 
 
-def drawn_apart(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def draw_columns_apart(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return as many rows, of which each cell is drawn from its column by itself."""
     n_rows = len(rows)
-    # with repeats: where each column has equal shares in both tables, no first split gains anything
+    # drawn with repeats: if all columns had equal shares in both tables, no first split would gain
     return np.column_stack([column[rng.integers(n_rows, size=n_rows)] for column in rows.T])
 
 
-def shuffled_apart(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def shuffle_columns_apart(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return rows whose columns were shuffled one by one: each column keeps its shares."""
     return np.column_stack([rng.permutation(column) for column in rows.T])
 
@@ -60,10 +60,10 @@ def learned_relations(
     models, areas = [], []
     for k in range(n_folds):
         seen, unseen = rows[fold != k], rows[fold == k]
-        both = np.concatenate([drawn_apart(seen, rng), seen])
+        both = np.concatenate([draw_columns_apart(seen, rng), seen])
         model = learn(estimator, both, np.repeat([0, 1], len(seen)), nominal, seed)
         models.append(model)
-        apart = shuffled_apart(unseen, rng)
+        apart = shuffle_columns_apart(unseen, rng)
         areas.append(area_and_error(model.scores(unseen), model.scores(apart)))
     area, error = np.array(areas).T
     return Relations(tuple(models), float(area.mean()), float(np.sqrt((error**2).sum()) / n_folds))
@@ -76,7 +76,7 @@ def apart_scores(
     """Return what each classifier of train makes of synthetic rows, and of them shuffled apart."""
     relations = learned_relations(context, estimator, n_folds, columns, max_rows, seed)
     rows = related_rows(context, "synthetic", columns, max_rows, seed)
-    apart = shuffled_apart(rows, np.random.default_rng(named_seed("apart", seed)))
+    apart = shuffle_columns_apart(rows, np.random.default_rng(named_seed("apart", seed)))
     both = np.concatenate([rows, apart])
     return np.array([model.scores(both).reshape(2, -1) for model in relations.models])
 

@@ -33,6 +33,11 @@ def sample_positions(n_rows: int, n_drawn: int | None, seed: int) -> np.ndarray:
     return np.sort(np.random.default_rng(seed).choice(n_rows, n_drawn, replace=False))
 
 
+def sample_size(context: Context, role: str, max_rows: int | None) -> int | None:
+    """Return the size of a role's sample; None where all rows are looked at."""
+    return None if max_rows is None or max_rows >= context.n_rows(role) else max_rows
+
+
 @shared
 def content_order(context: Context, role: str) -> np.ndarray:
     """Return the positions of a role's rows in an order that goes by what they hold."""
@@ -86,16 +91,15 @@ def drawn_subsets(items: Sequence[T], k: int, n_subsets: int | None, seed: int) 
 
 
 @shared
-def holdout_in_place(context: Context, n_rows: int, seed: int = 0) -> Context:
+def holdout_in_place(context: Context, n_rows: int) -> Context:
     """Return a context in which `n_rows` of the holdout are the synthetic rows."""
-    return replace_role(context, "holdout", drawn_positions(context, "holdout", n_rows, seed))
+    return replace_role(context, "holdout", drawn_positions(context, "holdout", n_rows, 0))
 
 
 @shared
-def synthetic_sample(context: Context, n_rows: int, seed: int = 0) -> Context:
+def synthetic_sample(context: Context, n_rows: int) -> Context:
     """Return a context with `n_rows` of the synthetic rows."""
-    positions = drawn_positions(context, "synthetic", n_rows, seed)
-    return replace_role(context, "synthetic", positions)
+    return replace_role(context, "synthetic", drawn_positions(context, "synthetic", n_rows, 0))
 
 
 def replace_role(context: Context, role: str, positions: np.ndarray) -> Context:
@@ -107,7 +111,7 @@ def replace_role(context: Context, role: str, positions: np.ndarray) -> Context:
 
 
 @shared
-def permuted_in_place(context: Context, n_rows: int, seed: int = 0) -> Context:
+def permuted_in_place(context: Context, n_rows: int) -> Context:
     """Return a context in which rows without association are the synthetic ones."""
     # Each column holds the values of train in an order of its own: the marginals are those of
     # train (exactly so where `n_rows` is a multiple of its rows), and no column tells of
@@ -116,7 +120,7 @@ def permuted_in_place(context: Context, n_rows: int, seed: int = 0) -> Context:
     columns = {}
     for name in train.columns:
         # by name and content, not by position: the order of columns and rows means nothing
-        rng = np.random.default_rng([seed, zlib.crc32(str(name).encode())])
+        rng = np.random.default_rng([0, zlib.crc32(str(name).encode())])
         n_times = -(-n_rows // len(train))
         order = np.concatenate([rng.permutation(places) for _ in range(n_times)])[:n_rows]
         columns[name] = train[name].take(order).array

@@ -15,7 +15,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.steps.problem import Problem
 from skeval.utils.parameters import Legal, one_of
 
-# what the details of each kind of task report; the first is its score by default
+# the scores that details report for each kind of task, the default first
 _REPORTED = {
     "binary": "roc_auc average_precision balanced_accuracy accuracy f1 log_loss brier",
     "multiclass": "roc_auc balanced_accuracy accuracy f1 log_loss",
@@ -81,12 +81,14 @@ def get_score(scoring: str) -> Score:
     def weighted_scores(
         truth: Array, predictions: Predictions, weights: Array, positive: int | None
     ) -> Array:
-        return np.array([_by_scorer(scoring, truth, predictions, w, positive) for w in weights])
+        return np.array(
+            [_score_by_scorer(scoring, truth, predictions, w, positive) for w in weights]
+        )
 
     return Score(weighted_scores, True, (-np.inf, np.inf), "labels")
 
 
-def _by_scorer(
+def _score_by_scorer(
     scoring: str, truth: Array, predictions: Predictions, counts: Array, positive: int | None
 ) -> float:
     """Return the score of rows, each taken as often as counted; nan if the scorer refuses them."""
@@ -102,7 +104,7 @@ def _by_scorer(
         truth = (truth == positive) * 1
     try:
         return float(get_scorer(scoring)(recorded, rows[:, None], truth[rows]))
-    except ValueError:  # as where all rows have one label
+    except ValueError:  # for example, all rows have one label
         return float("nan")
 
 
@@ -177,7 +179,7 @@ def _brier_losses(truth: Array, predictions: Predictions, positive: int | None) 
     return losses
 
 
-def _by_label(kind: str) -> Weighted:
+def _score_by_label(kind: str) -> Weighted:
     """Return a score of each label's hits: of the positive label, or the mean over labels."""
 
     def weighted_scores(
@@ -245,7 +247,8 @@ def _roc_area(is_positive: Array, scores: Array, weights: Array) -> Array:
 def _precision_area(is_positive: Array, scores: Array, weights: Array) -> Array:
     """Return the mean of precision over the recalls gained, from high scores to low."""
     order = np.argsort(scores, kind="stable")
-    first = np.flatnonzero(np.diff(scores[order], prepend=-np.inf) != 0)  # of each distinct score
+    # the first row with each distinct score
+    first = np.flatnonzero(np.diff(scores[order], prepend=-np.inf) != 0)
     first[:1] = 0
     ordered, positive = weights[:, order].astype(np.float64), is_positive[order]
     up, down = (
@@ -270,10 +273,10 @@ _mse = _mean_of(lambda truth, predictions, _: (truth - predictions.values) ** 2)
 _mae = _mean_of(lambda truth, predictions, _: np.abs(truth - predictions.values))
 SCORES: dict[str, Score] = {
     "accuracy": Score(_accuracy, True, _SHARE, "labels"),
-    "balanced_accuracy": Score(_by_label("balanced_accuracy"), True, _SHARE, "labels"),
-    "precision": Score(_by_label("precision"), True, _SHARE, "labels"),
-    "recall": Score(_by_label("recall"), True, _SHARE, "labels"),
-    "f1": Score(_by_label("f1"), True, _SHARE, "labels"),
+    "balanced_accuracy": Score(_score_by_label("balanced_accuracy"), True, _SHARE, "labels"),
+    "precision": Score(_score_by_label("precision"), True, _SHARE, "labels"),
+    "recall": Score(_score_by_label("recall"), True, _SHARE, "labels"),
+    "f1": Score(_score_by_label("f1"), True, _SHARE, "labels"),
     "roc_auc": Score(_one_against_rest(_roc_area), True, _SHARE, "labels"),
     "average_precision": Score(_one_against_rest(_precision_area), True, _SHARE, "labels"),
     "log_loss": Score(_mean_of(_log_losses), False, _LOSS, "labels"),

@@ -27,18 +27,18 @@ from skeval.steps.normal_forms import (
 _AT_ONCE = 2**21  # characters that are searched at once
 _MAX_LENGTHS = 24  # different lengths of codes, the most frequent first
 _BASE, _SEED = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
-_END = "\n"  # of a cell
+_END = "\n"  # separates cells
 _WORDS = re.compile(r"[^\W\d_]{2,}|\n")
 # one letter and one word, in either order, as a whole cell or between other signs
 _ABBREVIATED = re.compile(
     r"(?<![\w.])(?:([^\W\d_])(?:\.\s?|\s)([^\W\d_]{2,})|([^\W\d_]{2,}),?\s([^\W\d_]))(?!\w)"
 )
-_MIN_LETTERS = 8  # of an e-mail address that is compared by its sorted letters
+_MIN_LETTERS = 8  # shorter addresses are not compared by their sorted letters
 _TOKENS = re.compile(r"\d+|[^\W\d_]+")
-MIN_CELLS = 5  # of a row that one cell contains
-_MIN_SHARE = 0.8  # of the cells of that row
+MIN_CELLS = 5  # fewer cells of a row in one cell are not a copy
+_MIN_SHARE = 0.8  # fraction of the cells of that row
 _RAREST = 3  # tokens by which a row is looked up
-_MAX_ROWS = 50  # that have a token by which rows are looked up
+_MAX_ROWS = 50  # a token of more rows does not identify a row
 
 
 class Texts:

@@ -16,6 +16,7 @@ from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.stats.intervals import to_its_error
 from skeval.stats.joint_classes import joint_classes
 from skeval.stats.rounded_ends import rounded_ends
+from skeval.steps.aggregates import kind_of_values
 from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.foreign_keys import subject_positions
 from skeval.steps.samples import named_seed
@@ -24,8 +25,8 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import Kind
 from skeval.utils.formatting import format_count
 
-MIN_SEQUENCES = 10  # behind a number that is drawn, lest it tell of a few
-_MAX_POINTS = 40  # of a line over time
+MIN_SEQUENCES = 10  # a number that is drawn describes no smaller group
+_MAX_POINTS = 40  # points of a line over time
 _LINES = ("mean", "low", "high")
 
 
@@ -208,7 +209,7 @@ def order_warnings(
     return tuple(MetricWarning(text) for text in said)
 
 
-def by_sequence(own: Sequences, values: np.ndarray, statistic: str) -> np.ndarray:
+def statistic_by_sequence(own: Sequences, values: np.ndarray, statistic: str) -> np.ndarray:
     """Return mean, median, std, min or max of the present values of each sequence, or nan."""
     if not len(own):
         return np.empty(0)
@@ -233,22 +234,22 @@ def sequence_features(
         rows = context[role][table][name]
         nominal = isinstance(rows.dtype, pd.CategoricalDtype)
         if nominal:
-            found = dict(_of_categories(own, values))
+            found = dict(_features_of_categories(own, values))
             for what, places in (("first", own.offsets[:-1]), ("last", own.offsets[1:] - 1)):
                 found[what] = rows.iloc[own.order[places]].array
         else:
-            found = dict(_of_numbers(own, values))
+            found = dict(_features_of_numbers(own, values))
         features |= {f"{name} {what}": of_each for what, of_each in found.items()}
     return pd.DataFrame(features)
 
 
-def _of_numbers(own: Sequences, values: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+def _features_of_numbers(own: Sequences, values: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     values = np.where(np.isfinite(values), values, np.nan)
     yield "first", values[own.offsets[:-1]]
     yield "last", values[own.offsets[1:] - 1]
-    mean = by_sequence(own, values, "mean")
+    mean = statistic_by_sequence(own, values, "mean")
     yield "mean", mean
-    yield "std", by_sequence(own, values, "std")
+    yield "std", statistic_by_sequence(own, values, "std")
     firsts, n = own.pairs(), len(own)
     owners, changes = own.owners[firsts], values[firsts + 1] - values[firsts]
     yield "mean difference", _means(changes, owners, n)
@@ -261,7 +262,7 @@ def _of_numbers(own: Sequences, values: np.ndarray) -> Iterator[tuple[str, np.nd
     yield "lag-1 autocorrelation", np.where(spread > 1e-20 * scale, share, np.nan)
 
 
-def _of_categories(own: Sequences, codes: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+def _features_of_categories(own: Sequences, codes: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     n, n_codes = len(own), int(np.nanmax(codes, initial=-1.0)) + 2
     cells = np.where(np.isnan(codes), n_codes - 1, codes).astype(np.int64)
     distinct = np.unique(own.owners * n_codes + cells) // n_codes
@@ -283,16 +284,12 @@ def _means(values: np.ndarray, owners: np.ndarray, n: int) -> np.ndarray:
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
-def of_one_table(frames: Mapping[str, pd.DataFrame]) -> Context:
+def context_of_features(frames: Mapping[str, pd.DataFrame]) -> Context:
     """Return the context of frames made of sequences, a row each, by role.
 
     Categories and dates stay what they are, all else are numbers.
     """
-    kinds: dict[str, Kind] = {}
-    for name, column in frames["train"].items():
-        nominal = isinstance(column.dtype, pd.CategoricalDtype)
-        number: Kind = "datetime" if column.dtype.kind == "M" else "continuous"
-        kinds[str(name)] = "categorical" if nominal else number
+    kinds = {str(name): kind_of_values(column) for name, column in frames["train"].items()}
     context = Context.of(frames["train"], frames.get("holdout"), schema=kinds)
     return context.with_synthetic(frames["synthetic"])
 
@@ -320,7 +317,7 @@ def feature_context(
             features = sequence_features(context, role, table, columns)
             kept = one_of_each_unit(context, role, table, seed)
             frames[role] = features.iloc[kept].reset_index(drop=True)
-    return of_one_table(frames) if all(map(len, frames.values())) else None
+    return context_of_features(frames) if all(map(len, frames.values())) else None
 
 
 @shared
@@ -330,7 +327,7 @@ def lines(
     """Return mean and quartiles of a numeric column along its sequences."""
     own, values = sequences(context, role, table), sequence_values(context, role, table, column)
     if by == "position":
-        # in the order of positions, the first forty of which are drawn
+        # the first forty positions are drawn
         at, centres = own.ranks, np.arange(_MAX_POINTS) + 1.0
     else:
         times, reference = own.times, sequences(context, "train", table).times

@@ -23,7 +23,7 @@ from skeval.tables.preprocessing import NUMERIC
 _ROLES = ("train", "holdout", "synthetic")
 _MAX_NAMED = 5
 _MAX_UNCHANGED = 3
-_CHANCE = CHANCE / 2  # of each of the two signs that the holdout was used
+_CHANCE = CHANCE / 2  # two signs show that the holdout was used
 _COPIED = 0.01  # fraction of holdout rows that are as near to train as rows that count as copied
 _USED = (
     "The generator may have used the holdout: values that occur once in the holdout occur in the "

@@ -23,7 +23,7 @@ from skeval.tables.relational_schema import RelationalSchema
 _REAL = ("train", "holdout")
 _ROLES = (*_REAL, "synthetic")
 _PARTED = 0.01
-RowLimit = int | None | tuple[int | None, ...]  # of each role alike, or of each in this order
+RowLimit = int | None | tuple[int | None, ...]  # one for all roles, or one for each
 
 
 def owners(relations: RelationalSchema, table: str) -> list[str]:
@@ -63,7 +63,7 @@ def _limit_rows(
     context: RelationalContext, table: str, limits: tuple[tuple[str, int | None], ...], seed: int
 ) -> Context:
     own = context.table(table)  # its roles are named: real tables alone are another context
-    return rows_taken(
+    return take_rows(
         own,
         {
             role: np.arange(own.n_rows(role))
@@ -94,7 +94,7 @@ def one_row_each(
             rows[role] = one_of_each(whose, rng.permutation(content_order(own, role)))
     most = limits_of(max_rows)["synthetic"] or own.n_rows("synthetic")
     seed = named_seed("synthetic", seed)
-    return rows_taken(own, {**rows, "synthetic": drawn_positions(own, "synthetic", most, seed)})
+    return take_rows(own, {**rows, "synthetic": drawn_positions(own, "synthetic", most, seed)})
 
 
 @shared
@@ -119,7 +119,7 @@ def one_of_each(groups: np.ndarray, order: np.ndarray) -> np.ndarray:
     return np.sort(order[np.unique(groups[order], return_index=True)[1]])
 
 
-def rows_taken(context: Context, rows: dict[str, np.ndarray]) -> Context:
+def take_rows(context: Context, rows: dict[str, np.ndarray]) -> Context:
     """Return the context of these rows of each role that is named; others are left out."""
     tables: dict[str, pd.DataFrame] = {}
     given: dict[str, pd.DataFrame] = {}
@@ -233,8 +233,8 @@ def _value_codes(
     values = [numbers(column.to_frame()).ravel() for column in cells]
     if n_bins is None:
         return pd.factorize(digits_kept(np.concatenate(values)))[0]
-    # of both real tables: cells of train alone would hold as many train values each, and of others
-    # more or fewer, which looks like a leak
+    # cells are those of both real tables: cells of train alone would contain equal numbers of train
+    # values, but not of others, which looks like a leak
     real = np.concatenate([own for role, own in zip(roles, values, strict=True) if role in _REAL])
     known = real[~np.isnan(real)]
     levels = np.arange(1, n_bins) / n_bins

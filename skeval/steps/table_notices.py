@@ -15,8 +15,8 @@ from skeval.exceptions import (
 )
 from skeval.utils.formatting import percent
 
-_MAX_NAMES = 20  # that a warning lists
-UNEQUAL = 10  # times as many rows, beyond which sizes are warned of
+_MAX_NAMES = 20  # a warning lists no more names
+UNEQUAL = 10  # a larger ratio of the numbers of rows leads to a warning
 _REPEATED = 0.05  # share of train rows that equal another, from which on it is spoken of
 _CONSTANT = (
     "One value or none in train, of which nothing can be measured: {names}. Leave such columns "

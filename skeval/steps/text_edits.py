@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
 
 from skeval.core.context import Context, shared
 from skeval.neighbors.encoding import run_chunks
@@ -16,15 +18,15 @@ from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.member_rows import WIDE, nominal_features, plain_rows
 from skeval.steps.samples import named_seed, sample_positions
 
-_MAX_DIGITS = 6  # of a column's largest number
-_EXACT = 1e15  # beyond, a number has no digits left for its unit
-_FIRST_SIGN = 0xF0000  # of the characters that no text has: one for each level
+_MAX_DIGITS = 6  # the largest number of a column is written with these
+_EXACT = 1e15  # larger numbers have no digit for their unit
+_FIRST_SIGN = 0xF0000  # private characters, one for each level
 _MAX_SIGNS = 0x20000
 _END, _MISSING = ",", "?"
-_MARKS = b"0123456789.-+einf?"  # all characters of numbers
 _WORD = 64  # characters that are compared at once
 _MAX_STEPS = 2**34  # comparisons of a character with a word
 _AT_A_TIME = 128  # queries, of about the same length
+_PAIRS = 2**21  # of rows that are compared cell by cell at once
 _NO_CHARACTER = 2**32 - 1
 MAX_TEXTS = 10_000
 
@@ -59,12 +61,15 @@ def _least_edits_of_cells(
     context: Context, rows: dict[str, np.ndarray], space: Any, columns: ColumnChoice, seed: int
 ) -> list[np.ndarray]:
     """Return the least sum of edits of cells, as `least_edits` does of whole rows."""
-    queries = [_cells(context, role, space, columns).take(places) for role, places in rows.items()]
     cells = _cells(context, "synthetic", space, columns)
-    n_compared = affordable(sum(map(len, rows.values())), cells.longest, n_words=1)
+    longest = max(len("".join(row)) for row in cells)
+    n_compared = affordable(sum(map(len, rows.values())), longest, n_words=1)
     distinct = _distinct(plain_rows(context, "synthetic", space, columns))
     kept = sample_positions(distinct.size, n_compared, named_seed("texts", seed))
-    return [nearest_edits_of_cells(own, cells.take(distinct[kept])) for own in queries]
+    return [
+        nearest_edits_of_cells(_cells(context, role, space, columns)[places], cells[distinct[kept]])
+        for role, places in rows.items()
+    ]
 
 
 def _distinct(rows: np.ndarray) -> np.ndarray:
@@ -74,9 +79,9 @@ def _distinct(rows: np.ndarray) -> np.ndarray:
 
 
 @shared
-def _cells(context: Context, role: str, space: Any, columns: ColumnChoice) -> Cells:
+def _cells(context: Context, role: str, space: Any, columns: ColumnChoice) -> np.ndarray:
     decimals = _decimals_of_real(context, space, columns)
-    return cells_of(plain_rows(context, role, space, columns), decimals)
+    return cells_as_text(plain_rows(context, role, space, columns), decimals)
 
 
 def affordable(n_queries: int, length: int, n_words: int | None = None) -> int:
@@ -106,14 +111,18 @@ def _decimals(values: np.ndarray) -> int:
 
 
 def rows_as_text(rows: np.ndarray, decimals: Sequence[int | None]) -> list[str]:
-    """Write each row as a text."""
-    # Numbers are written in digits and end with a comma. A level is one character, however
-    # long its name is, and so is a missing number.
-    cells = [
-        _signs(column) if places is None else _digits(column, places)
-        for column, places in zip(rows.T, decimals, strict=True)
-    ]
-    return ["".join(row) for row in zip(*cells, strict=True)] if cells else [""] * len(rows)
+    """Write each row as a text, in which numbers end with a comma."""
+    cells = cells_as_text(rows, decimals)
+    cells[:, [places is not None for places in decimals]] += _END
+    return ["".join(row) for row in cells]
+
+
+def cells_as_text(rows: np.ndarray, decimals: Sequence[int | None]) -> np.ndarray:
+    """Write each cell as a text: numbers in digits, levels and missing numbers as a character."""
+    cells = np.empty(rows.shape, dtype=object)
+    for column, (values, places) in enumerate(zip(rows.T, decimals, strict=True)):
+        cells[:, column] = _signs(values) if places is None else _digits(values, places)
+    return cells
 
 
 def _signs(codes: np.ndarray) -> list[str]:
@@ -124,12 +133,10 @@ def _signs(codes: np.ndarray) -> list[str]:
 
 def _digits(values: np.ndarray, decimals: int) -> list[str]:
     whole = f".{decimals}f"
-    with np.errstate(over="ignore"):  # of synthetic values near the largest float
+    with np.errstate(over="ignore"):  # synthetic values may be near the largest float
         rounded = (np.round(values, decimals) + 0.0).tolist()  # no negative zero
     return [
-        _MISSING + _END
-        if value != value
-        else format(value, whole if abs(value) < _EXACT else ".15g") + _END
+        _MISSING if value != value else format(value, whole if abs(value) < _EXACT else ".15g")
         for value in rounded
     ]
 
@@ -150,15 +157,10 @@ def nearest_edits(queries: Sequence[str], texts: Sequence[str]) -> np.ndarray:
     by_length = np.argsort(np.diff(starts), kind="stable")
     least = np.empty(len(queries))
     compare = partial(fewest_edits, signs, starts, known.size - 1, place, their_ends)
-    least[by_length] = _in_turn(compare, by_length)
+    n_chunks = -(-by_length.size // _AT_A_TIME)
+    parts = run_chunks(compare, by_length, n_jobs=None, tile=_AT_A_TIME, n_chunks=n_chunks)
+    least[by_length] = np.concatenate(parts)
     return least
-
-
-def _in_turn(compare: Callable[..., np.ndarray], queries: np.ndarray) -> np.ndarray:
-    """Return what a kernel finds for each query, some of them at a time."""
-    n_chunks = -(-queries.size // _AT_A_TIME)
-    parts = run_chunks(compare, queries, n_jobs=None, tile=_AT_A_TIME, n_chunks=n_chunks)
-    return np.concatenate(parts)
 
 
 def _characters(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -167,53 +169,15 @@ def _characters(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     return np.frombuffer(joined, dtype="<u4"), np.cumsum([len(text) for text in texts])
 
 
-@dataclass(frozen=True)
-class Cells:
-    """The cells of rows, each written as a text by itself; codes are one character."""
-
-    marks: np.ndarray
-    lengths: np.ndarray
-    codes: np.ndarray
-
-    @property
-    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Marks, lengths and codes."""
-        return self.marks, self.lengths, self.codes
-
-    @property
-    def longest(self) -> int:
-        """Characters of the longest row."""
-        return int(self.lengths.sum(axis=1).max(initial=0)) + self.codes.shape[1]
-
-    def take(self, places: np.ndarray) -> Cells:
-        """Return the cells of some rows."""
-        return Cells(*(part[places] for part in self.parts))
-
-
-def cells_of(rows: np.ndarray, decimals: Sequence[int | None]) -> Cells:
-    """Write each cell as a text."""
-    from skeval.neighbors.text_kernels import MAX_MARKS
-
-    codes = [column for column, places in zip(rows.T, decimals, strict=True) if places is None]
-    texts = [
-        np.array(_digits(column, places), dtype=f"S{MAX_MARKS}")
-        for column, places in zip(rows.T, decimals, strict=True)
-        if places is not None
-    ]
-    number = np.zeros(256, dtype=np.uint8)
-    number[np.frombuffer(_MARKS, dtype=np.uint8)] = np.arange(len(_MARKS))
-    written_cells = np.array(texts, dtype=f"S{MAX_MARKS}").reshape(-1, len(rows)).T
-    lengths = np.char.str_len(written_cells) - len(_END)
-    marks = np.ascontiguousarray(written_cells).view(np.uint8).reshape(*lengths.shape, MAX_MARKS)
-    own = np.nan_to_num(np.array(codes).reshape(-1, len(rows)).T, nan=-1.0).astype(np.int32)
-    return Cells(number[marks[:, :, : lengths.max(initial=1)]], lengths, own)
-
-
-def nearest_edits_of_cells(queries: Cells, others: Cells) -> np.ndarray:
+def nearest_edits_of_cells(queries: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Get for each query the fewest edits, summed over cells, that make one of the others of it."""
-    if not len(queries.codes):
-        return np.empty(0)
-    from skeval.neighbors.text_kernels import fewest_edits_of_cells
-
-    compare = partial(fewest_edits_of_cells, *queries.parts, *others.parts, len(_MARKS))
-    return _in_turn(compare, np.arange(len(queries.codes))).astype(np.float64)
+    least = np.empty(len(queries))
+    columns = [pd.factorize(column) for column in others.T]
+    for part in np.array_split(np.arange(len(queries)), len(queries) * len(others) // _PAIRS + 1):
+        edits = np.zeros((part.size, len(others)), dtype=np.int32)
+        for column, (theirs, their_texts) in zip(queries[part].T, columns, strict=True):
+            own, texts = pd.factorize(column)
+            distances = cdist(texts, their_texts, scorer=Levenshtein.distance, dtype=np.int8)
+            edits += distances[own][:, theirs]
+        least[part] = edits.min(axis=1)
+    return least

@@ -13,10 +13,10 @@ from skeval.exceptions import InvalidParameterError
 from skeval.tables.preprocessing import OneHot, Ranks
 from skeval.tables.transformers import fitted_transformer
 
-_MAX_WORDS, _MIN_TEXTS = 1000, 2  # with a feature of their own, and texts that have them
+_MAX_WORDS, _MIN_TEXTS = 1000, 2  # words that are features occur in at least two texts
 _MAX_INDEXED = np.iinfo(np.int32).max
 Features = Any  # ndarray, or csr_array
-_DENSE_BYTES = 2**30  # that features of texts may take, where a classifier reads no sparse ones
+_DENSE_BYTES = 2**30  # limit for classifiers that do not read sparse features
 
 
 class TextEncoder(Protocol):

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from skeval.core.context import Context, shared
-from skeval.steps.balls import sample_size
 from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.encoded_rows import OfTrain, encoded_matrix, preprocessor
 from skeval.steps.neighbors import rows_of
-from skeval.steps.samples import drawn_positions, named_seed
+from skeval.steps.samples import drawn_positions, named_seed, sample_size
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 
 _FAR = 1e6  # standard deviations; squares of larger numbers swamp all others

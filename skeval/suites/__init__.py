@@ -1,4 +1,4 @@
-"""Suites of metrics: ready ones, reports, several draws, and suites that are saved."""
+"""Suites of metrics: ready ones, reports, and several draws of one generator."""
 
 import lazy_loader
 

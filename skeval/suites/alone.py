@@ -48,7 +48,7 @@ _WHAT = {
     "format_adherence": "pattern",
     "rule_adherence": "rule, and no column that is required",
 }
-# of the stand-in, what a metric says next to the share of the synthetic rows
+# details that describe the stand-in and not the synthetic rows
 _OF_TRAIN = ("train", "rules")
 _WARN_OF_TRAIN = ("key_uniqueness", "format_adherence", "rule_adherence")
 
@@ -105,7 +105,7 @@ def evaluate_alone(
     'it compares with real rows, or statistics of them, and there are none.'
     """
     stated, frame = StatedTable.from_schema(schema), as_frame(synthetic, "synthetic")
-    suite = _suite_of(stated, frame)
+    suite = _stand_in_suite(stated, frame)
     with warnings.catch_warnings():  # some are of the stand-in; those of results are given below
         warnings.simplefilter("ignore", MetricWarning)
         result = _without_stand_in(suite.evaluate(frame, progress=progress, date=date))
@@ -114,7 +114,7 @@ def evaluate_alone(
     return result
 
 
-def _suite_of(stated: StatedTable, synthetic: pd.DataFrame) -> MetricSuite:
+def _stand_in_suite(stated: StatedTable, synthetic: pd.DataFrame) -> MetricSuite:
     """Return a suite whose real table is a stand-in that no value of a result comes from."""
     own = metrics_of(stated)
     may_be = {"text"} if stated.schema.columns("text") else set()
@@ -175,9 +175,9 @@ def _stand_in(stated: StatedTable, synthetic: pd.DataFrame) -> Context:
     required = stated.columns_that_are("required")
     canonical, given = {}, {}
     for name, kind in kinds.items():
-        cells = _column(kind, stated.of_all("enum").get(name), name not in required)
+        cells = _stand_in_column(kind, stated.of_all("enum").get(name), name not in required)
         canonical[name] = given[name] = cells
-        if kind != "continuous" and name in synthetic:  # of any type but for numbers
+        if kind != "continuous" and name in synthetic:  # only the types of numbers are fixed
             given[name] = _empty_as(kind_of_type(synthetic[name]))
     levels = {
         n: list(canonical[n].cat.categories)
@@ -190,7 +190,7 @@ def _stand_in(stated: StatedTable, synthetic: pd.DataFrame) -> Context:
         levels=levels,
         given={"train": pd.DataFrame(given)},
     )
-    context.notices = tuple(MetricWarning(text) for text in (_SAID, *_not_held(stated)))
+    context.notices = tuple(MetricWarning(text) for text in (_SAID, *_unchecked_statements(stated)))
     return context
 
 
@@ -210,7 +210,7 @@ _TYPES = {
 }
 
 
-def _column(kind: str, levels: list[Any] | None, nullable: bool) -> pd.Series:
+def _stand_in_column(kind: str, levels: list[Any] | None, nullable: bool) -> pd.Series:
     """Return three cells: the ends of what a kind may hold, and a missing one if it may be."""
     if kind == "continuous":
         return pd.Series([_LOW, _HIGH, np.nan if nullable else _HIGH])
@@ -225,7 +225,7 @@ def _column(kind: str, levels: list[Any] | None, nullable: bool) -> pd.Series:
     return pd.Series([None] * _N_ROWS, dtype=object)
 
 
-def _not_held(stated: StatedTable) -> list[str]:
+def _unchecked_statements(stated: StatedTable) -> list[str]:
     named = ", ".join(stated.not_held)
     return [f"Nothing is held against what the schema states besides: {named}."] if named else []
 
@@ -238,7 +238,7 @@ def _check_primary_key(stated: StatedTable) -> None:
 
 def _without_stand_in(result: SuiteResult) -> SuiteResult:
     """Return results without what metrics say of the substitute for train."""
-    kept = {name: _of_synthetic(name, one) for name, one in result.items()}
+    kept = {name: _drop_stand_in(name, one) for name, one in result.items()}
     provenance = result.provenance
     if provenance is not None:
         inputs = tuple(one for one in provenance.inputs if one.role == "synthetic")
@@ -248,7 +248,7 @@ def _without_stand_in(result: SuiteResult) -> SuiteResult:
     return SuiteResult(kept, sizes=sizes, notices=result.notices, provenance=provenance)
 
 
-def _of_synthetic(name: str, result: Result) -> Result:
+def _drop_stand_in(name: str, result: Result) -> Result:
     details = {key: part for key, part in result.details.items() if key not in _OF_TRAIN}
     said = () if name in _WARN_OF_TRAIN else result.warnings
     return replace(result, details=details, warnings=said)

@@ -18,7 +18,7 @@ from skeval.suites.suite import MetricSuite
 from skeval.utils.formatting import as_float
 from skeval.utils.parameters import OpenFraction, check_parameters, legal_sets
 
-_ESTIMATES = ("coefficients", "means")  # where metrics state estimates of both tables
+_ESTIMATES = ("coefficients", "means")  # keys of details that contain estimates of both tables
 Rule = Literal["partial", "full", "plug_in"]
 
 
@@ -88,7 +88,7 @@ def evaluate_draws(
         for name in ("value", "baseline")
     )
     n_draws, sd = values.notna().sum(axis=1), values.std(axis=1)
-    # of one draw there is no spread, and no interval
+    # a single draw has no spread and no interval
     reach = t.ppf(0.5 + confidence / 2, (n_draws - 1).where(n_draws > 1)) * sd / np.sqrt(n_draws)
     mean = values.mean(axis=1)
     least, most = np.array([bounds.get(name, (-np.inf, np.inf)) for name in mean.index]).T

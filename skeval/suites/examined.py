@@ -16,7 +16,7 @@ from skeval.steps.identifiers import identifier_columns
 from skeval.utils.formatting import names_in_words
 
 _MAX_NAMED = 4  # columns in a sentence: three, and the number of the others
-_MOSTLY = 0.5  # of the cells of a column, whose values occur once
+_MOSTLY = 0.5  # a larger fraction of values that occur once makes a column unique
 _FOREIGN = (
     "Synthetic codes in {names} are written as no real code is, so that a comparison says nothing. "
 )
@@ -58,7 +58,7 @@ def unexamined_columns(
 
 def _columns_of_metric(context: Context, metric: Metric) -> Iterator[str]:
     """Yield the columns that a metric of privacy examines, by its parameters."""
-    from skeval.privacy.copies import ExactMatchShare  # which takes long to import
+    from skeval.privacy.copies import ExactMatchShare  # the import takes long
 
     chosen = metric.get_params(deep=False).get("columns")
     reads_texts = "text" in metric.tags.needs

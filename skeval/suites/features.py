@@ -24,7 +24,7 @@ PUBLIC = (
 )
 _DCR = 'DCROverfittingProtection(ties="holdout", scale="reference", chance="half")'
 
-# of each source: names there, ours, which begins with a public name
+# by source, the names there and ours, which begins with a public name
 FEATURES: dict[str, dict[str, str]] = {
     "Aindo": {
         "output path": "report(train, holdout, synthetic, path)",

@@ -18,7 +18,7 @@ from skeval.utils.formatting import did_you_mean, format_count
 _REAL = ("train", "holdout")
 
 
-def with_groups(schema: Any, groups: str, columns: Iterable[Any] | None) -> Any:
+def add_groups_to_schema(schema: Any, groups: str, columns: Iterable[Any] | None) -> Any:
     """Return a schema in which the column of groups is an id, so that no metric compares it."""
     names = None if columns is None else list(map(str, columns))
     if names is not None and groups not in names:

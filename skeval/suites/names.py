@@ -14,7 +14,7 @@ from skeval.core.catalogue import METRIC_PACKAGES, metrics_of_package
 from skeval.suites.features import feature_of, plain
 from skeval.utils.formatting import title_of
 
-# of each source, class here: names there
+# by source, the class here and its names there
 ELSEWHERE: dict[str, dict[str, str]] = {
     "SDMetrics": {
         "AttributeInferenceRisk": "CategoricalKNN, CategoricalNB, CategoricalRF, CategoricalSVM, "
@@ -143,7 +143,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "TVComplement": "TVD",
     },
 }
-# what to begin with: question, class
+# the first questions of a user, and the class that answers each
 QUESTIONS = (
     ("Can it be loaded as the real table is?", "TableStructure"),
     ("Are its rows possible?", "RuleAdherence"),
@@ -173,9 +173,9 @@ class Names(NamedTuple):
 
     kind: str  # the class
     module: str
-    short: tuple[str, ...]  # in ready suites
+    short: tuple[str, ...]  # the names of results in presets
     title: str
-    elsewhere: dict[str, tuple[str, ...]]  # by source
+    elsewhere: dict[str, tuple[str, ...]]  # names by source
 
     def all(self) -> list[str]:
         """Return every name, the class first."""
@@ -221,17 +221,17 @@ def _proper_names() -> dict[str, str]:
 
 def proper_name(name: str) -> str | None:
     """Return the class or the short name that is meant, None if nothing is called so."""
-    table, last = table_of_names(), name.rpartition("/")[2]  # of "table/metric"
+    table, last = table_of_names(), name.rpartition("/")[2]  # several tables: "table/metric"
     for one in (name, last):
         if one in table or any(one in row.short for row in table.values()):
             return one
     return _proper_names().get(plain(name)) or _proper_names().get(plain(last))
 
 
-def nearest_names(name: str, n: int = 3) -> list[str]:
+def nearest_names(name: str) -> list[str]:
     """Return the names of any source that are written most like one."""
     written = {one.lower(): one for row in table_of_names().values() for one in row.all()[::-1]}
-    return [written[one] for one in difflib.get_close_matches(name.lower(), written, n=n)]
+    return [written[one] for one in difflib.get_close_matches(name.lower(), written)]
 
 
 def unknown_name(name: str) -> str:

@@ -47,7 +47,7 @@ def is_whole(release: Release | None) -> bool:
     return release is not None and release.population == WHOLE
 
 
-def of_population(
+def mark_meaningless_results(
     results: Mapping[str, Result], release: Release | None, *, has_holdout: bool
 ) -> tuple[dict[str, Result], tuple[WholePopulationWarning, ...]]:
     """Say of results what means nothing, where train is stated to be the whole population."""

@@ -220,12 +220,12 @@ def _screens() -> Named:
 
 def _quality() -> Named:
     return [
-        *of_property("column_shapes", column_shapes()),
-        *of_property("column_pair_trends", column_pair_trends()),
+        *name_by_property("column_shapes", column_shapes()),
+        *name_by_property("column_pair_trends", column_pair_trends()),
     ]
 
 
-def of_property(name: str, metrics: Named) -> Named:
+def name_by_property(name: str, metrics: Named) -> Named:
     """Return metrics as parts of a property."""
     return [(f"{name}/{part}", metric) for part, metric in metrics]
 
@@ -265,7 +265,7 @@ def _diagnostic() -> Named:
     import skeval.diagnostic as diagnostic
 
     return [
-        *of_property("data_validity", adherence()),
+        *name_by_property("data_validity", adherence()),
         ("data_validity/key_uniqueness", diagnostic.KeyUniqueness()),
         ("data_structure/table_structure", diagnostic.TableStructure()),
     ]
@@ -308,13 +308,3 @@ def singling_out() -> Named:
         (f"singling_out_{mode}", privacy.SinglingOutRisk(mode, reference="baseline"))
         for mode in modes
     ]
-
-
-def with_disclosure(
-    metrics: Named, known: Sequence[str] | None, sensitive: str | None, *, whole: bool
-) -> Named:
-    """Get the metrics of a preset, with those of persons: for a whole population, or as named."""
-    if not (whole or known):
-        return metrics
-    further = [*(singling_out() if whole else []), *disclosure(known, sensitive)]
-    return list({**dict(metrics), **dict(further)}.items())

@@ -12,8 +12,8 @@ from skeval.exceptions import InvalidParameterError
 from skeval.suites.named_metrics import metric_of_name
 from skeval.suites.names import proper_name, unknown_name
 from skeval.suites.populations import is_whole
-from skeval.suites.presets import PRESETS, survival, with_disclosure
-from skeval.suites.report_columns import Choices, with_columns_of_report
+from skeval.suites.presets import PRESETS, disclosure, singling_out, survival
+from skeval.suites.report_columns import Choices, set_report_columns
 from skeval.suites.suite import MetricSuite, Named
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.utils.formatting import snake_case
@@ -144,8 +144,8 @@ def make_suite(
     _check_columns(preset, target, duration, event)
     if schema is not None and (duration is not None or quasi_identifiers):
         raise InvalidParameterError(
-            "make_suite: duration, event and quasi_identifiers are for one table, but schema is for "
-            "several tables."
+            "make_suite: duration, event and quasi_identifiers are for one table, but schema is "
+            "for several tables."
         )
     if columns is not None and preset != _REPORT:
         raise InvalidParameterError(
@@ -157,7 +157,7 @@ def make_suite(
     elif schema is None:
         metrics = PRESETS[preset](target, sensitive)
         if preset in _OF_PERSONS:
-            metrics = _with_disclosure(metrics, quasi_identifiers, sensitive, release)
+            metrics = _add_disclosure(metrics, quasi_identifiers, sensitive, release)
         if duration is not None and event is not None:
             metrics = [*metrics, *survival(duration, event, pos_label)]
     else:
@@ -168,7 +168,7 @@ def make_suite(
         seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
         metric.set_params(**dict.fromkeys(seeds, random_state))
     suite = MetricSuite(metrics, **settings, optional=("text",), schema=schema)
-    return suite if columns is None else with_columns_of_report(suite, columns, schema)
+    return suite if columns is None else set_report_columns(suite, columns, schema)
 
 
 def _check_columns(
@@ -193,7 +193,7 @@ def _check_columns(
         )
 
 
-def _with_disclosure(
+def _add_disclosure(
     metrics: Named, quasi_identifiers: Sequence[str] | None, sensitive: str | None, release: Stated
 ) -> Named:
     """Add what a release discloses of persons, by what others may know of them."""
@@ -202,7 +202,11 @@ def _with_disclosure(
     stated = Release.of(release)
     whole = is_whole(stated)
     agreed = stated.indirect_identifiers if stated is not None and whole else None
-    return with_disclosure(metrics, quasi_identifiers or agreed, sensitive, whole=whole)
+    known = quasi_identifiers or agreed
+    if not (whole or known):
+        return metrics
+    further = [*(singling_out() if whole else []), *disclosure(known, sensitive)]
+    return list({**dict(metrics), **dict(further)}.items())
 
 
 _REPORT, _SURVIVAL = "report", "survival"
@@ -212,7 +216,7 @@ _OF_PERSONS = (_REPORT, "privacy")  # presets to which measures of persons are a
 
 def _name_metrics(metrics: Sequence[Any]) -> list[tuple[str, Any]]:
     """Name metrics by their classes in snake case, those of one class by a number behind it."""
-    metrics = [_of_name(one) if isinstance(one, str) else one for one in metrics]
+    metrics = [_metric_of_name(one) if isinstance(one, str) else one for one in metrics]
     names = [snake_case(type(metric).__name__) for metric in metrics]
     counts, seen = Counter(names), Counter[str]()
     pairs = []
@@ -222,7 +226,7 @@ def _name_metrics(metrics: Sequence[Any]) -> list[tuple[str, Any]]:
     return pairs
 
 
-def _of_name(name: str) -> Metric:
+def _metric_of_name(name: str) -> Metric:
     """Return the metric that is called so; one that needs parameters is refused."""
     proper = proper_name(name)
     if proper is None:
@@ -242,12 +246,12 @@ def _normalize_preset(preset: str) -> str:
     written = preset.lower() if isinstance(preset, str) else preset
     if isinstance(written, str) and written in (*PRESETS, _SURVIVAL):
         return written
-    meant = _meant(preset) if isinstance(preset, str) else ""
+    meant = _suggest_preset(preset) if isinstance(preset, str) else ""
     known = f"must be among {', '.join([*PRESETS, _SURVIVAL])}, got {preset!r}.{meant}"
     raise InvalidParameterError(f"make_suite: preset {known}")
 
 
-def _meant(preset: str) -> str:
+def _suggest_preset(preset: str) -> str:
     """Return what may be meant by a name that is of no preset: one like it, or a metric."""
     if near := difflib.get_close_matches(preset.lower(), [*PRESETS, _SURVIVAL], n=1):
         return f" Did you mean {near[0]}?"

@@ -36,7 +36,7 @@ from skeval.suites.presets import (
     adherence,
     column_pair_trends,
     column_shapes,
-    of_property,
+    name_by_property,
     text_attacks,
     text_fidelity,
     text_headlines,
@@ -45,7 +45,7 @@ from skeval.suites.presets import (
 from skeval.tables.relational_schema import RelationalSchema
 
 Named = list[tuple[str, Metric]]
-_MAX_ROWS = 5_000  # that a classifier learns from
+_MAX_ROWS = 5_000  # a classifier learns from no more rows
 
 
 def relational_metrics(preset: str, schema: RelationalSchema) -> Named:
@@ -56,7 +56,7 @@ def relational_metrics(preset: str, schema: RelationalSchema) -> Named:
     return PRESETS[preset](schema)
 
 
-def of_each(tables: Iterable[str], metrics: Callable[[], Named]) -> Named:
+def metrics_of_each_table(tables: Iterable[str], metrics: Callable[[], Named]) -> Named:
     """Return metrics of one table, on each of these tables."""
     return [(f"{t}/{name}", OfTable(metric, t)) for t in tables for name, metric in metrics()]
 
@@ -66,7 +66,7 @@ def persons(schema: RelationalSchema) -> list[str]:
     return [name for name in schema.tables if name not in schema.references]
 
 
-def of_subjects(schema: RelationalSchema, metrics: Callable[[str | None], Named]) -> Named:
+def metrics_of_subjects(schema: RelationalSchema, metrics: Callable[[str | None], Named]) -> Named:
     """Return metrics of the subjects with all their rows, for each subject.
 
     If the schema leaves roles open, they are there too: a suite says what they need to know.
@@ -145,7 +145,7 @@ def _fidelity(schema: RelationalSchema) -> Named:
             *text_fidelity(),
         ]
 
-    return of_each(persons(schema), of_one)
+    return metrics_of_each_table(persons(schema), of_one)
 
 
 def _headlines(schema: RelationalSchema) -> Named:
@@ -157,7 +157,7 @@ def _headlines(schema: RelationalSchema) -> Named:
             *text_headlines(),
         ]
 
-    return of_each(persons(schema), of_one)
+    return metrics_of_each_table(persons(schema), of_one)
 
 
 def _subject_screens(schema: RelationalSchema) -> Named:
@@ -171,7 +171,7 @@ def _subject_screens(schema: RelationalSchema) -> Named:
             ("subject_dcr_overfitting", PerSubject(privacy.DCROverfittingProtection(), subject)),
         ]
 
-    return of_subjects(schema, of_one)
+    return metrics_of_subjects(schema, of_one)
 
 
 def _subject_attacks(schema: RelationalSchema) -> Named:
@@ -182,7 +182,7 @@ def _subject_attacks(schema: RelationalSchema) -> Named:
             ("subject_anonymeter", PerSubject(privacy.AnonymeterRisk(), subject)),
         ]
 
-    return of_subjects(schema, of_one)
+    return metrics_of_subjects(schema, of_one)
 
 
 def _subjects(schema: RelationalSchema) -> Named:
@@ -202,7 +202,7 @@ def _screens(schema: RelationalSchema) -> Named:
             *text_screens(),
         ]
 
-    each = of_each(persons(schema), of_one)
+    each = metrics_of_each_table(persons(schema), of_one)
     return [*each, *_sequence_screens(schema), *_subject_screens(schema)]
 
 
@@ -214,7 +214,7 @@ def _attacks(schema: RelationalSchema) -> Named:
             *text_attacks(),
         ]
 
-    return [*of_each(persons(schema), of_one), *_subject_attacks(schema)]
+    return [*metrics_of_each_table(persons(schema), of_one), *_subject_attacks(schema)]
 
 
 def _quality(schema: RelationalSchema) -> Named:
@@ -223,8 +223,10 @@ def _quality(schema: RelationalSchema) -> Named:
         siblings=False, min_correlation=0.5, min_association=0.3, strategy="uniform-plain"
     )
     return [
-        *of_property("column_shapes", of_each(schema.tables, column_shapes)),
-        *of_property("column_pair_trends", of_each(schema.tables, column_pair_trends)),
+        *name_by_property("column_shapes", metrics_of_each_table(schema.tables, column_shapes)),
+        *name_by_property(
+            "column_pair_trends", metrics_of_each_table(schema.tables, column_pair_trends)
+        ),
         ("cardinality/shape", CardinalityShapeSimilarity()),
         ("intertable_trends/one_hop", between),
     ]
@@ -240,9 +242,9 @@ def _diagnostic(schema: RelationalSchema) -> Named:
         return [("table_structure", diagnostic.TableStructure())]
 
     return [
-        *of_property("data_validity", of_each(schema.tables, adherence)),
-        *of_property("data_validity", of_each(schema.primary_keys, keys)),
-        *of_property("data_structure", of_each(schema.tables, structure)),
+        *name_by_property("data_validity", metrics_of_each_table(schema.tables, adherence)),
+        *name_by_property("data_validity", metrics_of_each_table(schema.primary_keys, keys)),
+        *name_by_property("data_structure", metrics_of_each_table(schema.tables, structure)),
         ("relationship_validity/referential_integrity", ReferentialIntegrity()),
         ("relationship_validity/cardinality_boundary", CardinalityBoundaryAdherence()),
     ]

@@ -18,7 +18,7 @@ from skeval.results.rendering import ENDINGS
 from skeval.results.suite_result import SuiteResult
 from skeval.steps.samples import sample_rows
 from skeval.suites.ready import make_suite
-from skeval.suites.report_columns import Choices, ReportColumns, Wanted, of_each_table
+from skeval.suites.report_columns import Choices, ReportColumns, Wanted, choice_by_table
 from skeval.suites.suite import MetricSuite
 from skeval.tables.door import ReadTable, read
 from skeval.tables.relational_data import RelationalData
@@ -86,7 +86,7 @@ class Limits:
                 )
 
     @property
-    def named(self) -> list[str]:
+    def stated_parameters(self) -> list[str]:
         """The parameters that state a limit."""
         limits = {"n_max_train": self.n_train, "n_max_test": self.n_test}
         return [name for name, limit in limits.items() if limit is not None]
@@ -232,7 +232,7 @@ def report(
     if isinstance(suite, str):
         settings = {"release": release, "random_state": random_state, "n_jobs": n_jobs}
         chosen = suite_of_report(suite, relations, columns, limits, **asked, **settings)
-        _check_named(chosen, suite, relations, **asked)
+        _check_columns_are_used(chosen, suite, relations, **asked)
     else:
         own_jobs = None if n_jobs == -1 else n_jobs
         _check_of_presets(suite, relations, limits, **asked, n_jobs=own_jobs)
@@ -269,7 +269,7 @@ def suite_of_report(
     if relations is None:
         return suite
     n_train, n_test = (
-        of_each_table(limit, relations, lambda n: n or MAX_ROWS)
+        choice_by_table(limit, relations, lambda n: n or MAX_ROWS)
         for limit in (limits.n_train, limits.n_test)
     )
     by_table = ((name, name.rpartition("/")[0]) for name, _ in suite.all_metrics)
@@ -299,10 +299,10 @@ def write_report(
 
     chosen: Any
     if isinstance(schema, RelationalSchema):
-        drawn, chosen = tables.real, of_each_table(columns, schema, ReportColumns.of)
+        drawn, chosen = tables.real, choice_by_table(columns, schema, ReportColumns.of)
     else:
         drawn, chosen = limits.sample(tables.real), ReportColumns.of(cast("Wanted", columns))
-    stated = stated_release(release, suite.all_metrics)  # before the work
+    stated = stated_release(release, suite.all_metrics)  # an error now saves the work
     with show_progress(progress) as tick:
         suite.fit(**drawn, schema=schema)
         measure: dict[str, Any] = {"progress": tick("measured"), "date": date, "release": stated}
@@ -349,7 +349,7 @@ def check_tables(
 ) -> None:
     """Refuse limits and columns that would change nothing, for these tables and this suite."""
     is_report = isinstance(suite, str) and suite.lower() == PRESET
-    named = limits.named
+    named = limits.stated_parameters
     if relations is not None and named and not is_report:
         raise InvalidParameterError(
             f"report: of several tables, only the preset {PRESET!r} takes {named[0]}. Give "
@@ -374,7 +374,7 @@ def _check_of_presets(
 ) -> None:
     """Refuse arguments of presets, since the suite is given."""
     named = [name for name, value in given.items() if value is not None]
-    if limits.seed != 0 and (relations is not None or not limits.named):
+    if limits.seed != 0 and (relations is not None or not limits.stated_parameters):
         named.append("random_state")
     if named:
         raise InvalidParameterError(
@@ -384,7 +384,7 @@ def _check_of_presets(
         )
 
 
-def _check_named(
+def _check_columns_are_used(
     suite: MetricSuite, preset: str, relations: RelationalSchema | None, **asked: str | None
 ) -> None:
     """Refuse a column that no metric of a preset names."""
@@ -412,10 +412,10 @@ def _name_inputs(result: SuiteResult | Comparison, tables: Tables, seed: int) ->
     """Let each provenance name the files, and the whole of tables that rows were drawn of."""
     results = result if isinstance(result, Comparison) else {"": result}
     for name, one in results.items():
-        one.provenance = _of_wholes(one, tables, seed, tables.files(name))
+        one.provenance = _provenance_of_files(one, tables, seed, tables.files(name))
 
 
-def _of_wholes(
+def _provenance_of_files(
     result: SuiteResult, tables: Tables, seed: int, files: Mapping[str, Any]
 ) -> Provenance | None:
     """Return the provenance with the files, and the whole of tables that rows were drawn of."""

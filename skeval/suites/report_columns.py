@@ -72,7 +72,7 @@ Wanted = ReportColumns | int | Sequence[str] | None
 Choices = Wanted | Mapping[str, Wanted]
 
 
-def with_columns_of_report(
+def set_report_columns(
     suite: MetricSuite, columns: Choices, relations: RelationalSchema | None
 ) -> MetricSuite:
     """Let the metrics of a suite look at these columns, of several tables by the table's name."""
@@ -80,7 +80,7 @@ def with_columns_of_report(
         chosen = ReportColumns.of(cast("Wanted", columns))
         own = [(name, metric, chosen) for name, metric in suite.all_metrics]
     else:
-        by_table = of_each_table(columns, relations, ReportColumns.of)
+        by_table = choice_by_table(columns, relations, ReportColumns.of)
         own = [
             (f"{name}__metric", metric.metric, by_table[table])
             for name, metric in suite.all_metrics
@@ -94,7 +94,7 @@ def with_columns_of_report(
     return suite.set_params(**settings)
 
 
-def of_each_table(
+def choice_by_table(
     given: Any, relations: RelationalSchema, read: Callable[[Any], T]
 ) -> dict[str, T]:
     """Return a choice for each table: the same for all, or by name."""
@@ -113,7 +113,7 @@ def _parameters(metric: Metric, columns: ReportColumns) -> Iterator[tuple[str, A
     settings: dict[str, Any] = {}
     if metric.report_columns == "pairs":
         settings = {
-            "columns": _joined(columns.univ, columns.biv),
+            "columns": _combine_choices(columns.univ, columns.biv),
             "n_pairs": None if columns.pairs == "all" else columns.pairs,
             "pair_columns": columns.biv,
         }
@@ -123,7 +123,7 @@ def _parameters(metric: Metric, columns: ReportColumns) -> Iterator[tuple[str, A
     yield from ((name, value) for name, value in settings.items() if name in own)
 
 
-def _joined(first: Chosen, second: Chosen) -> Chosen | None:
+def _combine_choices(first: Chosen, second: Chosen) -> Chosen | None:
     """Return a choice that holds both; all columns where that is not known before the table is."""
     if isinstance(first, int) and isinstance(second, int):
         return max(first, second)

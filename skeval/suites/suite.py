@@ -27,6 +27,7 @@ from skeval.exceptions import (
     MetricFailedWarning,
     MetricWarning,
     MissingInputError,
+    SkevalError,
 )
 from skeval.results.comparison import Comparison, comparison_of
 from skeval.results.overall import OverallScore
@@ -43,9 +44,8 @@ from skeval.steps.texts import unread_texts
 from skeval.suites.at_risk import RowsAtRisk
 from skeval.suites.diagram import BlockOfMetrics
 from skeval.suites.examined import unexamined_columns
-from skeval.suites.groups import independent_rows, result_of, with_groups
-from skeval.suites.messages import describe_error
-from skeval.suites.populations import of_population
+from skeval.suites.groups import add_groups_to_schema, independent_rows, result_of
+from skeval.suites.populations import mark_meaningless_results
 from skeval.suites.spaces import in_space
 from skeval.tables.schema import Accept, TableSchema
 from skeval.tables.transformers import with_fitted_transformers
@@ -80,7 +80,7 @@ Needs = Annotated[
 ]
 
 
-PASSED = "passthrough"  # in the place of a metric that is switched off
+PASSED = "passthrough"  # replaces a metric that is switched off
 
 
 class MetricSuite(FeatureNames, _BaseComposition):
@@ -316,7 +316,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
         self._check()
         schema = self._own_schema() if schema is None else schema
         if self.groups is not None:
-            schema = with_groups(schema, self.groups, getattr(train, "columns", None))
+            schema = add_groups_to_schema(schema, self.groups, getattr(train, "columns", None))
         context = read_context(train, holdout, schema=schema, max_rows=self.max_rows)
         if not context.is_relational:
             check_measurable(context.schema, self._named_columns(), type(self).__name__)
@@ -328,11 +328,12 @@ class MetricSuite(FeatureNames, _BaseComposition):
             for name, metric, optional in self._parts():
                 try:
                     fitted[name] = in_space(metric, self.space).fit_context(context)
-                except (MissingInputError, ImportError) as unmet:  # of a metric's own needs
-                    reason = _lack(unmet)
+                # the tables lack an input, or a package is missing
+                except (MissingInputError, ImportError) as unmet:
+                    reason = _unmet_need(unmet)
                     skipped[name] = reason.reason
                     if set(optional).isdisjoint(metric.unmet_needs(context)):
-                        left_out[name] = _left_out(metric, reason)
+                        left_out[name] = _skipped_result(metric, reason)
             is_checked = self.check_holdout and any(map(_contrasts, fitted.values()))
             if is_checked:
                 context.notices += shift_notices(independent)
@@ -387,7 +388,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
         check_is_fitted(self, "context_")
         stamp(date)  # an illegal one is found before the work
         stated = stated_release(release, self.all_metrics)
-        results = self._evaluate_metrics(self._with(synthetic), progress, date, stated)
+        results = self._evaluate_metrics(self._context_with(synthetic), progress, date, stated)
         results.look_up = RowsAtRisk(self.context_, synthetic)
         return results
 
@@ -470,7 +471,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
             )
         stamp(date)
         stated = stated_release(release, self.all_metrics)
-        contexts = {str(name): self._with(table) for name, table in tables.items()}
+        contexts = {str(name): self._context_with(table) for name, table in tables.items()}
         n_rows = min((c.n_rows("synthetic") for c in contexts.values()), default=0)
         n_metrics, results, variations = len(self.metrics_), {}, {}
         for i, (table, context) in enumerate(contexts.items()):
@@ -497,7 +498,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
             if name not in left_out
         }
         self._left_out = {
-            name: _left_out(metric, Unmet(why, next(iter(metric.unmet_needs(context)), "")))
+            name: _skipped_result(metric, Unmet(why, next(iter(metric.unmet_needs(context)), "")))
             for name, metric in self.all_metrics
             if (why := left_out.get(name))
         }
@@ -505,7 +506,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
         self.skipped_, self.context_ = dict(left_out), context
         return self
 
-    def _with(self, synthetic: Any) -> Context:
+    def _context_with(self, synthetic: Any) -> Context:
         lenient = all(metric.tags.lenient for metric in self.metrics_.values())
         return self.context_.with_synthetic(synthetic, lenient=lenient)
 
@@ -539,7 +540,9 @@ class MetricSuite(FeatureNames, _BaseComposition):
             for role in ("train", "holdout", "synthetic")
             if role in context
         }
-        results, of_whole = of_population(results, release, has_holdout="holdout" in context)
+        results, of_whole = mark_meaningless_results(
+            results, release, has_holdout="holdout" in context
+        )
         of_tables = (*self.context_.notices, *context.notices, *of_whole)
         if any(map(_contrasts, self.metrics_.values())):  # the verdict states it
             of_tables += holdout_use_notices(context)
@@ -557,10 +560,11 @@ class MetricSuite(FeatureNames, _BaseComposition):
                 self.timeout,
                 self.max_memory,
             )
-        except Exception as error:  # of anyone's metric; the others must not be lost
+        # a metric may raise anything; the other results must not be lost
+        except Exception as error:
             if self.on_error == "raise":
                 raise
-            text = describe_error(error, context)  # warnings are logged, results saved
+            text = _describe_error(error)
             warning = MetricFailedWarning(f"{name} failed: {text}")
             failures.append(warning)
             kind = type(metric).__name__
@@ -642,14 +646,22 @@ class MetricSuite(FeatureNames, _BaseComposition):
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
-def _lack(error: Exception) -> Unmet:
+def _describe_error(error: Exception) -> str:
+    """Return the class of an exception; its message only if it is ours, which quotes no cell."""
+    kind = type(error).__name__
+    if isinstance(error, SkevalError):
+        return f"{kind}: {error}"
+    return f"{kind}: on_error='raise' shows where"  # logs of warnings and results are kept
+
+
+def _unmet_need(error: Exception) -> Unmet:
     """Return what a metric lacks, without its name, which results know."""
     if isinstance(error, MissingInputError):
         return Unmet(error.lack, error.need)
     return Unmet(str(error))
 
 
-def _left_out(metric: Metric, why: Unmet) -> Result:
+def _skipped_result(metric: Metric, why: Unmet) -> Result:
     """Return the result of a metric that is not measured, and which need of it is unmet."""
     kind = type(metric).__name__
     return Result(float("nan"), metric=kind, tags=metric.tags, error=why.reason, unmet=why.need)

@@ -36,6 +36,7 @@ _PLACEHOLDERS = frozenset(
         *("#n/a", "#value!", "#div/0!", "#ref!", "#name?", "#num!", "#null!"),
     )
 )
+_DIGIT = re.compile(r"\d")
 _NUMBER = r"[-+]?\d[\d.,]*"
 _FORMS = (
     (re.compile(rf"\s*[<≤]=?\s*{_NUMBER}\s*"), "'<' before a number"),
@@ -116,12 +117,21 @@ def nearly_all(n_read: int, n_other: int) -> bool:
     return not n_other or (n_read >= MIN_CELLS and n_other <= MAX_UNREAD * (n_read + n_other))
 
 
+def have_digits(texts: pd.Series) -> bool:
+    """Return whether a sample of texts has a digit: without one, no number or date is found."""
+    return any(_DIGIT.search(text) for text in _sample(texts))
+
+
+def _sample(present: pd.Series) -> pd.Series:
+    return present.iloc[:: max(1, len(present) // _SAMPLE)].astype(str)
+
+
 def are_numbers(present: pd.Series) -> bool:
     """Return whether nearly all texts in a column are numbers, not codes such as "007"."""
     # Placeholders such as "?" do not count. A column of few distinct whole numbers contains
     # codes, unless a few placeholders show that it was only read as text because of them.
     name = str(present.name)
-    sample = present.iloc[:: max(1, len(present) // _SAMPLE)].astype(str)
+    sample = _sample(present)
     if not _share_read(sample, read_numbers(sample), name):
         return False
     counts = present.astype(str).value_counts()
@@ -220,7 +230,7 @@ def datetime_format(values: pd.Series) -> str | None:
     if present.empty or inferred_type(present) != "string":
         return None
     name = str(values.name)
-    sample = present.iloc[:: max(1, len(present) // _SAMPLE)].astype(str)
+    sample = _sample(present)
     looks = sample.str.match(_LOOKS_LIKE_DATE).astype(bool)
     if not _share_read(sample, looks.where(looks, None), name):
         return None

@@ -13,7 +13,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,28 +81,22 @@ def _of_workbook(path: Path, part: str) -> pd.DataFrame:
         f"{path}, a workbook of Excel,", "openpyxl", 'pip install "skeval[excel]"'
     )
     has_formulas = _check_workbook(path)
-
-    def open_workbook(*, values: bool) -> Any:
-        return openpyxl.load_workbook(path, read_only=True, data_only=values, keep_links=False)
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of styles and forms, which are not read
         try:
-            with closing(open_workbook(values=True)) as book:
-                sheets = {s.title: s for s in book.worksheets if any(map(_is_filled, _top(s)))}
+            options = {"read_only": True, "keep_links": False}
+            with closing(openpyxl.load_workbook(path, data_only=True, **options)) as book:
+                sheets = {s.title: s for s in book.worksheets if _is_filled(s)}
                 name = chosen_part(part, list(sheets), "sheet")
-                table = _table_of(_rows_of(sheets[name]))
-            unsaved = []
-            if has_formulas and table.isna().any(axis=None):
-                with (
-                    closing(open_workbook(values=True)) as book,
-                    closing(open_workbook(values=False)) as other,
-                ):
-                    unsaved = _without_values(_rows_of(book[name]), _rows_of(other[name]))
+                cells = _cells_of(sheets[name])
+            formulas = cells[:0]
+            if has_formulas and cells.isna().any(axis=None):
+                with closing(openpyxl.load_workbook(path, **options)) as book:
+                    formulas = _cells_of(book[name])
         except (KeyError, IndexError, AttributeError, TypeError, SyntaxError) as error:
             # what openpyxl raises over broken workbooks; SyntaxError is that of broken XML
             raise ValueError(f"it is no sound workbook ({type(error).__name__}).") from None
-    if unsaved:
+    if unsaved := _without_values(cells, formulas):
         warnings.warn(
             MetricWarning(
                 f"{path} has formulas without a saved value, read as missing, in "
@@ -110,7 +104,7 @@ def _of_workbook(path: Path, part: str) -> pd.DataFrame:
             ),
             stacklevel=5,
         )
-    return table
+    return _table_of(cells)
 
 
 def _check_workbook(path: Path) -> bool:
@@ -141,13 +135,9 @@ def _has_formula(archive: zipfile.ZipFile, name: str) -> bool:
     return False
 
 
-def _top(sheet: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the first rows of a sheet; one that was left empty has no cell in them."""
-    yield from islice(_rows_of(sheet), _MAX_EMPTY)
-
-
-def _is_filled(row: Sequence[Any]) -> bool:
-    return any(cell is not None for cell in row)
+def _is_filled(sheet: Any) -> bool:
+    """Return whether the first rows of a sheet have any cell."""
+    return any(cell is not None for row in islice(_rows_of(sheet), _MAX_EMPTY) for cell in row)
 
 
 def _rows_of(sheet: Any) -> Iterator[tuple[Any, ...]]:
@@ -161,45 +151,49 @@ def _rows_of(sheet: Any) -> Iterator[tuple[Any, ...]]:
         yield row
 
 
-def _table_of(rows: Iterator[tuple[Any, ...]]) -> pd.DataFrame:
-    """Return a sheet as a table: names in the first row that has cells, empty rows left out."""
-    names = next(filter(_is_filled, rows))
+def _cells_of(sheet: Any) -> pd.DataFrame:
+    """Return the cells of the rows that have any, by the numbers of row and column."""
+    # pandas.read_excel has no bound: it fills all rows up to the last column of any
     import pandas as pd
 
-    cells = gather_cells(enumerate(map(_value, row)) for row in rows if _is_filled(row))
-    kept = {
-        place: column
-        for place, column in cells.items()
-        if _name_at(names, place) is not None or _is_filled(column)
-    }
-    kept |= {place: [] for place, name in enumerate(names) if name is not None and not cells}
-    nameless = [place for place in kept if _name_at(names, place) is None]
+    rows: dict[int, tuple[Any, ...]] = {}
+    width = 0
+    for number, row in enumerate(_rows_of(sheet)):
+        if any(cell is not None for cell in row):
+            width = max(width, len(row))
+            check_size(len(rows) + 1, width)
+            rows[number] = row
+    columns = dict(enumerate(zip_longest(*rows.values())))
+    return pd.DataFrame(columns, index=[*rows], dtype=object)
+
+
+def _table_of(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return a sheet as a table, with names in the first row and columns that have any cell."""
+    import pandas as pd
+
+    names, rows = _names_of(cells), cells.iloc[1:]
+    rows = rows.mask(rows.isin(_NO_VALUES), None)
+    nameless = [place for place in rows if place not in names and rows[place].notna().any()]
     if nameless and nameless != [0]:  # the first may be a saved index
         raise ValueError(
             f"{len(nameless)} of its columns have cells but no name; write all names in the first "
             "row, with no title above them."
         )
-    table = pd.DataFrame(kept)
-    return table.set_axis([_name_at(names, place) for place in kept], axis="columns")
+    kept = sorted([*names, *nameless])
+    table = pd.DataFrame({place: rows[place].tolist() for place in kept})
+    return table.set_axis([names.get(place) for place in kept], axis="columns")
 
 
-def _name_at(names: Sequence[Any], place: Any) -> str | None:
-    return str(names[place]) if place < len(names) and names[place] is not None else None
+def _names_of(cells: pd.DataFrame) -> dict[int, str]:
+    return {place: str(name) for place, name in cells.iloc[0].dropna().items()}
 
 
-def _value(cell: Any) -> Any:
-    return None if type(cell) is str and cell in _NO_VALUES else cell
-
-
-def _without_values(values: Iterator[Any], formulas: Iterator[Any]) -> list[str]:
+def _without_values(cells: pd.DataFrame, formulas: pd.DataFrame) -> list[str]:
     """Return the names of columns in which formulas are whose values were not saved."""
-    names: Sequence[Any] = ()
-    places: set[int] = set()
-    for row, own in zip(values, formulas, strict=False):
-        names = names or (row if _is_filled(row) else ())
-        pairs = enumerate(zip(row, own, strict=False))
-        places |= {place for place, (value, cell) in pairs if value is None and _is_formula(cell)}
-    return [_name_at(names, place) or f"column {place + 1}" for place in sorted(places)]
+    names = _names_of(cells)
+    unsaved = formulas.map(_is_formula) & cells.reindex_like(formulas).isna()
+    places = unsaved.columns[unsaved.any()]
+    return [names.get(place, f"column {place + 1}") for place in places]
 
 
 def _is_formula(cell: Any) -> bool:

@@ -16,12 +16,11 @@ import pandas as pd
 from skeval.exceptions import MetricWarning
 from skeval.tables.cells import is_plain
 from skeval.tables.columns_by_kind import read_column, with_real_levels
-from skeval.tables.levels import labels_together
+from skeval.tables.levels import levels_together
 from skeval.tables.oddities import MAX_NUMBER, Oddities, check_columns, with_infinities
 from skeval.tables.one_table import as_frame
 from skeval.tables.schema import Kind, TableSchema
 from skeval.tables.set_columns import with_columns
-from skeval.tables.spelling import match_spelling
 
 Levels = Mapping[str, Sequence[str]]
 _DTYPES = {"continuous": np.dtype("float64"), "datetime": np.dtype("datetime64[us]")}
@@ -147,17 +146,7 @@ def with_levels(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
 
 def learn_levels(frames: Sequence[pd.DataFrame], schema: TableSchema) -> dict[str, list[str]]:
     """Return the levels of each categorical column over all `frames` (canonical), train first."""
-    return {
-        name: labels_together(*(frame[name].dtype.categories for frame in frames))
-        for name in schema.columns("categorical", "boolean")
-    }
-
-
-def respelled_columns(
-    train: Mapping[str, Sequence[str]], other: Mapping[str, Sequence[str]]
-) -> list[str]:
-    """Return the columns in which another real table spells levels of train differently."""
-    return [name for name, levels in other.items() if match_spelling(levels, train[name])]
+    return levels_together(*(levels_of(frame, schema) for frame in frames))[0]
 
 
 def levels_of(frame: pd.DataFrame, schema: TableSchema) -> dict[str, list[str]]:

@@ -6,13 +6,13 @@ In Parquet and in data frames, the two differ. The training data decide which of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
 from skeval.exceptions import DifferentFormWarning
 from skeval.tables.columns_by_kind import sorted_labels, with_real_levels
-from skeval.tables.spelling import list_columns
+from skeval.tables.spelling import list_columns, match_spelling
 
 # what pandas reads as a missing cell in CSV files
 _READ_AS_MISSING = frozenset(
@@ -21,6 +21,22 @@ _READ_AS_MISSING = frozenset(
         *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
     )
 )
+
+
+def levels_together(
+    train: Mapping[str, Sequence[str]], *others: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, list[str]], list[str]]:
+    """Return the levels of columns over real tables, and the columns that others spell otherwise.
+
+    The arguments are the levels of each table, by column.
+    """
+    together, respelled = {}, []
+    for name, known in train.items():
+        unknown = [other[name] for other in others if not set(other[name]).issubset(known)]
+        together[name] = labels_together(known, *unknown) if unknown else sorted_labels(known)
+        if any(match_spelling(levels, known) for levels in unknown):
+            respelled.append(name)
+    return together, respelled
 
 
 def labels_together(train: Iterable[str], *others: Iterable[str]) -> list[str]:
@@ -44,6 +60,13 @@ def with_missing_as_in_train(
     # If train contains a level such as "NA" and no missing cell in a column, missing cells of
     # the other table are that level. If train contains missing cells and no such level, the
     # level counts as missing in the other table.
+    names = [
+        name
+        for name in names
+        if not all(_READ_AS_MISSING.isdisjoint(t[name].cat.categories) for t in (train, rows))
+    ]
+    if not names:
+        return rows, given, ()
     rows, given, changed = rows.copy(deep=False), given.copy(deep=False), []
     for name in names:
         of_train, others = _words_of(train[name]), _words_of(rows[name])

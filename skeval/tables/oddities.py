@@ -26,7 +26,7 @@ from skeval.tables.cells import (
 )
 from skeval.tables.columns_by_kind import RESPELLED
 from skeval.tables.schema import TableSchema
-from skeval.tables.spelling import MAX_NAMED, list_columns, match_spelling, spelling_warnings
+from skeval.tables.spelling import MAX_NAMED, list_columns, match_spelling, spelling_warning
 
 _REAL = frozenset({"train", "holdout"})
 _WANTED = {
@@ -182,9 +182,11 @@ class Oddities:
         extra = [
             name if len(name) <= _MAX_NAME_LENGTH else f"{name[:12]}..." for name in self.extra
         ]
-        said: list[MetricWarning] = [*spelling_warnings(self.role, self._respelled)]
+        said: list[MetricWarning] = []
         if self._cells:
-            said.insert(0, UnreadCellsWarning(self._of_unread()))
+            said.append(UnreadCellsWarning(self._of_unread()))
+        if self._respelled:
+            said.append(spelling_warning(self.role, self._respelled))
         return tuple(said) + tuple(
             kind(f"{self.role} {text.format(', '.join(names))}")
             for (kind, text), names in zip(_NOTICES, (*columns, self.absent, extra), strict=True)

@@ -43,7 +43,7 @@ def as_frame(table: Any, role: str) -> pd.DataFrame:
             "and imaginary parts as columns of their own, or drop them."
         )
     odd = [n for n, kind in dtypes.items() if kind == _OBJECT or isinstance(kind, pd.PeriodDtype)]
-    return with_columns(frame, {name: _clean_objects(frame[name]) for name in odd})
+    return with_columns(frame, {n: _clean_objects(frame[n]) for n in odd}) if odd else frame
 
 
 def read_whole(table: Any, role: str) -> pd.DataFrame:

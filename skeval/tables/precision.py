@@ -19,7 +19,7 @@ import pandas as pd
 
 from skeval.exceptions import DifferentFormWarning
 from skeval.tables.schema import storage_dtype
-from skeval.tables.spelling import list_columns, spelling_warnings
+from skeval.tables.spelling import list_columns, spelling_warning
 
 
 class Decimals(NamedTuple):
@@ -136,6 +136,7 @@ _UNITS = {
     **{"Y": "years", "M": "months", "D": "days", "h": "hours", "m": "minutes"},
     **{"s": "seconds", "ms": "milliseconds"},
 }
+_TIMES = tuple(np.dtype(f"M8[{unit}]") for unit in _UNITS)
 _BITS = 2.0**-24  # of a value: how far float32 is from it at most
 _FEWER = 0.1  # a coarser table misses a grid at most that many times as often as a finer one
 _PART = 2**15  # values that are looked at at a time
@@ -151,27 +152,26 @@ def forms_of(read: pd.DataFrame) -> dict[str, Form]:
 def form_of(values: pd.Series) -> Form:
     """Return how many values of a canonical column miss decimals, or units of time."""
     parts = _present_parts(values.to_numpy())
+    grids: Sequence[Any] = _PLACES if values.dtype.kind == "f" else _TIMES
     n, n_distinct = sum(map(len, parts)), _n_distinct(parts)
-    if values.dtype.kind == "M":
-        units = (np.dtype(f"M8[{unit}]") for unit in _UNITS)
-        misses = (sum(int((rounded_to(p, unit) != p).sum()) for p in parts) for unit in units)
-        return Form(n, tuple(misses), n_distinct)
-    counts = dict.fromkeys(_PLACES, -1)
+    counts: list[int] = [0] * len(grids)
 
     def count(low: int, high: int) -> None:
-        """Count misses between two numbers of decimals: with more decimals, they are fewer."""
+        """Count misses between two grids: a finer grid has fewer of them."""
         if high - low < 2 or counts[low] == counts[high]:
-            counts.update(dict.fromkeys(range(low + 1, high), counts[high]))
+            counts[low + 1 : high] = [counts[high]] * max(0, high - low - 1)
             return
         middle = (low + high) // 2
-        counts[middle] = _n_misses(parts, middle)
+        counts[middle] = n_misses(middle)
         count(low, middle)
         count(middle, high)
 
-    for end in (_PLACES[0], _PLACES[-1]):
-        counts[end] = _n_misses(parts, end)
-    count(_PLACES[0], _PLACES[-1])
-    return Form(n, tuple(counts.values()), n_distinct)
+    def n_misses(at: int) -> int:
+        return sum(int(_misses(part, grids[at]).sum()) for part in parts)
+
+    counts[0], counts[-1] = n_misses(0), n_misses(-1)
+    count(0, len(grids) - 1)
+    return Form(n, tuple(counts), n_distinct)
 
 
 def _present_parts(values: np.ndarray) -> list[np.ndarray]:
@@ -190,12 +190,36 @@ def _n_distinct(parts: Iterable[np.ndarray]) -> int:
     return min(len(found), _MIN_DISTINCT)
 
 
-def _n_misses(parts: Iterable[np.ndarray], places: int) -> int:
+def _misses(values: np.ndarray, grid: int | np.dtype) -> np.ndarray:
+    """Return which values a number of decimals, or a unit of time, does not hold."""
+    if isinstance(grid, np.dtype):
+        return np.asarray(rounded_to(values, grid) != values)
     with np.errstate(over="ignore", invalid="ignore"):
-        return sum(
-            int((np.abs(np.round(part, places) - part) > _BITS * np.abs(part)).sum())
-            for part in parts
-        )
+        apart = np.abs(np.round(values, grid) - values)
+    # numbers so large that rounding overflows are whole numbers
+    return (apart > _BITS * np.abs(values)) & np.isfinite(apart)
+
+
+def have_one_form(train: pd.Series, other: pd.Series) -> bool:
+    """Return whether a glance shows that two canonical columns have one form, as is usual."""
+    # All values of both are on a grid, and many of both are not on the next coarser grid: then
+    # no grid is missed by one of the columns only.
+    columns = [part[np.isfinite(part)] for part in (train.to_numpy(), other.to_numpy())]
+    if not all(column.size for column in columns):
+        return False
+    grids: Sequence[Any] = _PLACES if train.dtype.kind == "f" else _TIMES
+    head = columns[0][:_N_HEAD]
+    at = next((i for i, grid in enumerate(grids) if not _misses(head, grid).any()), len(grids))
+    if at < len(grids) and any(_misses(column, grids[at]).any() for column in columns):
+        return False
+    return at == 0 or all(_misses(column, grids[at - 1]).mean() > _FEWER for column in columns)
+
+
+def coarser_of_two(train: pd.DataFrame, other: pd.DataFrame) -> dict[str, Storage]:
+    """Return the coarser form of each column that two canonical tables contain differently."""
+    measured = [name for name in train if train[name].dtype.kind in "fM"]
+    odd = [name for name in measured if not have_one_form(train[name], other[name])]
+    return coarser_forms(forms_of(train[odd]), forms_of(other[odd])) if odd else {}
 
 
 def coarser_forms(train: Mapping[str, Form], holdout: Mapping[str, Form]) -> dict[str, Storage]:
@@ -206,7 +230,7 @@ def coarser_forms(train: Mapping[str, Form], holdout: Mapping[str, Form]) -> dic
         if at is not None and len(form.misses) == len(_PLACES):
             coarser[name] = Decimals(_PLACES[at], np.inf, itemsize=0)
         elif at is not None:
-            coarser[name] = np.dtype(f"M8[{list(_UNITS)[at]}]")
+            coarser[name] = _TIMES[at]
     return coarser
 
 
@@ -226,16 +250,18 @@ def form_notices(
     coarser: Mapping[str, Storage], respelled: Sequence[str]
 ) -> tuple[DifferentFormWarning, ...]:
     """Return the warnings about columns that train and holdout contain in different forms."""
-    columns = [f"{name} ({said_of(form)})" for name, form in coarser.items()]
-    rounded = (
-        f"train and holdout are stored to different precision in {list_columns(columns)}. In these "
-        "columns, all tables are rounded to the coarser form. Store the columns of both tables in "
-        "the same form to compare all digits."
-    )
-    return (
-        *((DifferentFormWarning(rounded),) if columns else ()),
-        *spelling_warnings("holdout", respelled),
-    )
+    said: list[DifferentFormWarning] = []
+    if coarser:
+        columns = [f"{name} ({said_of(form)})" for name, form in coarser.items()]
+        text = (
+            f"train and holdout are stored to different precision in {list_columns(columns)}. In "
+            "these columns, all tables are rounded to the coarser form. Store the columns of both "
+            "tables in the same form to compare all digits."
+        )
+        said.append(DifferentFormWarning(text))
+    if respelled:
+        said.append(spelling_warning("holdout", respelled))
+    return tuple(said)
 
 
 def said_of(form: Storage) -> str:

@@ -21,6 +21,7 @@ from skeval.tables.cells import (
     are_numbers,
     are_placeholders,
     datetime_format,
+    have_digits,
     inferred_type,
     nearly_all,
     plain_values,
@@ -356,11 +357,16 @@ def _infer_kind(values: pd.Series) -> Kind:
         return "boolean"
     if guess in {"integer", "floating", "mixed-integer-float", "decimal", "timedelta"}:
         return "continuous"
-    if guess in {"date", "datetime", "datetime64"} or datetime_format(present) is not None:
+    if guess in {"date", "datetime", "datetime64"}:
         return "datetime"
-    if guess == "string" and len(present):
-        return _infer_string_kind(present, named_like_key=named_like_key)
-    return "categorical"
+    if guess != "string" or not len(present):
+        return "categorical"
+    if have_digits(present):
+        if datetime_format(present) is not None:
+            return "datetime"
+        if are_numbers(present):
+            return "id" if named_like_key and present.is_unique else "continuous"
+    return _infer_kind_of_words(present, named_like_key=named_like_key)
 
 
 def _type_of_most(present: pd.Series) -> str:
@@ -374,12 +380,15 @@ def _type_of_most(present: pd.Series) -> str:
 
 def n_codes(values: pd.Series, most: int) -> int:
     """Return how many whole numbers a column takes, if few enough to be codes; 0 otherwise."""
+    are_plain = isinstance(values.dtype, np.dtype) and values.dtype.kind in "iuf"
+    if are_plain and values.iloc[:_SEEN].astype(np.float64).nunique() > most:
+        return 0  # as of nearly every column of numbers
     if storage_dtype(values).kind == "m":
         return 0
     present = plain_values(values.dropna() if values.hasnans else values)
     if len(present) < _MIN_ROWS or isinstance(present.iloc[0], dt.timedelta):
         return 0
-    if read_numbers(present.iloc[:_SEEN]).nunique() > most:  # as of nearly every column of numbers
+    if read_numbers(present.iloc[:_SEEN]).nunique() > most:
         return 0
     read = read_numbers(present).dropna()
     n = int(read.nunique())
@@ -396,9 +405,7 @@ def is_column_entry(given: Any) -> bool:
     return isinstance(given, Mapping) and isinstance(given.get("kind"), str)
 
 
-def _infer_string_kind(present: pd.Series, *, named_like_key: bool) -> Kind:
-    if are_numbers(present):
-        return "id" if named_like_key and present.is_unique else "continuous"
+def _infer_kind_of_words(present: pd.Series, *, named_like_key: bool) -> Kind:
     distinct = np.asarray(present.unique(), dtype=object)
     words = np.median([len(str(text).split()) for text in distinct[:1000]])
     share = len(distinct) / len(present)

@@ -42,11 +42,10 @@ def list_columns(columns: Sequence[str]) -> str:
     return f"{', '.join(columns[:MAX_NAMED])}{others}"
 
 
-def spelling_warnings(role: str, columns: Sequence[str]) -> tuple[DifferentFormWarning, ...]:
+def spelling_warning(role: str, columns: Sequence[str]) -> DifferentFormWarning:
     """Return the warning about columns whose categories a table spells differently from train."""
-    said = (
+    return DifferentFormWarning(
         f"{role} spells categories of {list_columns(columns)} differently from train. Categories "
         "that differ only in case, blanks or leading zeros are treated as equal. Write them in "
         "the same way in all tables."
     )
-    return (DifferentFormWarning(said),) if columns else ()

@@ -1,6 +1,6 @@
 """Free text: what it gives away, and how well it is imitated."""
 
-from skeval.steps.entities import Entity, EntityRecognizer
+from skeval.steps.entities import Entity
 from skeval.text.canaries import Canaries, TextCanaryExposure, make_canaries
 from skeval.text.entity_leakage import EntityLeakage
 from skeval.text.longest_common_substring import LongestCommonSubstring
@@ -29,7 +29,6 @@ __all__ = [
     "Entity",
     "EntityFilter",
     "EntityLeakage",
-    "EntityRecognizer",
     "FlairRecognizer",
     "GlinerRecognizer",
     "LongestCommonSubstring",

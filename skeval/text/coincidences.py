@@ -73,7 +73,7 @@ def coincidence(
     rows = np.concatenate([start + one.rows for start, one in zip(starts, found, strict=False)])
     keys = np.concatenate([one.hashes[:, 0] for one in found])
     words = np.concatenate([one.words for one in found])
-    texts = TextSets.of(context, reading.columns)
+    texts = TextSets.from_context(context, reading.columns)
     own = texts.places(words[_first(keys, hashes)])
     pairs = _pairs(hashes, (rows[rows < n_real], keys[rows < n_real]), found[2])
     held, named = texts.counts(), _count_entity_rows(rows, texts.places(words), texts.held.shape)
@@ -96,7 +96,7 @@ def coincidence(
     small = np.where(number, 0.0, np.nanmin(np.maximum(in_texts - in_names, 0.0), axis=1))
     single = (there.sum(axis=1) <= 1) & ~number
     nearness = _nearness(texts, pairs, own, n_real, hashes.size)
-    others = _with_others(rows, keys, pairs, n_real, hashes.size)
+    others = _have_other_in_common(rows, keys, pairs, n_real, hashes.size)
     return Coincidence(nearness, others, rarest, commonest, most, small, single)
 
 
@@ -108,7 +108,7 @@ class TextSets:
     held: csr_array
 
     @classmethod
-    def of(cls, context: Context, columns: Sequence[str]) -> TextSets:
+    def from_context(cls, context: Context, columns: Sequence[str]) -> TextSets:
         """Read the words of all tables."""
         rows, words = _words(context, columns, (*_REAL, "synthetic"))
         keys, cells = np.unique(words, return_inverse=True)
@@ -207,7 +207,7 @@ def _nearness(
         rows, which = _distinct_pairs(left[block], n_real + right[block])
         a, b = vectors[rows[0]], vectors[rows[1]]
         both = csr_array(a.multiply(b))
-        like = _sums(both)[which] - _of_names(both, which, own[key[block]])
+        like = _sums(both)[which] - _likeness_of_names(both, which, own[key[block]])
         # as many others are as near by the words besides the name
         shares = []
         for ends, them in zip(rows, (other, real), strict=True):
@@ -219,7 +219,7 @@ def _nearness(
     return nearness
 
 
-def _with_others(
+def _have_other_in_common(
     rows: np.ndarray,
     keys: np.ndarray,
     pairs: tuple[np.ndarray, np.ndarray, np.ndarray],
@@ -246,7 +246,7 @@ def _distinct_pairs(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np
     return pairs.T, which.ravel()
 
 
-def _of_names(both: csr_array, which: np.ndarray, own: np.ndarray) -> np.ndarray:
+def _likeness_of_names(both: csr_array, which: np.ndarray, own: np.ndarray) -> np.ndarray:
     """Return what the words of names, each once, add to the likeness of these pairs of texts."""
     own = np.sort(own, axis=1)
     own[:, 1:][own[:, 1:] == own[:, :-1]] = -1

@@ -53,9 +53,11 @@ class EntityLeakage(CorpusMetric, ClaimTested):
     Parameters
     ----------
     recognizer : "patterns" or object with recognize, default="patterns"
-        What finds entities; see :class:`EntityRecognizer`. "patterns" is
-        :class:`PatternRecognizer`, which needs no model: addresses, numbers, capitalised words.
-        Names are found best by a model, as of :class:`SpacyRecognizer`.
+        What finds entities. "patterns" is :class:`PatternRecognizer`, which needs no model:
+        addresses, numbers, capitalised words. Names are found best by a model, as of
+        :class:`SpacyRecognizer`. Your own recognizer has a method ``recognize(texts)`` that returns
+        a list of :class:`Entity` for each text, and may have ``about``, a dict of strings with
+        `backend`, `model` and `version`, which results quote and `memory` depends on.
     columns : None, int or list of str, default=None
         The text columns: all of free text, the first *n* of these, or names. Those of a row are one
         document.

@@ -15,7 +15,6 @@ from skeval.privacy.similar_texts import (
     TokenSets,
     by_letters,
     by_words,
-    edits,
     letter_runs,
     n_candidates,
     similar_by_letters,
@@ -227,14 +226,10 @@ def _pairs_by_edits(
     threshold: float,
 ) -> Pairs:
     """Yield the candidates that differ in few letters, of the texts on the left still open."""
-    lengths = np.array([len(text) for text in texts], dtype=np.int64)
 
     def near(i: np.ndarray, j: np.ndarray) -> np.ndarray:
         a, b = hashed.left[i], hashed.right[j]
-        most = edits(np.maximum(lengths[a], lengths[b]), threshold)
-        alike = (a != b) & (np.abs(lengths[a] - lengths[b]) <= most)
-        alike[alike] = by_letters(texts[a[alike]], texts[b[alike]], threshold)
-        return alike
+        return (a != b) & by_letters(texts[a], texts[b], threshold)
 
     for i, j in hashed.pairs(~np.isin(hashed.left, left), near):
         yield hashed.left[i], hashed.right[j]

@@ -75,8 +75,8 @@ class NGramNovelty(TextScreen):
 
     n: Count = 5
 
-    def _lacking(self, context: Context, key: Key) -> str:
-        lacking, none = super()._lacking(context, key), "no synthetic text has a word."
+    def _obstacle(self, context: Context, key: Key) -> str:
+        lacking, none = super()._obstacle(context, key), "no synthetic text has a word."
         return lacking or ("" if known_grams(context, self.n, *key, "train")[1].any() else none)
 
     def _compare_with_role(self, context: Context, key: Key, role: str) -> float:

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 from skeval.core.declared import declared
 from skeval.text.entity_leakage import EntityLeakage
-from skeval.text.patterns import PatternRecognizer
 from skeval.text.recognizers import Names, SpacyBackend, pipe_texts
 from skeval.utils.parameters import Count, has_methods
 
@@ -158,7 +157,3 @@ class NominalMentions(EntityLeakage):
 
     def _recognizer(self) -> Any:
         return NominalRecognizer() if self.recognizer == "spacy" else self.recognizer
-
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"recognizer": PatternRecognizer()}  # the default needs a model

@@ -152,6 +152,16 @@ class TextPRD(CurveMetric):
         value = frontier if self.headline == "frontier" else result.value
         return replace(result, value=value, details={**result.details, "frontier": frontier})
 
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        result = super()._in_relation(context, result)
+        if result.baseline is None:
+            return result
+        n_rows = min(context.n_rows("synthetic"), context.n_rows("holdout"))
+        at_size = result.details.get("at_baseline_size", {})
+        value = at_size.get("value", result.value)
+        difference = self._difference(context, n_rows, value, result.baseline)
+        return replace(result, difference=difference)
+
     def _difference(
         self, context: Context, n_rows: int, value: float, fresh: float
     ) -> tuple[float, float] | None:

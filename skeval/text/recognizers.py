@@ -502,7 +502,7 @@ class CallableRecognizer(BaseEstimator):
 
     See Also
     --------
-    EntityRecognizer : What any object needs to be a recognizer.
+    EntityLeakage : Takes any object with the method ``recognize``.
 
     Examples
     --------

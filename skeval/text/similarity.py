@@ -94,7 +94,7 @@ class TextLengthSimilarity(KSComplement):
     def _summary(self, result: Result) -> str:
         return (
             f"The lengths of texts, in {self.unit}, agree to {percent(result.value)} on average"
-            f"{format_baseline(result.baseline, 'with fresh real rows in their place')}."
+            f"{format_baseline(result.baseline)}."
         )
 
 
@@ -200,7 +200,7 @@ class VocabularySimilarity(RunSimilarity):
 
     def _summary(self, result: Result) -> str:
         new = percent(mean_ignoring_nan(result.details["out_of_vocabulary"]))
-        fresh = format_baseline(result.baseline, "with fresh real rows in their place")
+        fresh = format_baseline(result.baseline)
         return (
             f"The words of synthetic texts agree with train's to {percent(result.value)}{fresh}; "
             f"{new} of those used do not stand in train."
@@ -263,7 +263,7 @@ class NGramSimilarity(RunSimilarity):
     def _summary(self, result: Result) -> str:
         return (
             f"Runs of {self.n} {self.unit} are as frequent as in train to {percent(result.value)}"
-            f"{format_baseline(result.baseline, 'with fresh real rows in their place')}."
+            f"{format_baseline(result.baseline)}."
         )
 
 

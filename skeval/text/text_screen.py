@@ -50,11 +50,11 @@ class TextScreen(CorpusMetric):
 
     def _compute(self, context: Context) -> Result:
         key = self._key(context)
-        if lacking := self._lacking(context, key):
+        if lacking := self._obstacle(context, key):
             return undefined_result(lacking)
         return Result(self._compare_with_role(context, key, "train"))
 
-    def _lacking(self, context: Context, key: Key) -> str:
+    def _obstacle(self, context: Context, key: Key) -> str:
         """Return why nothing can be measured; empty if it can."""
         return lacking_texts(corpus(context, *key), "train", "synthetic")
 

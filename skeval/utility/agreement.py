@@ -120,10 +120,6 @@ class _ModelComparison(ScoredModels):
             **self._counts(context, trainings, trials[self.mode][1]),
         }
 
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"estimators": ["linear", "tree", "bayes"]}
-
 
 @declared
 class ModelRankAgreement(_ModelComparison):

@@ -203,7 +203,7 @@ def curves_of(
         pairs = {n: confidences(context, training, m, question, seed) for n, m in models.items()}
         for name, (sure, hits) in pairs.items():
             curves[name][kind] = reliability_curve(sure, hits, n_bins, _MIN_BIN_ROWS)
-        errors = [expected_if_calibrated(sure, n_bins) for sure, _ in pairs.values()]
+        errors = [error_of_calibrated_model(sure, n_bins) for sure, _ in pairs.values()]
         expected[kind] = float(np.mean(errors))
     return {"expected_if_calibrated": expected, "curves": curves}
 
@@ -288,7 +288,7 @@ def calibration_error(
     return np.asarray(np.abs(excess @ weights.T).sum(axis=0) / weights.sum(axis=1))
 
 
-def expected_if_calibrated(confidences: np.ndarray, n_bins: int = 10) -> float:
+def error_of_calibrated_model(confidences: np.ndarray, n_bins: int = 10) -> float:
     """Return the calibration error that chance gives where every confidence is the true one."""
     # The hits of a bin then vary around the sum of its confidences with variance sum of p (1
     # - p); the mean distance is that of a normal distribution.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -115,10 +115,6 @@ class _Efficacy(ModelMetric):
             f"At a {self._fixed} of {level} on train, {self._free} on holdout rows is {alone}, and "
             f"{added} with synthetic rows added."
         )
-
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"estimator": "linear", "n_folds": 2}
 
 
 @declared

@@ -186,10 +186,6 @@ class _GroupMetric(SeveralModels):
         models = self._by_model({kind: of_seeds.mean(axis=1) for kind, of_seeds in gaps.items()})
         return {"models": models, **self._groups(context), **self._counts(context, TRAININGS)}
 
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"estimators": "linear"}
-
 
 @declared
 class FairnessGap(_GroupMetric):

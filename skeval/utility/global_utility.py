@@ -241,10 +241,6 @@ class GlobalUtility(Metric):
         }
         return {"scoring": scoring, **scores}
 
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"estimator": "linear", "n_bootstrap": 50}
-
 
 def n_labels(context: Context, question: Question) -> int:
     """Return how many labels train has of a target; 0 if it is one of numbers."""

@@ -218,10 +218,6 @@ class FeatureImportanceAgreement(ScoredMetric):
         )
         return f"{said}{fresh}{change}."
 
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"estimator": "linear"}
-
 
 class Measure(NamedTuple):
     """How importances are measured; native ones have no permutations and no bootstrap."""

@@ -62,7 +62,7 @@ class Cores:
 
 
 _IN_USE: ContextVar[Cores | None] = ContextVar("cores", default=None)
-_ALONE = Cores(1)  # of whoever asked for no more; nobody takes it
+_ALONE = Cores(1)  # for callers that do not share; nobody takes it
 
 
 @contextmanager
@@ -121,10 +121,10 @@ class _Search(Generic[Item, Outcome]):
 
     def work(self) -> None:
         """Take items while there are any, and call helpers."""
-        while self._one():
+        while self._do_next_item():
             pass
 
-    def _one(self) -> bool:
+    def _do_next_item(self) -> bool:
         with self._taking:
             at = self._n_taken
             if at == len(self.items) or self.failures:
@@ -143,7 +143,7 @@ class _Search(Generic[Item, Outcome]):
     def _help(self) -> None:
         """Take items on a core of its own, which whoever waits for one gets between two items."""
         held = True
-        while held and self._one():
+        while held and self._do_next_item():
             self.cores.give()
             held = self.cores.take_idle()
         if held:

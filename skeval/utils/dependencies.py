@@ -15,7 +15,7 @@ def import_optional(owner: str, package: str, command: str) -> Any:
     except ModuleNotFoundError as error:
         top = package.split(".")[0]
         if error.name is None or error.name.split(".")[0] != top:
-            raise  # it is there, and lacks something itself
+            raise  # the package is installed, but one of its own imports is not
         raise MissingDependencyError(f"{owner} needs the package {top}. Run: {command}") from error
 
 
@@ -28,7 +28,7 @@ def needed_xgboost() -> Any:
     """Import xgboost, or say what to do without it."""
     try:
         return import_optional("the default model", "xgboost", "pip install xgboost")
-    except AttributeError as error:  # it puts docstrings together, which -OO drops
+    except AttributeError as error:  # xgboost joins docstrings, which -OO removes
         raise MissingDependencyError(
             "the default model is that of xgboost, which cannot be imported without docstrings. "
             "Run python without -OO, or pass a model of scikit-learn."

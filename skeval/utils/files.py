@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-import platform
 import shutil
-import signal
-import threading
-import time
 import uuid
-import zlib
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
-from functools import cache
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from skeval.exceptions import InvalidParameterError
-
-_STALE = 7 * 24 * 3600.0  # seconds after which nobody writes to a part any more
-_OPEN: dict[Path, int] = {}  # parts that are written to, and by which process
 
 
 def check_output(path: str | Path, endings: Collection[str], *, owner: str) -> Path:
@@ -47,11 +37,8 @@ def check_output(path: str | Path, endings: Collection[str], *, owner: str) -> P
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
     """Give a temporary file in the folder of `path` to write to, and rename it on success."""
-    # A failed run leaves an existing file as it was, and nothing else behind; nor does one
-    # that the system asks to end. What a run left that was killed is removed by the next one,
-    # if that knows that it is over: on the same machine, in the same space of process numbers
-    # (containers have their own), or after a week. The mode of an existing file is kept, and
-    # a link stays one: the file that it points to is replaced.
+    # A run that fails leaves an existing file as it was. The mode of an existing file is kept,
+    # and a link stays one: the file that it points to is replaced.
     path = Path(path)
     target = _target(path)
     with _add_path_to_errors(path):
@@ -59,97 +46,32 @@ def replacing(path: str | Path) -> Iterator[Path]:
             yield target
             return
         temporary = _create_part_file(target)
-        _OPEN[temporary] = os.getpid()
         try:
-            with _remove_on_sigterm():
-                yield temporary
+            yield temporary
+            with temporary.open("r+b") as written:
+                os.fsync(written.fileno())
             temporary.replace(target)
         finally:
-            _OPEN.pop(temporary, None)
             temporary.unlink(missing_ok=True)
 
 
 def _target(path: Path) -> Path:
     try:
         return path.resolve() if path.is_symlink() else path
-    except RuntimeError as error:  # of Python 3.11 and 3.12
+    except RuntimeError as error:  # Python 3.11 and 3.12 raise it for a loop of links
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
 
 
 def _create_part_file(target: Path) -> Path:
-    """Return a new, empty file next to `target`, of the same mode; clean what others left there."""
+    """Return a new, empty file next to `target`, of the same mode."""
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "The file is read-only")
-    start = f".skeval-{zlib.crc32(os.fsencode(target.name)):08x}"
-    for left in target.parent.glob(f"{start}-*.part"):
-        _remove_stale(left)
-    # the name is short for any target: file systems have a limit
-    own = f"{start}-{_place()}-{os.getpid()}-{uuid.uuid4().hex[:8]}.part"
-    temporary = target.with_name(own)
+    # the name is short for any target because file systems have a limit
+    temporary = target.with_name(f".skeval-{uuid.uuid4().hex}.part")
     temporary.touch(exist_ok=False)
     if target.exists():
         shutil.copymode(target, temporary)
     return temporary
-
-
-@cache
-def _place() -> str:
-    """Return what names the space of this process's number: host, start of it, and namespace."""
-    parts = [platform.node()]
-    with suppress(OSError):  # where the system says so
-        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
-        parts.append(os.readlink("/proc/self/ns/pid"))
-    return f"{zlib.crc32(' '.join(parts).encode(errors='replace')):08x}"
-
-
-def _remove_stale(part: Path) -> None:
-    """Remove what a run left that is over; parts of runs that may go on stay."""
-    try:
-        old = time.time() - part.stat().st_mtime > _STALE
-        _, _, place, *process, _ = part.name.split("-")
-        # numbers of processes elsewhere, as of other containers, say nothing here
-        over = place == _place() and len(process) == 1 and not _is_running(int(process[0]))
-        if old or over:
-            part.unlink(missing_ok=True)
-    except (OSError, ValueError):  # of another user, or gone in the meantime
-        return
-
-
-def _is_running(process: int) -> bool:
-    if os.name == "nt":  # where signal 0 is no question
-        return True
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
-@contextmanager
-def _remove_on_sigterm() -> Iterator[None]:
-    """Let a SIGTERM that would end the process remove its parts first, unless others handle it."""
-    in_charge = (
-        threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    )
-    if in_charge:
-        signal.signal(signal.SIGTERM, _remove_and_end)
-    try:
-        yield
-    finally:
-        if in_charge:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def _remove_and_end(number: int, frame: Any) -> None:
-    for part, process in list(_OPEN.items()):
-        if process == os.getpid():  # not those of the process that this one was forked of
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
 
 
 @contextmanager

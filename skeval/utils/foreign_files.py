@@ -14,14 +14,15 @@ from skeval.exceptions import InvalidParameterError, SkevalError
 
 T = TypeVar("T")
 
-LARGEST = 2**26  # bytes of a file of scores, a suite or a schema
-MAX_KEY_PARTS = 16  # of TOML: the time and the memory that `tomllib` takes are quadratic in them
+_MAX_BYTES = 2**26  # a larger file of scores or a schema is refused
+_MAX_TOML_BYTES = 2**20  # a larger policy or release file is refused
+MAX_KEY_PARTS = 16  # `tomllib` takes time and memory quadratic in the parts
 _KEY_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?<![\w-]){_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART}){{{MAX_KEY_PARTS}}}")
 
 
 def foreign_text(
-    path: str | Path, *, error: type[SkevalError] = InvalidParameterError, most: int = LARGEST
+    path: str | Path, *, error: type[SkevalError] = InvalidParameterError, most: int = _MAX_BYTES
 ) -> str:
     """Return the text of a file that somebody else may have written."""
     try:
@@ -57,9 +58,9 @@ def foreign_json(path: str | Path, *, error: type[SkevalError] = InvalidParamete
         raise error(f"{path} is no JSON: {said}.") from why
 
 
-def foreign_toml(path: str | Path, make: Callable[[dict[str, Any]], T], *, most: int) -> T:
+def foreign_toml(path: str | Path, make: Callable[[dict[str, Any]], T]) -> T:
     """Return what is made of the content of a TOML file that somebody else may have written."""
-    text = foreign_text(path, error=InvalidParameterError, most=most)
+    text = foreign_text(path, most=_MAX_TOML_BYTES)
     if _LONG_KEY.search(text):
         raise InvalidParameterError(
             f"{path} has a key of more than {MAX_KEY_PARTS} parts with dots between them, and no "

@@ -24,7 +24,7 @@ _SCORE_NAMES = {
     "mae": "mean absolute error",
 }
 
-# what names of metrics abbreviate, where people do not
+# abbreviations in names of metrics, which sentences spell out
 _ABBREVIATED = {
     "KS": "Kolmogorov-Smirnov",
     "TV": "total variation",
@@ -48,7 +48,8 @@ _ABBREVIATED = {
     "NNDR": "nearest-neighbour distance ratio (NNDR)",
 }
 _WORD = re.compile(r"[A-Z]\d|[A-Z]+(?=[A-Z][a-z]|\b)|[A-Z]?[a-z]+|\d+")
-_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # begins a word
+# a capital that begins a word
+_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _LETTER = re.compile(r"\b([A-Z]) (?=[a-z])")
 
 
@@ -118,10 +119,15 @@ def shown_interval(interval: tuple[float, float] | None) -> str:
     return f"{number(low)} to {number(high)}"
 
 
+def join_names(names: Sequence[str], word: str = "and") -> str:
+    """Return all names as a sentence has them."""
+    return f" {word} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
 def names_in_words(names: Sequence[str], most: int = 3) -> str:
     """Return names as a sentence has them; of more than `most`, the last are counted."""
     if len(names) <= most:
-        return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+        return join_names(names)
     return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} others"
 
 
@@ -137,9 +143,9 @@ def format_count(n: int, what: str) -> str:
     return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
-def format_baseline(baseline: float | None, what: str) -> str:
+def format_baseline(baseline: float | None) -> str:
     """Return the end of a sentence on a share: what share fresh rows have; nothing without one."""
-    return "" if baseline is None else f"; {percent(baseline)} {what}"
+    return "" if baseline is None else f"; {percent(baseline)} with fresh real rows in their place"
 
 
 def did_you_mean(unknown: Iterable[str], known: Iterable[str]) -> str:

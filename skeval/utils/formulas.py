@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 
-_GROUP = r"\{((?:[^{}]|\{[^{}]*\})*)\}"  # with groups in it, one level deep
+_GROUP = r"\{((?:[^{}]|\{[^{}]*\})*)\}"  # may contain groups, one level deep
 _FRACTION = re.compile(rf"(\\ln ?)?\\frac\s*{_GROUP}\s*{_GROUP}(?= ?([\w\\(|\[]))?")
 _UPRIGHT = re.compile(r"\\(?:mathrm|text)\{([^{}]*)\}")
 _SCRIPT = re.compile(r"([_^])\{([^{}]*)\}")
@@ -55,7 +55,7 @@ def formula_as_text(formula: str) -> str:
         text = text.replace(brace, kept)
     text = re.sub(r"\\[!,;]", lambda m: "" if m[0] == r"\!" else " ", text).replace(r"\_", "_")
     before = ""
-    while before != text:  # from the inside out
+    while before != text:  # innermost groups first
         before = text
         text = _UPRIGHT.sub(r"\1", text)
         text = _SCRIPT.sub(lambda m: m[1] + _parenthesize(m[2]), text)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-import os
-import sys
 import threading
 import time
 from collections.abc import Callable
 from contextvars import copy_context
-from pathlib import Path
 from typing import TypeVar
 
 from skeval.exceptions import LimitError
 from skeval.utils.engines import with_current_engine
+from skeval.utils.memory import resident_bytes
 
 T = TypeVar("T")
 _TICK = 0.02  # seconds between looks at clock and memory
@@ -21,7 +19,6 @@ _GRACE = 1.0  # seconds for work to end after it was told to
 _NO_MEMORY = "there was not enough memory for it; fewer rows, or columns, take less."
 _TOO_LONG = "it took longer than {} seconds, and was stopped."
 _TOO_MUCH = "it took more than {} bytes, and was stopped."
-_STATM = Path("/proc/self/statm")
 
 
 class Stopped(BaseException):
@@ -48,12 +45,14 @@ def within_limits(work: Callable[[], T], seconds: float | None, n_bytes: int | N
 
     # it shares the cores of this one, and never keeps the process alive
     thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True)
-    start, before = time.monotonic(), _memory()
+    start, before = time.monotonic(), resident_bytes()
     thread.start()
     exceeded = None
     while thread.is_alive() and not exceeded:
         thread.join(_TICK)
-        exceeded = _exceeded_limit(time.monotonic() - start, _memory() - before, seconds, n_bytes)
+        exceeded = _exceeded_limit(
+            time.monotonic() - start, resident_bytes() - before, seconds, n_bytes
+        )
     if exceeded and thread.is_alive():
         _stop(thread)
         thread.join(_GRACE)
@@ -67,7 +66,7 @@ def within_limits(work: Callable[[], T], seconds: float | None, n_bytes: int | N
 
 
 def _exceeded_limit(
-    elapsed: float, grown: int, seconds: float | None, n_bytes: int | None
+    elapsed: float, grown: float, seconds: float | None, n_bytes: int | None
 ) -> str | None:
     if seconds is not None and elapsed > seconds:
         return _TOO_LONG.format(f"timeout={seconds:g}")
@@ -80,15 +79,3 @@ def _stop(thread: threading.Thread) -> None:
     """Raise :class:`Stopped` in a thread, at its next step of Python."""
     ident = ctypes.c_ulong(thread.ident or 0)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(Stopped))
-
-
-def _memory() -> int:
-    """Return the bytes of memory that the process holds; where none can be told, its greatest."""
-    if _STATM.exists():
-        return int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    if sys.platform == "win32":
-        return 0
-    import resource
-
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

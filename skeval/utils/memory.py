@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-SHARE = 0.8  # of what is free that a metric may take
-_CEILING = 0.9  # of what is free that the process may take
+SHARE = 0.8  # a metric may take this fraction of the free memory
+_CEILING = 0.9  # the process may take this fraction of the free memory
 _RESERVED = 2**30  # bytes that allocators reserve and do not use
 _NO_LIMIT = 2**60  # what stands for none in groups of the first kind
 _GROUPS = Path("sys/fs/cgroup")
+_STATM = Path("/proc/self/statm")
 # files of a group, by kind: the limit, what is used, and what of that are pages of files
 _FILES = {
     "": ("memory.max", "memory.current", "inactive_file"),
@@ -20,7 +24,7 @@ _FILES = {
 
 def free_memory(root: Path = Path("/")) -> int | None:
     """Return the bytes that the process can still take; None where the system does not say."""
-    free = [*_of_machine(root), *_of_groups(root)]
+    free = [*_free_of_machine(root), *_free_of_groups(root)]
     return max(0, min(free)) if free else None
 
 
@@ -50,48 +54,65 @@ def limit_memory() -> Iterator[None]:
 
 def held_bytes() -> int:
     """Return the bytes of data that the process holds or has reserved."""
-    return _entry(Path("/proc/self/status"), "VmData:") or 0
+    return _read_entry(Path("/proc/self/status"), "VmData:") or 0
 
 
-def _of_machine(root: Path) -> list[int]:
-    available = _entry(root / "proc/meminfo", "MemAvailable:")
+def resident_bytes() -> float:
+    """Return the resident set size of this process; if the system does not say, the largest."""
+    if not _STATM.exists():
+        return highest_bytes()
+    return float(int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
+
+
+def highest_bytes() -> float:
+    """Return the largest resident set size that this process ever had; nan on Windows."""
+    if sys.platform == "win32":
+        return math.nan
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return float(peak if sys.platform == "darwin" else 1024 * peak)
+
+
+def _free_of_machine(root: Path) -> list[int]:
+    available = _read_entry(root / "proc/meminfo", "MemAvailable:")
     return [] if available is None else [available]
 
 
-def _entry(path: Path, name: str) -> int | None:
+def _read_entry(path: Path, name: str) -> int | None:
     """Return an entry of a file of names and kibibytes."""
-    for line in _text(path).splitlines():
+    for line in _read_text(path).splitlines():
         if line.startswith(name):
             return int(line.split()[1]) * 1024
     return None
 
 
-def _of_groups(root: Path) -> Iterator[int]:
-    for line in _text(root / "proc/self/cgroup").splitlines():
+def _free_of_groups(root: Path) -> Iterator[int]:
+    for line in _read_text(root / "proc/self/cgroup").splitlines():
         _, kinds, path = line.split(":", 2)
         for kind in set(kinds.split(",")) & set(_FILES):
             top = root / _GROUPS / kind
             # inside a container the path may be that of the host, and the group the top folder
             own = top / path.lstrip("/")
             for folder in (own, *own.parents):
-                yield from _of_group(folder, *_FILES[kind])
+                yield from _free_of_group(folder, *_FILES[kind])
                 if folder == top:
                     break
 
 
-def _of_group(folder: Path, limit: str, used: str, files: str) -> list[int]:
-    numbers = [_text(folder / name).strip() for name in (limit, used)]
+def _free_of_group(folder: Path, limit: str, used: str, files: str) -> list[int]:
+    numbers = [_read_text(folder / name).strip() for name in (limit, used)]
     if not all(number.isdigit() for number in numbers) or int(numbers[0]) >= _NO_LIMIT:
         return []
     of_files = [
         int(line.split()[1])
-        for line in _text(folder / "memory.stat").splitlines()
+        for line in _read_text(folder / "memory.stat").splitlines()
         if line.split()[:1] == [files]
     ]
     return [int(numbers[0]) - int(numbers[1]) + sum(of_files)]
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError:

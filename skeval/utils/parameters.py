@@ -30,8 +30,8 @@ from weakref import WeakKeyDictionary
 
 from skeval.exceptions import InvalidParameterError
 
-_READ: WeakKeyDictionary[Any, Mapping[str, Constraint]] = WeakKeyDictionary()  # by legal_sets
-_SHORT = Repr()  # of a value that may be a whole column
+_READ: WeakKeyDictionary[Any, Mapping[str, Constraint]] = WeakKeyDictionary()  # cache of legal_sets
+_SHORT = Repr()  # a value may be a whole column
 _SHORT.maxstring = _SHORT.maxother = 80
 
 
@@ -192,7 +192,7 @@ def legal_sets(declared: Callable[..., Any]) -> Mapping[str, Constraint]:
 def _hints(function: Any) -> dict[str, Any]:
     """Return the annotations of a function, as objects."""
     names = getattr(inspect.unwrap(function), "__globals__", {})
-    return _looked_up(getattr(function, "__annotations__", {}), names)
+    return _evaluate_annotations(getattr(function, "__annotations__", {}), names)
 
 
 def hints_of(kind: type) -> dict[str, Any]:
@@ -204,11 +204,11 @@ def hints_of(kind: type) -> dict[str, Any]:
     for base in reversed(owner.__mro__):
         fields, own = vars(base).get("__dataclass_fields__", {}), inspect.get_annotations(base)
         own = {name: hint for name, hint in own.items() if name in fields}
-        hints |= _looked_up(own, vars(sys.modules[base.__module__]))
+        hints |= _evaluate_annotations(own, vars(sys.modules[base.__module__]))
     return hints
 
 
-def _looked_up(annotations: Mapping[str, Any], names: dict[str, Any]) -> dict[str, Any]:
+def _evaluate_annotations(annotations: Mapping[str, Any], names: dict[str, Any]) -> dict[str, Any]:
     """Return annotations as objects, without those that cannot be looked up."""
     hints: dict[str, Any] = {}
     for name, hint in annotations.items():
@@ -220,7 +220,7 @@ def _looked_up(annotations: Mapping[str, Any], names: dict[str, Any]) -> dict[st
 
 def _legal_set(hint: Any) -> Constraint | None:
     """Return the set that an annotation states; None if it states none."""
-    hint = getattr(hint, "__value__", hint)  # of an alias that a type statement made
+    hint = getattr(hint, "__value__", hint)  # a type statement makes an alias
     if hint is bool:
         return one_of((True, False))
     if get_origin(hint) is Literal:
@@ -239,7 +239,7 @@ def _annotated_set(hint: Any, *metadata: object) -> Constraint | None:
         return stated or _legal_set(hint)
     kinds = get_args(hint) or (hint,)
     numbers = replace(stated, kind=float if float in kinds else int)
-    return _with_none(numbers) if types.NoneType in kinds else numbers
+    return _add_none(numbers) if types.NoneType in kinds else numbers
 
 
 def _union_set(hints: Sequence[Any]) -> Constraint | None:
@@ -249,7 +249,7 @@ def _union_set(hints: Sequence[Any]) -> Constraint | None:
     if not known or len(known) < len(sets):
         return None
     union = known[0] if len(known) == 1 else _any_of(known)
-    return _with_none(union) if types.NoneType in hints else union
+    return _add_none(union) if types.NoneType in hints else union
 
 
 def _any_of(sets: Sequence[Constraint]) -> Legal:
@@ -260,7 +260,7 @@ def _any_of(sets: Sequence[Constraint]) -> Legal:
     return Legal(" or ".join(one.description for one in sets), is_legal, next(outside, object()))
 
 
-def _with_none(inner: Constraint) -> Legal:
+def _add_none(inner: Constraint) -> Legal:
     return Legal(
         f"{inner.description} or None",
         lambda value: value is None or inner.accepts(value),
@@ -282,7 +282,7 @@ def check_parameters(
         raise InvalidParameterError(f"{owner}: {'; '.join(faults)}.")
 
 
-N_SEEDS = 2**32  # that scikit-learn knows
+N_SEEDS = 2**32  # scikit-learn accepts seeds below this
 Seed = Annotated[int, Interval(0, N_SEEDS - 1)]
 Count = Annotated[int, Interval(1)]
 BinCount = Annotated[int, Interval(2)]
@@ -290,7 +290,7 @@ BinCount = Annotated[int, Interval(2)]
 GroupSize = Annotated[int, Interval(10)]
 # how numbers are cut into bins; "-plain" gives frequent values no cells of their own
 Strategy = Literal["uniform", "quantile", "uniform-plain", "quantile-plain"]
-# what a metric does with tables that need not fit in memory
+# how a metric measures tables that need not fit in memory
 Scaling = Literal["counts", "sorted runs", "neighbours", "sampled"]
 JobCount = Annotated[
     int, Legal("an int other than 0", lambda n: n != 0 and Interval(kind=int).accepts(n), 0)

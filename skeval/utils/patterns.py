@@ -58,5 +58,5 @@ def _room(ways: int, n_repeats: int, length: int) -> int:
     """Return how long a cell may be, that all places of the repeats in it are tried in time."""
     if not n_repeats:
         return _ROOM[0]
-    places = _MAX_STEPS / (ways * (length + _OF_A_PLACE))  # of room ** n / n!
+    places = _MAX_STEPS / (ways * (length + _OF_A_PLACE))  # room ** n / n! places are tried
     return min(_ROOM[n_repeats], int((places * math.factorial(n_repeats)) ** (1 / n_repeats)))

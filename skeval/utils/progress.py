@@ -66,7 +66,7 @@ class _Lines:
         self._write, self._start = write, time.perf_counter()
         self._state: tuple[str, int, list[float]] = ("", 0, [])
         # Thread.start would wait forever for a thread that finds no memory to begin
-        with suppress(RuntimeError):  # nor can it be made: then there are no lines
+        with suppress(RuntimeError):  # no thread can be made: there are no lines then
             _thread.start_new_thread(self._run, ())
 
     def tick(self, verb: str) -> Progress:

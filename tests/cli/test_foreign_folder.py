@@ -60,6 +60,7 @@ def call(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_no_process_imports_from_the_current_folder(folder, command):
     compiled = {"NUMBA_CACHE_DIR": str(folder / "compiled")}

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 import skeval.compat
-from skeval.compat import ComputedMetric, DiagnosticReport, QualityReport, computed
-from skeval.compat.sdmetrics import NAMES
+from skeval.compat import DiagnosticReport, QualityReport, computed
+from skeval.compat.sdmetrics import NAMES, ComputedMetric
 from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import InvalidParameterError, MetricWarning, TableError
 from skeval.privacy import DCRBaselineProtection

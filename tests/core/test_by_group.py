@@ -196,7 +196,7 @@ def test_in_a_suite_and_saved(tmp_path):
     assert result.to_html(tmp_path / "report.html").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("metric", [KSComplement(), DCRShare()])
 def test_keeps_the_contract(metric):
     records = check_metric(ByGroup(metric, "plan", min_size=10))

@@ -1,4 +1,4 @@
-"""The contract reads tables through readers that are registered, and knows no kind of them."""
+"""Tables of each kind are read into the context of that kind."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 from skeval import Context, MetricSuite, report
-from skeval.core import reading
-from skeval.core.reading import READERS, read_context
+from skeval.core.reading import read_context
 from skeval.core.relational_context import RelationalContext
 from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import TableError
@@ -31,20 +30,6 @@ def test_each_kind_of_tables_has_its_context(tmp_path):
     assert type(read_context(tmp_path)) is LargeContext
     assert type(read_context(USERS, tmp_path)) is LargeContext
     assert type(read_context({"users": USERS})) is RelationalContext
-
-
-def test_a_reader_of_ones_own_comes_first(monkeypatch):
-    """One that returns None leaves the tables to those after it."""
-    seen = []
-
-    def read(train, holdout=None, **settings):
-        seen.append((train, holdout, settings))
-        return Context.of(USERS) if train == "users" else None
-
-    monkeypatch.setattr(reading, "READERS", [read, *READERS])
-    assert read_context("users", max_rows=5).n_rows("train") == 3
-    assert type(read_context({"users": USERS})) is RelationalContext
-    assert seen[0] == ("users", None, {"schema": None, "max_rows": 5})
 
 
 @pytest.mark.parametrize("several", [False, True])

@@ -101,7 +101,7 @@ def draw_rare_rows(rng, n):
     return cells, (1 - 1e-3) * (1 - 1 / n)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("n", [50, 300])
 @pytest.mark.parametrize(
     "draw", [draw_independent, draw_together, draw_one_bad_column, draw_rare_rows]

@@ -9,10 +9,11 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from skeval.diagnostic import RuleAdherence
-from skeval.diagnostic.cells import cells_of, moment
+from skeval.diagnostic.cells import moment, typed_cells
 from skeval.diagnostic.expressions import MAX_LENGTH, Condition
 from skeval.exceptions import InvalidParameterError
 from tests.snapshots import raises
@@ -174,6 +175,9 @@ class TestDates:
         for text in ("d >= '2024-07-01 01:00'", "d >= date('2024-07-01 01:00')"):
             assert Condition(text).truth(table).tolist() == [False, True]
         assert Condition("d >= '2024-06-30T23:00Z'").truth(table).tolist() == [False, True]
+        plain = table.assign(d=zoned.tz_localize(None))
+        assert Condition("d >= '2024-07-01T01:00Z'").truth(plain).tolist() == [False, True]
+        assert Condition("d > u").truth(plain).all()  # as if it were of UTC
         assert Condition("d == u").truth(table).all()
 
     @pytest.mark.parametrize("text", ["now", "today", "2024-13-01", "1e9", "9" * 30, ""])
@@ -216,10 +220,27 @@ class TestKinds:
         table = pd.DataFrame({"n": [2**53, 2**53 + 1]})
         assert Condition(f"n == {2**53 + 1}").truth(table).tolist() == [False, True]
 
+    def test_ordered_numbers_are_compared_by_their_order_and_computed_with(self):
+        given = pd.Series([3, 1, None, 2], dtype="Int64")
+        table = pd.DataFrame({"n": pd.Categorical(given, categories=[3, 2, 1], ordered=True)})
+        table["m"] = [1, 9, 2, 2]
+        assert Condition("n > 2").truth(table).tolist() == [False, True, False, False]
+        assert Condition("abs(n) + n > 3").truth(table).tolist() == [True, False, False, True]
+        assert Condition("n != 1").truth(table).tolist() == [True, False, False, True]
+        assert Condition("n <= m").truth(table).tolist() == [True, False, False, True]
+        with raises(InvalidParameterError):
+            Condition("n < k").truth(table.assign(k=table["n"].cat.reorder_categories([1, 2, 3])))
+
+    def test_powers_of_missing_cells_are_missing(self):
+        table = pd.DataFrame({"n": [2.0, None]})
+        for text in ("n ** 0 == 1", "1 ** n == 1"):
+            assert Condition(text).truth(table).tolist() == [True, False]
+
     def test_empty_columns(self):
         table = pd.DataFrame({"n": pd.Series([None, None], dtype=object), "k": [1, 2]})
-        assert cells_of(table["n"]).missing.all()
-        assert Condition("n == 'x'").truth(table).tolist() == [False, False]
+        assert typed_cells(table["n"]).isna().all()
+        for empty in (table, table.astype({"n": "category"})):
+            assert Condition("n == 'x'").truth(empty).tolist() == [False, False]
 
 
 class TestRefused:
@@ -318,6 +339,26 @@ class TestNames:
         assert Condition("(s == 'b & c') | (s == '')").truth(table).tolist() == [False, True]
 
 
+DAYS = [dt.date(2024, 1, 1), None, dt.date(2024, 1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "asked"),
+    [
+        (pa.array([Decimal(1), None, Decimal("2.5")], pa.decimal128(9, 3)), "2"),
+        (pa.array(DAYS, pa.date32()), "'2024-01-02'"),
+        (pa.array(DAYS).cast(pa.timestamp("s")), "'2024-01-02'"),
+        (pa.array([dt.timedelta(1), None, dt.timedelta(2)], pa.duration("s")), "'30 h'"),
+        (pa.array(["a", None, "b"]), "'b'"),
+        (pa.array([1.5, None, 2.5]), "2"),
+    ],
+    ids=["decimals", "days", "dates", "lengths", "texts", "floats"],
+)
+def test_arrow(cells, asked):
+    table = pd.DataFrame({"n": pd.arrays.ArrowExtensionArray(cells)})
+    assert Condition(f"n >= {asked}").truth(table).tolist() == [False, False, True]
+
+
 @pytest.mark.parametrize(
     ("cells", "text", "expected"),
     [
@@ -330,6 +371,8 @@ class TestNames:
             [True, False, False],
         ),
         ([dt.timedelta(10), None, dt.timedelta(1)], "n > '2 days'", [True, False, False]),
+        ([dt.time(10), None, "x"], "n != 'x'", [True, False, False]),
+        ([2**70, None, 1], "n > 2", [True, False, False]),
     ],
 )
 def test_objects(cells, text, expected):

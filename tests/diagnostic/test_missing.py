@@ -142,7 +142,7 @@ def test_complete_tables_have_no_pattern_to_name():
     assert details["largest_difference"]["columns"] == []
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_many_columns():
     rng = np.random.default_rng(0)
     train = with_missing([0.02] * 200, 100, rng)

@@ -46,7 +46,7 @@ def value_of(metric, context):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: type(metric).__name__)
 def test_the_interval_is_at_most_half_as_wide_again_as_the_values_vary(metric):
     results = [metric.evaluate_context(drawn(seed)) for seed in range(12)]

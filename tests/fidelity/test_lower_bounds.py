@@ -125,7 +125,7 @@ def test_other_methods_keep_the_contract(method):
     check_metric(TotalVariationLowerBound(method=method))
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("mu", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("with_holdout", [True, False])
 def test_the_bound_is_below_the_distance_as_often_as_it_says(mu, with_holdout):

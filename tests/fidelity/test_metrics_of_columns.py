@@ -156,7 +156,7 @@ def test_odd_tables_give_a_number_or_nan_with_a_warning(name):
         result.to_json()
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize(
     "metrics", [OF_COLUMNS, pytest.param(EVERY, marks=pytest.mark.calibration)]
 )

@@ -265,7 +265,7 @@ def test_a_table_that_does_not_vary():
         assert np.isnan(evaluate(same, None, same, form="ratio").value)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize(
     "settings", [{"model": "logistic", "form": "standardized"}, {"model": "cart"}]
 )

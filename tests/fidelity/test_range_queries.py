@@ -74,7 +74,7 @@ def test_floor_ceiling_and_calibration():
     assert of["copy"]["floor"] == pytest.approx(metric.score(shuffled), rel=0.1)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_ceilings_are_what_fresh_rows_have_in_the_mean():
     found = []
     for seed in range(20):

@@ -105,7 +105,7 @@ def test_any_classifier_will_do():
     assert metric.score(apart(TRAIN)) < 0.2
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_it_keeps_the_contract():
     check_metric(RelationScore())
 

@@ -311,7 +311,7 @@ def test_p_values_hold_their_size(with_holdout):
     assert all_hold(found), found
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize(("n", "d", "mu"), [(50, 20, 0.0), (200, 5, 0.0), (200, 5, 0.5)])
 def test_intervals_allow_for_dependent_folds(n, d, mu):
     from skeval.fidelity.two_sample import score_interval, score_statistic

@@ -21,8 +21,8 @@ from skeval.privacy import (
     OneRunDPAudit,
     ShadowMembershipInference,
 )
-from skeval.privacy.attacks.shadow.targets import select_targets
 from skeval.results.suite_result import SuiteResult
+from tests.exposed_rows import exposed_rows
 
 COLUMNS = ["age", "schooling", "occupation", "hours_per_week", "marital_status", "weight", "income"]
 
@@ -158,7 +158,7 @@ def test_who_does_not_memorise_is_not_accused(generator):
     assert found["audit"].value == 0.0
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore:The average over all rows hides it")  # of 60, some by chance
 def test_nothing_learnt_is_accused_no_more_often_than_chance_has_it():
     """Independent columns would be: each of their cells is one of train."""
@@ -181,7 +181,7 @@ def shadow(generator: Any) -> Any:
     return metric.fit(train, holdout).evaluate(train)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_an_outlying_row_is_told_by_who_can_run_the_generator():
     found = shadow(Smote(k_neighbors=1))
     assert found.interval[0] > 0.3
@@ -203,7 +203,7 @@ def audit(generator: Any) -> Any:
     return metric.fit(train).evaluate(train)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_smote_is_not_differentially_private():
     found = audit(Smote(k_neighbors=1))
     assert found.details["verdict"] == "violation"
@@ -223,6 +223,6 @@ def test_the_row_that_is_attacked_leaves_two_labels_with_neighbours():
     """SMOTE needs more rows of a label than neighbours, in all tables that attacks make."""
     train = census(100, 0)
     for method in ("achilles", "gower-knn"):
-        row = select_targets(train, method, k=1)
+        row = exposed_rows(train, method, k=1)
         rest = train.drop(index=row.index)
         assert rest["income"].value_counts().min() > 5

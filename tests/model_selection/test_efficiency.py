@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
 
 from skeval.model_selection import efficiency
-from skeval.model_selection.efficiency import Stopwatch, highest_bytes, peak_memory, resident_bytes
+from skeval.model_selection.efficiency import peak_memory
+from skeval.utils.memory import highest_bytes, resident_bytes
 
 # A process of its own: threads that other tests left behind allocate and free as they like.
 _GROWTH = """
@@ -42,7 +42,7 @@ def test_a_peak_too_short_to_be_seen_is_remembered_by_the_system(monkeypatch):
     sizes = iter([10 * 2**20, 90 * 2**20, 90 * 2**20])
     monkeypatch.setattr(efficiency, "highest_bytes", lambda: next(sizes))
     monkeypatch.setattr(efficiency, "resident_bytes", lambda: 30.0 * 2**20)
-    with peak_memory(every=10.0) as peak:
+    with peak_memory() as peak:
         pass
     assert peak.mib == 60.0
 
@@ -62,10 +62,3 @@ def test_is_measured_where_the_block_fails():
 
 def test_sizes_of_this_process():
     assert 2**20 < resident_bytes() <= 1.05 * highest_bytes()
-
-
-def test_seconds_since_the_last_reading():
-    watch = Stopwatch()
-    time.sleep(0.2)
-    first, second = watch.read(), watch.read()
-    assert second < 0.2 <= first

@@ -103,7 +103,7 @@ def test_intervals_of_facets_of_a_suite():
     assert alone.sum() < sure.sum()
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_intervals_of_facets_hold_under_any_dependence():
     """Means of three shares, independent and of the same rows."""
     from skeval.stats.intervals import wilson

@@ -54,7 +54,7 @@ class CountingBootstrap(Bootstrap):
 def test_a_metric_scores_the_test_fold_as_holdout():
     adapter = GeneratorAdapter(Bootstrap()).fit(TABLE[:160])
     scorer = make_generator_scorer(WassersteinDistance(), random_state=5)
-    synthetic = adapter.sample(160, random_state=scorer.sample_seed(TABLE[160:]))
+    synthetic = adapter.sample(160, random_state=scorer.seed_of_sample(TABLE[160:]))
     metric = WassersteinDistance().fit(TABLE[:160], TABLE[160:])
     assert scorer(adapter, TABLE[160:]) == -metric.score(synthetic)  # lower is better
     fewer = make_generator_scorer(ExactMatchShare(), n_samples=10)
@@ -101,8 +101,8 @@ def test_rows_with_lists_are_told_apart():
     assert np.isnan(scorer(adapter, table[:20][::-1]))
     with raises(TableError):
         scorer(adapter, table[20:])
-    assert scorer.sample_seed(table[:20]) == scorer.sample_seed(table[:20][::-1])
-    assert scorer.sample_seed(table[:20]) != scorer.sample_seed(table[20:])
+    assert scorer.seed_of_sample(table[:20]) == scorer.seed_of_sample(table[:20][::-1])
+    assert scorer.seed_of_sample(table[:20]) != scorer.seed_of_sample(table[20:])
 
 
 class SeededBootstrap(Bootstrap):

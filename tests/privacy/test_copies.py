@@ -367,7 +367,7 @@ def test_in_a_suite():
     assert [result.value for result in results.values()] == [1.0, 1.0]
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("sizes", [(200, 200, 200), (200, 60, 300)])
 def test_p_value_is_calibrated(count, sizes):

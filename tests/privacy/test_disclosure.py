@@ -28,7 +28,7 @@ def evaluate(metric, train, holdout, synthetic):
     return metric.fit_context(Context.of(train, holdout)).evaluate(synthetic)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize(
     "metric",
     [
@@ -47,7 +47,7 @@ def test_contract(metric):
     check_metric(metric)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("kind", [KAnonymity, LDiversity, KMap, DeltaPresence])
 def test_contract_of_clusters(kind):
     upside_down = {"check_direction": "a copy covers train more evenly than noise does"}
@@ -418,7 +418,7 @@ def test_presence_is_symmetric_where_the_release_knows_neither():
     assert one.baseline == pytest.approx(other.value)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize(("levels", "leak"), [(300, 0.0), (3_000, 0.0), (3_000, 0.3)])
 def test_the_interval_of_replicated_uniques_covers(levels, leak):
     weights = 1.0 / np.arange(1, levels + 1) ** 0.8
@@ -561,7 +561,7 @@ def test_what_describes_makes_no_test(kind):
     assert result.contrast is None
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("kind", [DeltaPresence, ReplicatedUniques])
 @pytest.mark.parametrize("sizes", [(200, 200, 200), (200, 80, 300)])
 def test_tests_keep_their_level(kind, sizes):

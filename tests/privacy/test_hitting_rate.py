@@ -285,7 +285,7 @@ def test_illegal_parameters(metric):
         metric.fit(TRAIN)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("sizes", [(200, 200, 200), (200, 50, 300)])
 @pytest.mark.parametrize(
     "metric", [HittingRate(0.01), NewRowShare(0.1, n_permutations=199)], ids=repr
@@ -315,7 +315,7 @@ def drawn_rows(rng, n):
     return pd.DataFrame({"x": rng.normal(3, 1, n), "c": rng.choice(["a", "b"], n)})
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("metric", [HittingRate(0.003), NewRowShare(0.01)], ids=repr)
 def test_intervals_cover(metric):
     rng = np.random.default_rng(0)

@@ -456,7 +456,7 @@ def test_nearly_all_texts_are_alike():
 # ----------------------------------------------------------------------------------- calibration
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize(
     ("tau", "sizes"),
     [
@@ -484,7 +484,7 @@ def test_p_value_is_calibrated(tau, sizes):
     assert found.holds, found
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_p_value_is_calibrated_with_texts():
 
     def alarms(seed):
@@ -496,7 +496,7 @@ def test_p_value_is_calibrated_with_texts():
     assert found.holds, found
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_p_value_is_calibrated_where_many_rows_are_near():
     """More rows lie within the radius than a list holds, many of them equally near."""
 

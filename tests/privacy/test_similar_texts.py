@@ -6,8 +6,9 @@ import re
 
 import numpy as np
 import pytest
+from rapidfuzz.distance.Levenshtein import distance
 
-from skeval.privacy.similar_texts import rare_tokens, similar, similar_pairs, token_sets
+from skeval.privacy.similar_texts import by_letters, rare_tokens, similar, similar_pairs, token_sets
 
 
 def column(*texts):
@@ -202,3 +203,14 @@ class TestLetters:
         i, j = (part.ravel() for part in np.indices((30, 40)))
         alike = similar(sets, left[i], right[j], threshold)
         assert sorted(pairs) == list(zip(i[alike].tolist(), j[alike].tolist(), strict=True))
+
+    @pytest.mark.parametrize("threshold", np.arange(0.0, 1.01, 0.05).tolist())
+    def test_pairs_at_the_threshold_are_similar(self, threshold):
+        rng = np.random.default_rng(0)
+        texts = column(*("".join(rng.choice(list("ab"), n)) for n in range(41)))
+        first, second = (part.ravel() for part in np.meshgrid(texts, texts))
+        expected = [
+            distance(a, b) <= np.floor((1.0 - threshold) * max(len(a), len(b)) + 1e-9)
+            for a, b in zip(first, second, strict=True)
+        ]
+        assert by_letters(first, second, threshold).tolist() == expected

@@ -94,7 +94,7 @@ def covered(metrics, n_draws, n=100):
     return {name: int(np.sum(of)) for name, of in hits.items()}, wide
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_fresh_subjects_are_seldom_outside():
     """On average 0.75 of 15 draws are; more than 3 are once in two hundred times."""
     few = ("CardinalityShapeSimilarity", "InterRowMSAS", "StatisticMSAS")

@@ -177,7 +177,7 @@ def test_degenerate_sequences_have_a_value_or_say_why(change):
         assert 0 <= result.value <= 1 or result.warnings
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_p_values_hold_the_level_for_sequences_of_any_length():
     def rejects(seed):
         rng = np.random.default_rng(seed)
@@ -188,7 +188,7 @@ def test_p_values_hold_the_level_for_sequences_of_any_length():
     assert found.holds, found
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_power():
     """Eight of 200 histories copied with jitter are found in nearly every draw."""
     p_values = []

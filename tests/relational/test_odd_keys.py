@@ -9,7 +9,6 @@ import pytest
 from sklearn.base import clone
 
 from skeval import Metric, relational
-from skeval.checks.examples import example_of
 from skeval.datasets import make_relational
 from skeval.exceptions import MetricWarning, SchemaMismatchError, SkevalError
 from skeval.fidelity import CorrelationSimilarity
@@ -23,6 +22,7 @@ from skeval.relational import (
     RelationalData,
     RelationalSchema,
 )
+from tests.metric_examples import example_of
 from tests.snapshots import raises
 
 LIFTED = [
@@ -227,19 +227,19 @@ def check_sentence(refused):
     assert re.fullmatch(r"[^\n]{20,}\.", str(refused))
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("odd", [orphans, circle_of_tables])
 def test_odd_keys_everywhere(odd):
     check_answers(*(odd(made(seed)) for seed in range(3)))
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("odd", ODD, ids=lambda odd: odd.__name__)
 def test_odder_keys_everywhere(odd):
     check_answers(*(odd(made(seed)) for seed in range(3)))
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("odd", IN_SYNTHETIC, ids=lambda odd: odd.__name__)
 def test_odd_keys_in_synthetic(odd):
     check_answers(made(0), made(1), odd(made(2)))

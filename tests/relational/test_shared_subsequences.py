@@ -152,7 +152,7 @@ def test_degenerate_sequences_have_a_value_or_say_why(change):
         assert 0 <= result.value <= 1 or result.warnings
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_p_values_hold_the_level_for_sequences_of_any_length():
     """Long histories have more pieces: a test of pieces, not of subjects, would count them all."""
     metrics = {"chosen": SharedSubsequences(), "two": SharedSubsequences(2)}

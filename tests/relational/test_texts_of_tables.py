@@ -8,7 +8,7 @@ from skeval.datasets import make_relational
 from skeval.exceptions import TextLeftOutWarning
 from skeval.relational import RelationalData
 from skeval.suites.presets import text_screens
-from skeval.suites.relational_presets import of_each, relational_metrics
+from skeval.suites.relational_presets import metrics_of_each_table, relational_metrics
 
 WORDS = np.array(
     [
@@ -44,7 +44,9 @@ def with_notes(seed, copied=None):
 def test_copied_notes_are_found_in_their_table():
     train, holdout = with_notes(0), with_notes(1)
     tables = ("people", "visits")
-    suite = MetricSuite(of_each(tables, lambda: text_screens()[:1]), optional=("text",))
+    suite = MetricSuite(
+        metrics_of_each_table(tables, lambda: text_screens()[:1]), optional=("text",)
+    )
     result = suite.fit(train, holdout).evaluate(with_notes(2, copied=train))
     assert list(result) == ["visits/text_exact_matches"]  # people have no texts
     assert "In visits, 60 of" in result.verdict().sentence

@@ -116,7 +116,7 @@ def test_tables_of_unequal_size_are_compared_at_the_smaller(suite, tables):
     assert row["low"] <= 0.0 <= row["high"]
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_alike_tables_are_seldom_told_apart():
     suite = MetricSuite([("ks", KSComplement()), ("tv", TVComplement()), ("s", SimilarityScore())])
     told, n = 0, 0
@@ -162,7 +162,7 @@ def test_rows_that_one_side_lacks_are_named():
         "failed": {"a": "not measured", "b": "no target"},
     }
     assert both.frame().loc["only", "lacking"] == "b"
-    assert both.told("only") == "not in b"
+    assert both.describe_tie("only") == "not in b"
     assert "Not compared in all tables: only, failed." in both.sentence
     assert both.differences["ahead"].tolist() == ["b"]
 
@@ -252,7 +252,7 @@ def noise(rng, shape):
     }
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("shape", ["normal", "shares"])
 def test_falls_are_told_in_at_most_a_twentieth_of_series_of_noise(shape):
     rng, n_series = np.random.default_rng(0), 400

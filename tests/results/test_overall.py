@@ -18,7 +18,7 @@ from skeval.datasets import make_census, make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
 from skeval.fidelity import KSComplement, TVComplement
 from skeval.privacy import DCROverfittingProtection, ExactMatchShare
-from skeval.results.overall import bounded_score, calibrated_score, weighted_mean, with_verdict
+from skeval.results.overall import bounded_score, calibrated_score, include_verdict, weighted_mean
 from tests.snapshots import raises, warns
 
 INF = float("inf")
@@ -444,7 +444,7 @@ def test_a_found_leak_never_ranks_above_none():
     leak, none, fresh = score(0.2, 0.001), score(0.9, 0.2), score(0.1, 0.5)
     assert leak == pytest.approx((5 + (1.0 - 0.2) / 0.9) / 12)
     assert leak < 0.5 < none < fresh == 1.0
-    assert with_verdict(0.7, {}) == 0.7
+    assert include_verdict(0.7, {}) == 0.7
 
 
 @pytest.mark.calibration

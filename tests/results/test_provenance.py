@@ -18,7 +18,7 @@ from skeval import Metric, MetricSuite, MetricTags, Result, SuiteResult, make_su
 from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import SimilarityScore, TVComplement
-from skeval.results.calls import constructor
+from skeval.results.calls import text_of
 from skeval.results.hashes import hash_of_cells
 from skeval.results.provenance import Provenance, stamp
 from skeval.results.verification import verify
@@ -56,17 +56,17 @@ def rebuilt(text: str) -> Metric:
 @pytest.mark.parametrize("preset", ["report", "utility", "privacy", "diagnostic"])
 def test_metrics_are_rebuilt_from_their_text(preset):
     for _, metric in make_suite(preset, target="city", sensitive="member").metrics:
-        text = constructor(metric)
+        text = text_of(metric)
         again = rebuilt(text)
         assert type(again) is type(metric)
-        assert constructor(again) == text
+        assert text_of(again) == text
 
 
 def test_estimators_within_a_metric_are_rebuilt_too():
     metric = TSTR("city", estimators={"forest": RandomForestClassifier(n_estimators=7)})
-    again = rebuilt(constructor(metric))
+    again = rebuilt(text_of(metric))
     assert again.get_params()["estimators"]["forest"].n_estimators == 7
-    assert "max_depth" not in constructor(metric)  # the default of its version
+    assert "max_depth" not in text_of(metric)  # the default of its version
 
 
 def test_what_has_no_text_shows_nothing_of_what_it_holds():
@@ -77,13 +77,13 @@ def test_what_has_no_text_shows_nothing_of_what_it_holds():
             self.rows = rows
             self.work = work
 
-    text = constructor(Own(pd.DataFrame({"x": ["secret"]}), lambda x: "secret"))
+    text = text_of(Own(pd.DataFrame({"x": ["secret"]}), lambda x: "secret"))
     assert "secret" not in text
     assert "<DataFrame>" in text
 
 
 def test_numbers_and_texts_of_parameters_are_exact():
-    assert constructor([np.float64(0.1), np.inf, float("nan"), (1,), {"a": None}]) == (
+    assert text_of([np.float64(0.1), np.inf, float("nan"), (1,), {"a": None}]) == (
         "[0.1, float('inf'), float('nan'), (1,), {'a': None}]"
     )
 
@@ -94,7 +94,7 @@ def test_it_names_what_was_done(result):
     assert provenance.version == skeval.__version__
     assert provenance.metrics["ks"] == {
         "class": "skeval.fidelity.TVComplement",
-        "parameters": {"columns": None, "n_bins": 8, "nan": "own"},
+        "parameters": {"columns": "None", "n_bins": "8", "nan": "'own'"},
     }
     assert provenance.calls["ks"] == (
         "skeval.fidelity.TVComplement(columns=None, n_bins=8, nan='own')"

@@ -79,8 +79,8 @@ WITHOUT_INDEX = {
 }
 # of correlations: sums of products, which round
 SUMMED = {"CorrelationRatioDifference", "CorrelationSimilarity", "MixedAssociationDifference"}
-SLOW = ["1 part", "7 parts", "dataset", "polars", "dask", "mixed"]
-FORMS = [*(pytest.param(form, marks=pytest.mark.slow) for form in SLOW), "workers"]
+RARER = ["1 part", "7 parts", "dataset", "polars", "mixed"]
+FORMS = [*(pytest.param(form, marks=pytest.mark.calibration) for form in RARER), "dask", "workers"]
 
 
 def table(n_rows, seed):

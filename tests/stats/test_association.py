@@ -14,7 +14,7 @@ from sklearn.metrics import (
     normalized_mutual_info_score,
 )
 
-from skeval.stats.association import AVERAGES, SideBySide, cramers_v
+from skeval.stats.association import SideBySide, cramers_v
 
 SQUARE = np.array([[20, 5, 5], [5, 20, 5], [5, 5, 20]])
 TWO = np.array([[30, 10], [10, 30]])
@@ -122,7 +122,7 @@ def test_information_of_scikit_learn(tables):
     for table in tables:
         x, y = labels_of(table)
         assert mutual_information(table) == pytest.approx(mutual_info_score(x, y))
-        for average in AVERAGES:
+        for average in ("arithmetic", "geometric", "min", "max"):
             plain = normalized_mutual_info_score(x, y, average_method=average)
             adjusted = adjusted_mutual_info_score(x, y, average_method=average)
             ours = {

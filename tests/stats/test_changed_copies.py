@@ -8,6 +8,7 @@ import pytest
 from skeval.stats.changed_copies import (
     changed_copies,
     partial_copies,
+    repeated_copies,
     scattered_copies,
     strange_copies,
 )
@@ -49,6 +50,41 @@ def test_fresh_rows_are_no_copies_whatever_their_columns():
         for n_columns, n_levels in ((1, 3), (2, 4), (3, 8), (8, 2), (6, 50))
     ]
     assert sum(one is not None for one in found) <= 4  # 2% of 200
+
+
+def repeated(of, row, changed, n=25):
+    """Let the first rows of the release be one real row but for one column."""
+    for name, column in of.items():
+        if name != changed:
+            column[400 : 400 + n] = column[row]
+    return of
+
+
+def test_one_row_of_train_that_the_release_repeats_many_times():
+    of = repeated(codes(3), 7, "c2")
+    assert partial_copies(of, SIZES) is None
+    left_out, count = repeated_copies(of, SIZES)
+    assert (left_out, count.n) == (("c2",), 1)
+    assert changed_copies(of, SIZES, strange_in(of))[0] == "c2 left out"
+
+
+@pytest.mark.parametrize("row", [207, 420])
+def test_a_row_that_is_not_of_train_may_be_repeated(row):
+    assert repeated_copies(repeated(codes(3), row, "c2"), SIZES) is None
+
+
+def test_a_row_that_is_common_among_real_rows_may_be_repeated():
+    """A fifth of the population is one kind of row, and the release has more rows than train."""
+    found = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        kinds = rng.integers(0, 9, (30, 6))
+        weights = rng.dirichlet(np.full(30, 0.3))
+        rows = kinds[rng.choice(30, 2_300, p=weights)]
+        rows = np.where(rng.random(rows.shape) < 0.15, rng.integers(0, 9, rows.shape), rows)
+        of = {f"c{i}": column for i, column in enumerate(rows.T)}
+        found.append(repeated_copies(of, (200, 100, 2_000)))
+    assert sum(one is not None for one in found) <= 2
 
 
 def test_without_holdout_pairs_of_train_rows_tell():

@@ -151,7 +151,7 @@ COVERAGE = {  # of settings (p, c, n), by method
 }
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("setting", COVERAGE)
 @pytest.mark.parametrize("method", ["anonymeter", "katz"])
 def test_coverage_of_independent_attacks(setting, method):

@@ -76,7 +76,7 @@ METRICS = (
 )
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: repr(metric)[:30])
 def test_chance_is_the_mean_number_of_train_over_relabellings(metric):
     """Of 60 real rows 45 are train; a release has the rows of ten, and others."""

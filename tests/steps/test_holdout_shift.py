@@ -44,7 +44,6 @@ def suite_of(**settings):
 def test_exchangeable_tables():
     shift = holdout_shift(Context.of(TRAIN, HOLDOUT))
     assert shift == holdout_shift(Context.of(TRAIN, HOLDOUT))
-    assert shift != holdout_shift(Context.of(TRAIN, HOLDOUT), seed=1)
     assert shift.p_value > 0.01
     assert 0.3 < shift.auc < 0.7
     assert (shift.n_train, shift.n_holdout) == (300, 300)
@@ -235,7 +234,7 @@ def test_size_under_exchangeability():
     assert all_hold(found), found
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_size_where_the_samples_share_most_rows():
     def p_value(seed):
         (pool,) = drawn(seed, 80)

@@ -102,7 +102,7 @@ def test_rows_are_capped_by_seed(tmp_path):
     assert values[0] == values[1] != values[2]
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("columns", [4, ["age", "city", "income"], ReportColumns(4, 4, 4, 4)])
 @pytest.mark.usefixtures("undrawn")
 def test_columns(tmp_path, columns):

@@ -530,7 +530,7 @@ def test_one_draw_tells_nothing():
         evaluate_draws(Mean().fit(COUNTED), [drawn(0)])
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_coverage_over_draws():
     metric = Mean().fit(COUNTED)
     hits = 0

@@ -9,6 +9,7 @@ import pytest
 from skeval import Context, make_suite
 from skeval.exceptions import DifferentFormWarning
 from skeval.privacy import ExactMatchShare
+from skeval.tables.precision import coarser_forms, coarser_of_two, forms_of, have_one_form
 from skeval.tables.spelling import normal_form
 
 N = 300
@@ -68,6 +69,27 @@ def test_tables_in_one_form_stay_as_they_are():
     pd.testing.assert_series_equal(context.train["zero"], train["zero"])
     as_single = Context.of(train.astype({"x": "float32"}), holdout)
     assert not said(as_single)
+
+
+@pytest.mark.parametrize("change", [None, *CHANGES])
+def test_a_glance_at_two_columns_sees_no_other_forms_than_counts_of_all_digits(change):
+    name, of = CHANGES[change] if change else ("x", lambda x: x)
+    measured = ["x", "pay", "when", "zero"]
+    one, other = (Context.of(table(seed)).train[measured] for seed in range(2))
+    other[name] = of(other[name]).astype(other[name].dtype)
+    assert coarser_of_two(one, other) == coarser_forms(forms_of(one), forms_of(other))
+    assert have_one_form(one[name], other[name]) == (change is None)
+
+
+def test_numbers_too_large_to_be_rounded_have_any_decimals():
+    one, other = (table(seed)[["pay"]].round(0) for seed in range(2))
+    one.iloc[:40] *= 1e297
+    assert have_one_form(one["pay"], other["pay"])
+    assert coarser_forms(forms_of(one), forms_of(other)) == {}
+
+
+def test_a_glance_at_columns_without_a_value_shows_nothing():
+    assert not have_one_form(pd.Series([np.nan, np.nan]), pd.Series([1.0, 2.5]))
 
 
 def test_a_release_of_more_digits_is_left_alone():

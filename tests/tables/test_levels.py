@@ -10,6 +10,7 @@ from skeval import Context
 from skeval.diagnostic import MissingValueSimilarity
 from skeval.exceptions import DifferentFormWarning
 from skeval.fidelity import TVComplement
+from skeval.tables.levels import levels_together
 
 
 def table(seed, word):
@@ -51,3 +52,11 @@ def test_missing_cells_beside_the_level_stay_missing():
     context = Context.of(train).with_synthetic(release)
     assert context.synthetic["country"].isna().sum() == 10
     assert not [n for n in context.notices if isinstance(n, DifferentFormWarning)]
+
+
+def test_levels_of_two_tables_are_joined_and_other_spellings_named():
+    train = {"city": ["Oslo", "Bergen"], "code": ["10", "9"], "plan": ["b"]}
+    other = {"city": ["oslo", "Bergen"], "code": ["9"], "plan": ["a"]}
+    levels = {"city": ["Bergen", "Oslo"], "code": ["9", "10"], "plan": ["a", "b"]}
+    assert levels_together(train, other) == (levels, ["city"])
+    assert levels_together({"code": ["10", "9"]}) == ({"code": ["9", "10"]}, [])

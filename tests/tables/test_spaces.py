@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from skeval import Metric
-from skeval.checks.examples import example_of
 from skeval.exceptions import InvalidParameterError
+from tests.metric_examples import example_of
 
 TRAIN = pd.DataFrame({"x": [1.0, 2.0, 4.0], "y": [3.0, 1.0, 2.0]})
 

@@ -152,7 +152,7 @@ def test_texts_without_a_word_are_no_yardstick_of_nearness():
     texts = [["" if i % 3 == 0 else f"word{i} word{i + 1}" for i in range(2100)], ["none"]]
     train, holdout = (pd.DataFrame({"note": one}) for one in texts)
     context = Context.of(train, holdout, schema=SCHEMA).with_synthetic(holdout)
-    every = TextSets.of(context, ("note",))
+    every = TextSets.from_context(context, ("note",))
     assert np.diff(every.held[every.sample(0, 2101)].indptr).min() == 1
 
 

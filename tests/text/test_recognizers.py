@@ -12,11 +12,9 @@ from skeval.text import (
     CallableRecognizer,
     Entity,
     EntityFilter,
-    EntityRecognizer,
     FlairRecognizer,
     GlinerRecognizer,
     NominalRecognizer,
-    PatternRecognizer,
     PresidioRecognizer,
     SpacyRecognizer,
 )
@@ -161,12 +159,6 @@ def test_a_function():
     assert recognizer.recognize(["HEY", "hey"]) == [[Entity("HEY", "SHOUT", 0, 3)], []]
     assert recognizer.about["backend"] == "shouts"
     assert recognizer.about["version"] == "2"
-
-
-def test_the_protocol():
-    for recognizer in (SpacyRecognizer(), PatternRecognizer(), CallableRecognizer(len)):
-        assert isinstance(recognizer, EntityRecognizer)
-    assert not isinstance(object(), EntityRecognizer)
 
 
 @pytest.mark.parametrize(

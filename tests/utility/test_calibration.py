@@ -23,7 +23,7 @@ from skeval.utility.calibration import (
     calibration_error,
     confidences_in,
     equal_mass_bins,
-    expected_if_calibrated,
+    error_of_calibrated_model,
     preservation,
     reliability_curve,
 )
@@ -307,8 +307,8 @@ def test_what_chance_gives():
     rng = np.random.default_rng(0)
     p = rng.random(500)
     actual = [error(p, rng.random(500) < p)[0] for _ in range(300)]
-    assert expected_if_calibrated(p) == pytest.approx(np.mean(actual), rel=0.05)
-    assert expected_if_calibrated(np.array([0.0, 1.0])) == 0.0
+    assert error_of_calibrated_model(p) == pytest.approx(np.mean(actual), rel=0.05)
+    assert error_of_calibrated_model(np.array([0.0, 1.0])) == 0.0
 
 
 def test_curve():
@@ -343,7 +343,7 @@ def mean_error(p, truth):
     return np.abs(sums).sum() / p.size
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("n_rows", [200, 1000])
 @pytest.mark.parametrize(
     ("first", "second"),

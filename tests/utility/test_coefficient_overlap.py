@@ -278,7 +278,7 @@ def test_too_few_rows():
         assert np.isnan(evaluated(apart, many).value)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("target", ["y", "label"])
 def test_chance(target):
     """Fresh rows reach the ceiling in the mean; rows of a model with train's coefficients more."""
@@ -415,7 +415,7 @@ def test_regression_on_train_is_kept_for_all_releases():
     CountingContext.runs.clear()
     for seed in (1, 2, 3):
         metric.score(numeric(50, seed))
-    assert CountingContext.names().count("regressed") == 4
+    assert CountingContext.names().count("regression_of_role") == 4
 
 
 @pytest.mark.slow

@@ -287,7 +287,7 @@ def test_gain_by_few_added_rows(cancer):
     assert copies.value == pytest.approx(0.0, abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_difference_covers_that_of_the_fitted_models():
     """Two fixed models, fresh holdouts: the interval holds the difference on the population."""
     from skeval.datasets import make_census

@@ -2,11 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import stat
-import subprocess
-import sys
-import time
 
 import pytest
 
@@ -18,18 +14,6 @@ from tests.snapshots import raises
 def write(path, text="new"):
     with replacing(path) as temporary:
         temporary.write_text(text)
-
-
-def leave_a_part(path):
-    """Leave what a run leaves that is killed while it writes."""
-    code = (
-        "import os, sys; from skeval.utils.files import replacing\n"
-        "with replacing(sys.argv[1]) as part: part.write_text('half'); os.kill(os.getpid(), 9)"
-    )
-    assert subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode in {
-        -9,
-        9,
-    }
 
 
 def test_a_failed_run_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -63,75 +47,6 @@ def test_the_part_is_no_more_readable_than_the_file(tmp_path):
 def test_a_device_stays_one():
     write(os.devnull)
     assert not os.path.isfile(os.devnull)
-
-
-def test_parts_of_killed_runs_are_removed(tmp_path):
-    path, other = tmp_path / "a.json", tmp_path / "b.json"
-    leave_a_part(path)
-    leave_a_part(other)
-    assert len(list(tmp_path.iterdir())) == 2
-    write(path)
-    (part,) = (p for p in tmp_path.iterdir() if p.suffix == ".part")
-    assert part.read_text() == "half"  # of the other file
-    check_output(other, (".json",), owner="report")
-    assert [p.name for p in tmp_path.iterdir()] == ["a.json"]
-
-
-def test_parts_of_runs_that_go_on_stay_for_a_week(tmp_path):
-    path = tmp_path / "a.json"
-    with replacing(path) as first:
-        first.write_text("first")
-        write(path, "second")
-        assert first.exists()
-        for days, stays in ((6, True), (8, False)):
-            then = time.time() - days * 24 * 3600
-            os.utime(first, (then, then))
-            write(path, "third")
-            assert first.exists() is stays
-        first.write_text("first")
-    assert path.read_text() == "first"
-
-
-@pytest.mark.parametrize("place", ["0badcafe-", ""])  # of another container; of earlier versions
-def test_parts_of_runs_elsewhere_stay(tmp_path, place):
-    path = tmp_path / "a.json"
-    leave_a_part(path)
-    (left,) = tmp_path.glob("*.part")
-    start, _, process, unique = left.name.rsplit("-", 3)
-    other = left.rename(tmp_path / f"{start}-{place}{process}-{unique}")
-    check_output(path, (".json",), owner="report")
-    write(path)
-    assert other.read_text() == "half"
-
-
-def test_what_is_terminated_leaves_no_part(tmp_path):
-    path = tmp_path / "a.json"
-    path.write_text("old")
-    code = (
-        "import os, signal, sys; from skeval.utils.files import replacing\n"
-        "with replacing(sys.argv[1]) as part:\n"
-        "    part.write_text('half'); os.kill(os.getpid(), signal.SIGTERM)\n"
-        "    while True: pass"
-    )
-    done = subprocess.run([sys.executable, "-c", code, str(path)], check=False, timeout=60)
-    assert done.returncode == -signal.SIGTERM
-    assert path.read_text() == "old"
-    assert os.listdir(tmp_path) == ["a.json"]
-
-
-def test_handlers_of_others_are_theirs(tmp_path):
-    def handler(number, frame):
-        raise AssertionError
-
-    before = signal.signal(signal.SIGTERM, handler)
-    try:
-        with replacing(tmp_path / "a.json"):
-            assert signal.getsignal(signal.SIGTERM) is handler
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    with replacing(tmp_path / "a.json"):
-        assert signal.getsignal(signal.SIGTERM) is not before
-    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_errors_name_the_file_of_the_user(tmp_path):

@@ -97,7 +97,7 @@ def wide(seed, columns):
     return pd.concat(blocks, axis=1).iloc[:, :columns]
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.NothingToMeasureWarning")
 @pytest.mark.parametrize("columns", [100, pytest.param(300, marks=pytest.mark.calibration)])
 def test_300_columns_do_not_hang(columns):

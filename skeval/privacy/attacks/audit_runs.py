@@ -15,7 +15,13 @@ from scipy.stats import norm
 
 from skeval.core.context import Context, shared
 from skeval.privacy.attacks.shadow.game import Execution, Fit, play
-from skeval.privacy.attacks.worlds import Attack, attacks_by_name, is_trained, scorer_of, worlds_of
+from skeval.privacy.attacks.worlds import (
+    Attack,
+    attacks_by_name,
+    learns_from_runs,
+    scorer_of,
+    worlds_of,
+)
 from skeval.stats.epsilon_bounds import gdp_epsilon, gdp_mu, two_world_epsilon
 from skeval.stats.roc import Rates, rates_at, roc_curve
 from skeval.steps.classifiers import fitted_classifier, positive_scores
@@ -57,7 +63,7 @@ class Plan:
     @property
     def faults(self) -> list[str]:
         """Which parameters contradict each other."""
-        faults, trains = [], any(map(is_trained, self.attacks))
+        faults, trains = [], any(map(learns_from_runs, self.attacks))
         single = len(self.settings) == len(self.attacks) == 1 and not trains
         alone = self.adjacency == "add_remove" and set(self.targets) != {"repeat"}
         if alone and "empty" in self.bases:
@@ -123,10 +129,10 @@ def _candidates(
     plan: Plan, base: str, target: str, attacks: Mapping[str, Attack], inside: Runs, outside: Runs
 ) -> Iterator[Candidate]:
     """Give a candidate for each attack, with the rule that promises most by its pilot runs."""
-    plain = [name for name, attack in attacks.items() if not is_trained(attack)]
+    plain = [name for name, attack in attacks.items() if not learns_from_runs(attack)]
     half = plan.n_pilot // 2
     for name, attack in attacks.items():
-        if is_trained(attack):
+        if learns_from_runs(attack):
             features = np.concatenate([inside[1][:half], outside[1][:half]])
             classifier = None if isinstance(attack, str) else attack
             model = fitted_classifier(classifier, features, np.repeat([1, 0], half), plan.seed)

@@ -14,7 +14,7 @@ from skeval.core.tags import AUDIT_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy.attacks.audit_runs import Candidate, Level, Plan, run_audit
 from skeval.privacy.attacks.shadow.game import GeneratorAttack, check_cost
-from skeval.privacy.attacks.worlds import ATTACKS, BASES, TARGETS, is_trained
+from skeval.privacy.attacks.worlds import ATTACKS, BASES, TARGETS, learns_from_runs
 from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import Contrast
 from skeval.stats.epsilon_bounds import against_claim
@@ -58,9 +58,9 @@ class DPAudit(GeneratorAttack):
         fitted on them.
     target : str or list of str, default="achilles"
         The row that is attacked: "achilles", "gower-knn", "isolation-forest", "rare-value",
-        "random" or "canary" (a new label in each category, a number beyond the largest), as
-        :func:`~skeval.privacy.attacks.shadow.select_targets` has them; or "repeat", the row that
-        "achilles" selects, which stands once in one table and twice in the other.
+        "random" or "canary" (a new label in each category, a number beyond the largest), as in
+        :class:`~skeval.privacy.ShadowMembershipInference`; or "repeat", the row that "achilles"
+        selects, which stands once in one table and twice in the other.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         How the two tables differ: by one row more, or by another in its place, the most unlike of
         train. The bound is of the epsilon of the same name; the two are never to be compared with
@@ -249,10 +249,6 @@ class DPAudit(GeneratorAttack):
             sentence += f"; it claims {number(as_float(details['claimed_epsilon']))}"
         return f"{sentence}."
 
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"n_runs": 1, "n_pilot": 1, "n_synthetic": 20}
-
 
 def audit_details(plan: Plan, chosen: Candidate, rates: Rates, bound: float) -> dict[str, Any]:
     """Return what was run, what was counted, and what the best of guessers would have shown."""
@@ -310,7 +306,7 @@ def _are_audit_attacks(value: object) -> bool:
     return len(chosen) > 0 and all(
         attack in _NAMED_ATTACKS
         if isinstance(attack, str)
-        else not isinstance(attack, type) and (callable(attack) or is_trained(attack))
+        else not isinstance(attack, type) and (callable(attack) or learns_from_runs(attack))
         for attack in chosen
     )
 

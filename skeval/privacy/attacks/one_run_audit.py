@@ -261,7 +261,7 @@ class OneRunDPAudit(Metric):
         return coins[np.append(context.places("train"), n_train + context.places("holdout"))]
 
     def _make_guesses(self, context: Context) -> Guessed:
-        seed = draw_seed(context, self.random_state)
+        seed = seed_of_draw(context, self.random_state)
         if self.design == "bernoulli":
             return self._guessed_rows(context, seed)
         # always in the common space: one learned from train alone would give its rows away
@@ -412,7 +412,7 @@ def _bits(included: Any) -> np.ndarray:
 
 
 @shared
-def draw_seed(context: Context, seed: int) -> int:
+def seed_of_draw(context: Context, seed: int) -> int:
     """Return the seed of what is drawn of two tables: one of its own for each split of the rows."""
     # A seed alone would match the same places of any two tables of these sizes, places by
     # what the rows hold. With some seeds that favours one side: a release that knows nothing

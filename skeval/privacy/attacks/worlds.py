@@ -116,7 +116,7 @@ def _interleave_cells(pair: pd.DataFrame, schema: TableSchema, replaces: bool) -
 # ------------------------------------------------------------------------------------- scores
 
 
-def is_trained(attack: Attack) -> bool:
+def learns_from_runs(attack: Attack) -> bool:
     """Return whether an attack is a classifier, which learns from runs of its own."""
     return attack == "classifier" or hasattr(attack, "predict_proba")
 
@@ -127,7 +127,7 @@ def attacks_by_name(attacks: Iterable[Attack]) -> dict[str, Attack]:
     for attack in attacks:
         if isinstance(attack, str):
             first = attack
-        elif is_trained(attack):
+        elif learns_from_runs(attack):
             first = type(attack).__name__
         else:
             first = getattr(attack, "__name__", "callable")
@@ -202,7 +202,7 @@ def _number(score: Any, name: str) -> float:
 def scorer_of(worlds: Worlds, attacks: Mapping[str, Attack], seed: int) -> Scorer:
     """Return what scores tables of two worlds; trained attacks get features."""
     row = worlds.rows[[worlds.target]]
-    plain = {name: attack for name, attack in attacks.items() if not is_trained(attack)}
+    plain = {name: attack for name, attack in attacks.items() if not learns_from_runs(attack)}
     learns = len(plain) < len(attacks)
     n_agreeing = agreeing(worlds.rows[worlds.outside], row, worlds.domain).sum(axis=0)
     weights = -np.log((n_agreeing + 1.0) / (worlds.outside.size + 2.0))

@@ -29,11 +29,10 @@ from skeval.stats.permutation_tests import Relabelled, relabelling_test
 from skeval.steps.column_choice import chosen_columns, column_key
 from skeval.steps.contrasts import name_of_test, set_against
 from skeval.steps.encoded_rows import is_gower
-from skeval.steps.leak_advice import join_names
 from skeval.steps.neighbors import gower_engine, nearest, pooled_masses, rows_of
 from skeval.steps.samples import pooled_order
 from skeval.steps.table_notices import UNEQUAL
-from skeval.utils.formatting import percent
+from skeval.utils.formatting import join_names, percent
 
 _UNEQUAL_AS_PUBLISHED = 2  # times as many rows, beyond which sizes are warned of
 _NO_HOLDOUT = " Without one, DCRBaselineProtection compares with random rows."
@@ -447,11 +446,13 @@ class DCRShare(TrainShareScreen, RelabelledTest):
 
     def _groups(self, context: Context) -> dict[str, tuple[str, ...] | None]:
         """Return the groups of columns by name, all of them first; none is there twice."""
+        if self.column_groups is None:
+            return {_ALL: column_key(context.schema, self.columns)}
         names = chosen_columns(context.schema, self.columns)
         groups = {_ALL: names}
         if isinstance(self.column_groups, str):
             groups |= related_and_random(context, names, self.random_state)
-        elif self.column_groups is not None:
+        else:
             groups |= {f"group {i}": tuple(g) for i, g in enumerate(self.column_groups, start=1)}
         keys = {name: column_key(context.schema, group) for name, group in groups.items()}
         first = {key: name for name, key in reversed(keys.items())}

@@ -117,7 +117,7 @@ def test_the_order_of_rows_does_not_matter(name):
     assert results[0].details["abstaining"] == results[1].details["abstaining"]
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize(
     "name", ["nearest label", "nearest number", "model of labels", "model of numbers"]
 )

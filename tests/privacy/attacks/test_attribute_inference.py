@@ -46,7 +46,7 @@ def test_contract():
     check_metric(AttributeInferenceRisk("income", max_rows=100))
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize(("secret", "scoring"), KINDS)
 def test_contract_of_kinds(secret, scoring):
     check_metric(AttributeInferenceRisk(secret, scoring=scoring))
@@ -334,7 +334,7 @@ def fresh_tables(seed):
     return [make_mixed(size, random_state=3 * seed + i) for i, size in sizes]
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize(("secret", "scoring"), KINDS)
 def test_releases_that_owe_nothing_to_train(secret, scoring):
     def outcome(seed):

@@ -35,7 +35,7 @@ def test_contract():
     check_metric(DisclosureProtection(KNOWN, ["plan", "visits"], "tcap", tau=0.6))
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("kind", [DisclosureProtection, DisclosureProtectionEstimate])
 @pytest.mark.parametrize("method", METHODS)
 def test_contract_of_methods(kind, method):
@@ -326,7 +326,7 @@ def fresh_tables(seed):
 HONEST = {"covered": Claim(0.95, 0.92, 0.985), "alarm": Claim(0.05, high=0.05 + 0.046)}
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("method", METHODS)
 def test_releases_that_owe_nothing_to_train(method):
     def outcome(seed):

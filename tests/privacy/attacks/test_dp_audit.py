@@ -648,7 +648,7 @@ def test_the_contract():
 # ------------------------------------------------------------------------------- false alarms
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize(
     ("generator", "settings", "epsilon"),
     [
@@ -668,7 +668,7 @@ def test_mechanisms_that_keep_their_promise_are_seldom_called_broken(generator, 
     assert found.holds, found
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_noisy_counts_are_seldom_called_broken():
     generator = DPHistogram({"plan": ["a", "b", "c"]}, 1.0)
     values = (

@@ -199,7 +199,7 @@ def test_common_checks_of_the_other_scaling():
     check_metric(LinearReconstructionAttack(["age", "city", "member"], "income", scaling="share"))
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize(
     ("sizes", "settings"),
     [((150, 150, 150), {}), ((300, 100, 150), {}), ((300, 300, 600), {"max_rows": 150})],

@@ -14,10 +14,10 @@ from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import OneRunDPAudit
 from skeval.privacy.attacks.one_run_audit import (
     coins_of_rows,
-    draw_seed,
     guess_by_rank,
     match_rows,
     reference_among,
+    seed_of_draw,
 )
 from skeval.steps.members import ATTACKS, CALIBRATED
 from tests.snapshots import raises, warns
@@ -162,14 +162,16 @@ def test_no_row_with_a_coin_is_left():
 
 def test_each_split_is_matched_anew():
     """With one seed for all splits, the same places of the tables would always meet."""
-    seeds = {draw_seed(Context.of(*numbers(seed, 40, 40)), 0) for seed in range(20)}
+    seeds = {seed_of_draw(Context.of(*numbers(seed, 40, 40)), 0) for seed in range(20)}
     assert len(seeds) == 20
     train, holdout = numbers(0, 40, 40)
     shuffled = train.sample(frac=1.0, random_state=0), holdout[::-1][list("cab")]
-    assert draw_seed(Context.of(*shuffled), 0) == draw_seed(Context.of(train, holdout), 0)
-    assert draw_seed(Context.of(train, holdout), 1) != draw_seed(Context.of(train, holdout), 0)
+    assert seed_of_draw(Context.of(*shuffled), 0) == seed_of_draw(Context.of(train, holdout), 0)
+    assert seed_of_draw(Context.of(train, holdout), 1) != seed_of_draw(
+        Context.of(train, holdout), 0
+    )
     missing = train.mask(train > 1.0)
-    assert draw_seed(Context.of(missing, holdout), 0) == draw_seed(
+    assert seed_of_draw(Context.of(missing, holdout), 0) == seed_of_draw(
         Context.of(missing[::-1], holdout), 0
     )
 
@@ -322,7 +324,7 @@ def by_coins(seed, n_rows):
     return rows[inside], rows[~inside], synthetic
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_release_that_knows_nothing_is_hardly_ever_refuted():
     """At most 5% of releases; of 500 at most 7% by chance."""
     splits = (numbers(seed, 60, 60 if seed % 2 else 45, 50) for seed in range(500))
@@ -331,7 +333,7 @@ def test_release_that_knows_nothing_is_hardly_ever_refuted():
     assert alarms / 500 <= 0.04
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("k_guesses", [None, (30, 0), (0, 30)])
 @pytest.mark.parametrize("attack", ["distance", "ratio", "distance_calibrated"])
 def test_coins_of_a_release_that_knows_nothing(attack, k_guesses):
@@ -341,7 +343,7 @@ def test_coins_of_a_release_that_knows_nothing(attack, k_guesses):
     assert alarms <= binom.ppf(0.99, 200, 0.025)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("size", [45, 80])
 def test_no_size_of_tables_is_matched_to_their_favour(size):
     """On one axis places tell scores: one order for all splits exceeds in 11% to 16% of them."""

@@ -230,7 +230,7 @@ def test_common_checks_of_the_other_method():
     check_metric(RecordReconstruction(method="sequential", n_splits=2))
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize(
     "settings",
     [

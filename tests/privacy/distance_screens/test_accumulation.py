@@ -423,7 +423,7 @@ def test_a_table_from_the_middle_is_no_leak():
     assert 0.3 < np.mean(p_values) < 0.7
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("threshold", [0.2, 0.04, "loo-median"])
 @pytest.mark.parametrize("leak", [0.0, 0.3])
 def test_intervals_hold_the_value_of_the_generator(threshold, leak):
@@ -450,7 +450,7 @@ def test_intervals_hold_the_value_of_the_generator(threshold, leak):
     assert 0.94 <= np.mean(held["real"]) <= 1.0
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("sizes", [(100, 100, 100), (150, 40, 300)])
 @pytest.mark.parametrize("shrunk", [1.0, 0.7])
 def test_p_values_are_calibrated(sizes, shrunk):

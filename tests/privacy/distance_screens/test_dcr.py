@@ -111,7 +111,7 @@ def test_the_published_score_is_that_of_sdmetrics():
     assert result.details["closer_to_training"] == 0.7725
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("chance", ["sizes", "half"])
 def test_baseline_and_test_do_not_depend_on_what_the_score_allows_for(chance):
     rng = np.random.default_rng(0)
@@ -241,7 +241,7 @@ def test_own_ranges_are_of_the_default_space():
         DCROverfittingProtection(scale="reference", space="euclidean").fit(TRAIN, HOLDOUT)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("n_holdout", [150, 80])
 def test_standard_error_covers_under_the_null(n_holdout):
     held, scores, baselines, p_values = [], [], [], []
@@ -387,7 +387,7 @@ def test_own_scales_have_no_null():
     assert result.p_value is None
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("sizes", [(300, 60, 400), (60, 300, 100)])
 def test_p_value_of_the_baseline_protection_is_calibrated(sizes):
     def rejects(seed):

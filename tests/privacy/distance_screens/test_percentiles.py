@@ -411,7 +411,7 @@ def test_percentiles_are_percents():
     assert DCRPercentile(2.5).fit(TRAIN).score(SYNTHETIC) >= 0
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize(
     "metric", [DCRPercentile(baseline="train_loo"), NNDR(query="train"), NNDR(convention="d2/d1")]
 )

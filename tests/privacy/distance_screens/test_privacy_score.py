@@ -6,14 +6,13 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binom, hypergeom, ks_2samp
+from scipy.stats import binom, hypergeom
 from sklearn.preprocessing import FunctionTransformer
 
-from skeval import Context, TablePreprocessor
+from skeval import TablePreprocessor
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
 from skeval.fidelity import NNDistanceDistributions
-from skeval.fidelity.nn_distance_distributions import quantile_levels
 from skeval.privacy import PrivacyScore
 from skeval.privacy.distance_screens.proximity_ratios import (
     null_clipped_mean,
@@ -21,7 +20,6 @@ from skeval.privacy.distance_screens.proximity_ratios import (
     proximity_bootstrap,
     proximity_covariance,
 )
-from skeval.reporting.displays.distributions import DistancesDisplay
 from skeval.stats.distributions import common_histograms
 from skeval.stats.percentiles import ratios
 from tests.snapshots import warns
@@ -42,76 +40,6 @@ def normal_tables(seed, n, leak=0.0, columns=3):
 def evaluate(metric, tables):
     train, holdout, synthetic = tables
     return metric.fit(train, holdout).evaluate(synthetic)
-
-
-@pytest.mark.parametrize("n_levels", [1000, 3])
-def test_distances_are_those_of_brute_force(n_levels):
-    rng = np.random.default_rng(0)
-    tables = [
-        pd.DataFrame(rng.integers(0, n_levels, (60, 2)).astype(float), columns=["x", "y"])
-        for _ in range(3)
-    ]
-    # tables of few levels share rows, which fit would warn of
-    context = Context.of(*tables[:2]).with_synthetic(tables[2])
-    result = NNDistanceDistributions().evaluate_context(context)
-    train, holdout, synthetic = (table.to_numpy() for table in tables)
-    span = np.ptp(np.vstack([train, holdout]), axis=0)
-
-    def to_nearest(query, reference, itself=False):
-        gaps = np.minimum(1, np.abs(query[:, None] - reference) / span).mean(axis=2)
-        if itself:
-            np.fill_diagonal(gaps, np.inf)
-        return gaps.min(axis=1)
-
-    expected = {
-        "train to train": to_nearest(train, train, True),
-        "synthetic to synthetic": to_nearest(synthetic, synthetic, True),
-        "synthetic to train": to_nearest(synthetic, train),
-        "holdout to train": to_nearest(holdout, train),
-        "synthetic to holdout": to_nearest(synthetic, holdout),
-    }
-    levels = result.details["quantiles"]["levels"]
-    np.testing.assert_allclose(levels, [0.33, 0.5, 0.67])
-    for name, distances in expected.items():
-        np.testing.assert_allclose(
-            result.details["quantiles"][name], np.quantile(distances, levels), atol=1e-9
-        )
-    ks = ks_2samp(
-        expected["train to train"].round(9),
-        expected["synthetic to synthetic"].round(9),
-        method="asymp",
-    ).statistic
-    assert result.value == pytest.approx(ks, abs=1e-9)
-
-
-def test_distributions_without_holdout():
-    details = NNDistanceDistributions().fit(TRAIN).evaluate(SYNTHETIC).details
-    assert set(details["histogram"]["shares"]) == {
-        "train to train",
-        "synthetic to synthetic",
-        "synthetic to train",
-    }
-
-
-def test_sizes_are_matched_within_tables():
-    few = NNDistanceDistributions().fit(TRAIN).evaluate(SYNTHETIC.iloc[:50])
-    assert few.details["n_rows_within"] == 50
-    many = NNDistanceDistributions().fit(TRAIN).evaluate(pd.concat([HOLDOUT, SYNTHETIC]))
-    assert many.details["n_rows_within"] == 200
-    assert many.value < 0.2
-
-
-def test_mode_collapse_is_seen():
-    collapsed = SYNTHETIC.iloc[:20].sample(200, replace=True, random_state=0)
-    result = evaluate(NNDistanceDistributions(), (TRAIN, HOLDOUT, collapsed))
-    assert result.value > 0.9
-    assert result.baseline < 0.2
-
-
-def test_distances_need_a_column_that_can_be_measured():
-    table = pd.DataFrame({"note": [f"a remark of more than five words, {i}" for i in range(20)]})
-    context = Context.of(table, schema={"note": "text"}).with_synthetic(table)
-    assert np.isnan(NNDistanceDistributions().evaluate_context(context).value)
 
 
 def test_one_row_has_no_neighbours():
@@ -149,28 +77,6 @@ def test_other_spaces(space):
         fresh = evaluate(metric, (TRAIN, HOLDOUT, SYNTHETIC))
         assert np.isfinite(fresh.value)
     assert evaluate(PrivacyScore(space="euclidean"), (TRAIN, HOLDOUT, TRAIN)).value < 15
-
-
-@pytest.mark.parametrize("n_rows", [20, 21, 60, 100, 999, 1000, 5000])
-def test_quantiles_tell_no_single_distance(n_rows):
-    levels = quantile_levels(n_rows)
-    assert 0.5 in levels
-    beyond = np.concatenate([[0.0], levels, [1.0]])
-    assert np.diff(beyond).min() * n_rows >= 10 - 1e-9
-    np.testing.assert_allclose(levels, 1 - levels[::-1])
-
-
-def test_details_of_small_tables_are_coarse():
-    few = NNDistanceDistributions().fit(TRAIN).evaluate(SYNTHETIC.iloc[:19])
-    assert few.details["quantiles"]["levels"].tolist() == [0.5]
-    assert np.isnan(few.details["quantiles"]["train to train"]).all()
-    assert len(few.details["histogram"]["edges"]) == 5
-    DistancesDisplay(few).plot()
-    twenty = NNDistanceDistributions().fit(TRAIN).evaluate(SYNTHETIC.iloc[:20])
-    assert twenty.details["quantiles"]["levels"].tolist() == [0.5]
-    assert np.isfinite(twenty.details["quantiles"]["train to train"]).all()
-    full = NNDistanceDistributions().fit(TRAIN).evaluate(SYNTHETIC)
-    assert len(full.details["histogram"]["edges"]) == 21
 
 
 @pytest.mark.parametrize("aligned", [1e-9, 0.01, 0.1, 0.12, 0.3, 0.9, 5.0])
@@ -276,7 +182,7 @@ def test_sizes_are_matched():
     assert unmatched.details["p_synthetic"] > 2 * matched.details["p_synthetic"]
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("se", ["bootstrap", "delta"])
 def test_intervals_cover_under_the_null(se):
     """A fresh table's true score is 100, so that the upper limit is 100 in 97.5% of seeds, or more by clipping."""
@@ -442,7 +348,7 @@ def test_half_of_train_is_no_holdout_to_test_with():
     assert result.contrast is None
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("sizes", [(150, 150, 150), (150, 60, 300)])
 def test_the_p_value_keeps_its_level(sizes):
     p_values = []

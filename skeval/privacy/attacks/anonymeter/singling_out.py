@@ -44,8 +44,8 @@ from skeval.stats.risks import attack_rate, is_weak, risk_level
 from skeval.steps.column_choice import ColumnChoice, chosen_columns, column_key, nothing_to_measure
 from skeval.steps.contrasts import name_of_test
 from skeval.steps.encoded_rows import encoded_matrix
-from skeval.steps.leak_advice import join_names
 from skeval.tables.preprocessing import NUMERIC
+from skeval.utils.formatting import join_names
 from skeval.utils.parameters import Columns, Count
 
 MODES: tuple[Literal["univariate"], Literal["multivariate"]] = ("univariate", "multivariate")

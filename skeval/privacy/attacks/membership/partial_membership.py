@@ -24,9 +24,9 @@ from skeval.stats.permutation_tests import (
     shuffle_labels,
 )
 from skeval.steps.encoded_rows import encoded_columns, encoded_matrix, gower_scale
-from skeval.steps.leak_advice import join_names
 from skeval.steps.samples import drawn_positions, drawn_subsets, named_seed
 from skeval.tables.preprocessing import NUMERIC
+from skeval.utils.formatting import join_names
 from skeval.utils.parameters import Interval
 
 Kind = Literal["combination", "copied cell"]

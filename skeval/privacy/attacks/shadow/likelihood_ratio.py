@@ -126,10 +126,6 @@ class HalvesAttack(GeneratorAttack):
             },
         )
 
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"n_models": 8}
-
 
 @declared
 class LikelihoodRatioMIA(HalvesAttack):
@@ -145,8 +141,8 @@ class LikelihoodRatioMIA(HalvesAttack):
     ----------
     targets : str or sequence of int, default="all"
         Which rows of train and holdout are attacked: all, or the `n_targets` most exposed of both
-        together, by a method of :func:`~skeval.privacy.attacks.shadow.select_targets`; or
-        positions of rows of train, which are compared with all rows of the holdout.
+        together, by a method of :class:`~skeval.privacy.ShadowMembershipInference`; or positions
+        of rows of train, which are compared with all rows of the holdout.
     n_targets : int, default=100
         How many, unless all.
     record_score : {"neg_distance", "query", "log_density"}, default="neg_distance"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, fields, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -97,7 +97,7 @@ class ShadowAttack(GeneratorAttack):
         names = [one.name for one in fields(Game) if one.name in values]
         return Game(**{name: values[name] for name in names})
 
-    def _lacking(self, context: Context) -> str:
+    def _obstacle(self, context: Context) -> str:
         """Say why nothing can be attacked in these tables; empty if something can."""
         raise NotImplementedError
 
@@ -113,27 +113,19 @@ class ShadowAttack(GeneratorAttack):
         owner, cure = type(self).__name__, "n_targets, n_shadow or n_eval"
         check_cost(owner, self.estimate_cost(), self.max_fits, cure)
         faults = [*game_faults(self._game), *self._faults()]
-        if not self._lacking(context):
+        if not self._obstacle(context):
             faults += game_rows(context, self._game).faults
         if faults:
             raise InvalidParameterError(f"{owner}: {'; '.join(faults)}.")
 
     def _compute(self, context: Context) -> Result:
-        if reason := self._lacking(context):
+        if reason := self._obstacle(context):
             return undefined_result(reason)
         game = self._game
         if game_rows(context, game).n_drawn < 2:
             return undefined_result("train and holdout have too few rows to draw tables from.")
         n_synthetic = self.n_synthetic or context.n_rows("synthetic")
         return self._test_generator(context, game, n_synthetic)
-
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        from sklearn.tree import DecisionTreeClassifier
-
-        tree = DecisionTreeClassifier(random_state=0)
-        few = {"n_targets": 1, "n_shadow": 2, "n_eval": 3}
-        return {**few, "features": "closest", "classifier": tree}
 
 
 def game_faults(game: Game) -> list[str]:

@@ -49,9 +49,9 @@ class ShadowAttributeInference(ShadowAttack):
     secret : str
         The column that is guessed.
     targets : str, sequence of int or table, default="achilles"
-        The rows that are attacked: how they are selected (see
-        :func:`~skeval.privacy.attacks.shadow.select_targets`), their positions in train, or rows
-        that are in no table.
+        The rows that are attacked: how they are selected, as in
+        :class:`~skeval.privacy.ShadowMembershipInference`; their positions in train; or rows that
+        are in no table.
     n_targets : int, default=5
         How many, where they are selected.
     n_values : int, default=5
@@ -140,7 +140,7 @@ class ShadowAttributeInference(ShadowAttack):
             n_without *= self._game.n_wanted_targets
         return self._game.n_wanted_targets * (self._game.n_fits("shadow") + self.n_eval) + n_without
 
-    def _lacking(self, context: Context) -> str:
+    def _obstacle(self, context: Context) -> str:
         if secret_sources(context, self.secret, self.n_values).size < 2:
             return "the secret has one value, so that there is nothing to guess."
         return ""

@@ -55,9 +55,15 @@ class ShadowMembershipInference(ShadowAttack):
     Parameters
     ----------
     targets : str, sequence of int or table, default="achilles"
-        The rows that are attacked: how they are selected (see
-        :func:`~skeval.privacy.attacks.shadow.select_targets`), their positions in train, or rows
-        that are in no table.
+        The rows that are attacked: how they are selected, their positions in train, or rows that
+        are in no table. "achilles" selects rows with the largest mean distance to the five nearest
+        other rows, by a weighted mean of the cosine distances of numbers and of categories;
+        "gower-knn" does the same by Gower's distance. Cosines compare proportions and not sizes: a
+        row with several times the mean in all columns stands out by Gower's distance only.
+        "isolation-forest" selects rows that the fewest random cuts separate from the others;
+        "rare-value", rows with the smallest product of the frequencies of their values (numbers are
+        cut into ten bins); "random", a random sample. "canary" makes rows with a new label in each
+        category and a number beyond the largest in each other column.
     n_targets : int, default=5
         How many, where they are selected.
     features : str or sequence of str, default=("naive", "hist", "corr", "query", "closest")
@@ -181,7 +187,7 @@ class ShadowMembershipInference(ShadowAttack):
             )
         return faults
 
-    def _lacking(self, context: Context) -> str:
+    def _obstacle(self, context: Context) -> str:
         empty = nothing_to_measure(context, "gower")
         return "no column of this table can be measured." if empty else ""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Annotated, Any
 
@@ -14,9 +14,9 @@ from skeval.exceptions import InvalidParameterError
 from skeval.steps.member_rows import drawing_order, nominal_features, plain_rows
 from skeval.steps.neighbors import nearest
 from skeval.tables.preprocessing import Discretizer, OneHot
-from skeval.tables.schema import Kind, TableSchema
+from skeval.tables.schema import Kind
 from skeval.tables.set_columns import with_columns
-from skeval.utils.parameters import Count, Legal, Seed, check_parameters, legal_sets, one_of
+from skeval.utils.parameters import Legal
 
 METHODS = ("achilles", "gower-knn", "isolation-forest", "rare-value", "random", "canary")
 _LAST = pd.Timestamp.max.floor("us").as_unit("us")
@@ -49,80 +49,6 @@ def rows_or(names: Sequence[str], *, tables: bool = False) -> Legal:
 
 
 TargetChoice = Annotated[Any, rows_or(METHODS, tables=True)]
-
-
-def select_targets(
-    table: Any,
-    method: Annotated[str, one_of(METHODS)] = "achilles",
-    k: Count = 5,
-    *,
-    n_neighbors: Count = 5,
-    schema: TableSchema | Mapping[str, Kind] | None = None,
-    random_state: Seed = 0,
-) -> pd.DataFrame:
-    """Select the rows of a table that are most exposed to an attack.
-
-    The average over all rows hides what a release reveals of those unlike the others. Select before
-    you see the synthetic table, and on train alone.
-
-    Parameters
-    ----------
-    table : table or Context
-        Rows that a generator learns from; of a context, train.
-    method : str, default="achilles"
-        "achilles": the largest mean distance to the `n_neighbors` nearest other rows, by a weighted
-        mean of the cosine distances of numbers and of categories. "gower-knn": the same by Gower's
-        distance. "isolation-forest": the fewest random cuts that part a row from the others.
-        "rare-value": the smallest product of the shares of its values, numbers cut into ten bins.
-        "random": drawn at random. "canary": rows that are made up, each with a new label in every
-        category and a number beyond the largest in every other column.
-    k : int, default=5
-        Number of rows; there are fewer if the table has fewer distinct ones.
-    n_neighbors : int, default=5
-        Neighbours of "achilles" and "gower-knn".
-    schema : TableSchema or mapping of str to str, optional
-        The kinds of the columns; those not named are inferred.
-    random_state : int, default=0
-        Seed of "random" and "isolation-forest", and of the choice among equals.
-
-    Returns
-    -------
-    DataFrame
-        The rows as they were given, the most exposed first. The index is their position in the
-        table; canaries come after its end. **These are real rows: do not publish them.**
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such method.
-    TableError
-        If the table cannot be used.
-
-    Notes
-    -----
-    Cosines see proportions, not sizes: in a table of numbers, a row that has several times the mean
-    in all columns may look like any other to "achilles". "gower-knn" sees it.
-
-    References
-    ----------
-    M. Meeus, F. Guépin, A. M. Creţu, Y. A. de Montjoye, "Achilles' heels: vulnerable record
-    identification in synthetic data publishing", ESORICS 2023, arXiv:2306.10308.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.privacy.attacks.shadow.targets import select_targets
-    >>> table = pd.DataFrame({"x": [0.0, 0.0, 1.0, 5.0], "y": [0.0, 1.0, 0.0, 5.0]})
-    >>> select_targets(table, "gower-knn", k=1, n_neighbors=2).index.tolist()
-    [3]
-    """
-    given = {"method": method, "k": k, "n_neighbors": n_neighbors, "random_state": random_state}
-    check_parameters("select_targets", given, legal_sets(select_targets))
-    context = table if isinstance(table, Context) else Context.of(table, schema=schema)
-    rows = context.original_frame("train")[list(context.schema.kinds)].reset_index(drop=True)
-    if method == "canary":
-        return canaries(context, k).set_axis(range(len(rows), len(rows) + k))
-    return rows.iloc[target_positions(context, method, k, n_neighbors, random_state)]
 
 
 @shared

@@ -170,7 +170,7 @@ def test_a_member_says_of_a_shared_parameter_what_its_nearest_base_does():
     assert "Number of predicates, and of rows" in AnonymeterRisk.__doc__
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_a_hundred_columns_hide_no_leak():
     """Least p-value times number of attacks would be no alarm here: 1 / 2,000 times 103."""
     rng = np.random.default_rng(0)

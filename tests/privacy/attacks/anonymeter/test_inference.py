@@ -290,7 +290,7 @@ def test_names_of_any_kind():
     assert InferenceRiskAll().fit(*tables[:2]).score(tables[2]) > 0.9
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("secret", ["plan", "visits", "income"])
 @pytest.mark.parametrize("sizes", [(200, 200), (350, 100)])
 def test_interval_covers_the_null(secret, sizes):

@@ -214,7 +214,7 @@ def test_names_dates_and_missing_values():
     assert 0 <= evaluate(tables, (['a "b"', "datetime"], ["  ", "é"]), n_neighbors=3).value <= 1
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("sizes", [(200, 200), (400, 100), (100, 400)])
 def test_interval_covers_the_null(sizes):
     """One split: nearly as often as promised. The mean of five is surer than its interval says."""

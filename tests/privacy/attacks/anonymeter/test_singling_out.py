@@ -227,7 +227,7 @@ def null_attacks(n_seeds, mode, distinct):
         yield singling_out(context, mode, 500, 3, distinct=distinct, seed=seed)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize(
     ("mode", "distinct"), [(MODES[0], True), (MODES[1], True), (MODES[1], False)]
 )

@@ -27,7 +27,7 @@ def scores(near: list[float], far: list[float]) -> MemberScores:
     return MemberScores(-np.array(near), -np.array(far), np.arange(len(near)), np.arange(len(far)))
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("threshold", [None, 0.1])
 def test_it_keeps_the_contract(threshold):
     check_metric(MembershipDisclosureF1(threshold))
@@ -102,7 +102,7 @@ def test_the_test_keeps_its_level():
     assert all_hold(found), found
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize(("n_copied", "at_least"), [(10, 0.5), (20, 0.95), (50, 1.0)])
 def test_power_at_a_thousand_rows(n_copied, at_least):
     found = [

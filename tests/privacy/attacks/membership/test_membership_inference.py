@@ -38,7 +38,7 @@ def frame(rows: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[f"x{i}" for i in range(rows.shape[1])])
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("attack", ["best", "ratio"])
 def test_it_keeps_the_contract(attack):
     check_metric(MembershipInference(attack, n_permutations=19))

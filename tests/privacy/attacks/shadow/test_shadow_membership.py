@@ -25,11 +25,11 @@ from skeval.privacy.attacks.shadow.shadow_membership import (
     midway,
     table_scores,
 )
-from skeval.privacy.attacks.shadow.targets import select_targets
 from skeval.stats.epsilon_bounds import two_world_epsilon
 from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.multiple_testing import holm
 from skeval.stats.roc import delong
+from tests.exposed_rows import exposed_rows
 from tests.snapshots import raises, warns
 
 LINE = LogisticRegression(C=100.0, max_iter=2000)
@@ -253,7 +253,7 @@ def test_somebody_who_guesses_the_parameters_learns_less():
 
 
 def test_canaries_and_rows_of_ones_own():
-    own = select_targets(TRAIN, "canary", 1)
+    own = exposed_rows(TRAIN, "canary", 1)
     first = result(targets="canary", n_targets=1)
     assert first.value == result(targets=own).value > 0.4
     assert first.details["n_targets"] == 1
@@ -261,12 +261,12 @@ def test_canaries_and_rows_of_ones_own():
 
 @pytest.mark.slow
 def test_the_release_is_attacked_too():
-    released = pd.concat([select_targets(TRAIN, "achilles", 2)] * 40)
+    released = pd.concat([exposed_rows(TRAIN, "achilles", 2)] * 40)
     actual = result(released, attack_release=True).details["release"]
     assert actual["n_called_in"] == 2
     assert actual["n_in_train"] == 2
     assert actual["mean_fpr"] < 0.3
-    without = TRAIN.drop(select_targets(TRAIN, "achilles", 2).index)
+    without = TRAIN.drop(exposed_rows(TRAIN, "achilles", 2).index)
     clean = without.sample(80, replace=True, random_state=0)
     assert result(clean, attack_release=True).details["release"]["n_called_in"] == 0
     alone = result(released, attack_release=True, access="no-box", features="closest")

