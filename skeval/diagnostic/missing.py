@@ -149,7 +149,7 @@ class MissingPatternSimilarity(MissingMetric):
     """
 
     tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay")
-    _halved = True
+    _halved = True  # intervals come from skeval/core/halves.py
 
     def _compute(self, context: Context) -> Result:
         names = any_columns(context.schema, self.columns)

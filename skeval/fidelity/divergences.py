@@ -185,7 +185,7 @@ class KLDivergence(CellDivergence):
     """
 
     tags = replace(CellDivergence.tags, bounds=(0.0, float("inf")))
-    _halved = "root"
+    _halved = "root"  # intervals come from skeval/core/halves.py
 
     smoothing: NonNegative = 1e-5
 

@@ -68,7 +68,7 @@ class KSComplement(Metric):
 
     tags = replace(COLUMN_TAGS, scaling="sorted runs", headline=1)
 
-    _halved = True
+    _halved = True  # intervals come from skeval/core/halves.py
 
     columns: Columns = None
 

@@ -110,7 +110,7 @@ class RelationScore(Metric):
     tags = MetricTags(
         "fidelity", greater_is_better=True, bounds=(0.0, 1.0), headline=4, quoted="relations"
     )
-    _halved = True
+    _halved = True  # intervals come from skeval/core/halves.py
 
     estimator: Classifier = None
     _: KW_ONLY

@@ -75,7 +75,7 @@ class StatisticSimilarity(Metric):
     # one value far outside decides the mean and the spread
     tags = replace(COLUMN_TAGS, scaling="sorted runs", volatile=True)
 
-    _halved = True
+    _halved = True  # intervals come from skeval/core/halves.py
 
     statistic: Literal["mean", "median", "std"] = "mean"
     scale: Literal["range", "iqr"] = "range"

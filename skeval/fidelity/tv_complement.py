@@ -67,7 +67,7 @@ class TVComplement(Metric):
 
     tags = replace(COLUMN_TAGS, headline=2)
 
-    _halved = True
+    _halved = True  # intervals come from skeval/core/halves.py
 
     nan: Literal["own", "drop"] = "own"
     n_bins: BinCount | None = None

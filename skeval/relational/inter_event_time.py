@@ -51,7 +51,7 @@ class InterEventTimeSimilarity(SequenceMetric):
     """
 
     tags = RELATIONAL_TAGS
-    _halved = True
+    _halved = True  # intervals come from skeval/core/halves.py
 
     weight: Weight = "row"
 

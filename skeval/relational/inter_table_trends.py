@@ -88,7 +88,7 @@ class InterTableTrends(RelationalMetric):
     """
 
     tags = RELATIONAL_TAGS
-    _halved = True
+    _halved = True  # intervals come from skeval/core/halves.py
 
     max_hops: Count | None = 1
     weight: Literal["child", "parent"] = "child"

@@ -79,7 +79,7 @@ class KHopCorrelation(RelationalMetric):
 
     tags = RELATIONAL_TAGS
     _parts = ("hops",)
-    _halved = True
+    _halved = True  # intervals come from skeval/core/halves.py
 
     max_hops: Annotated[int, Interval(0)] | None = None
     reduce: Literal["mean", "hops", "min"] = "mean"

@@ -84,7 +84,7 @@ class ParentChildAggregates(RelationalMetric):
 
     tags = RELATIONAL_TAGS
     _parts = ("pairs",)
-    _halved = True
+    _halved = True  # intervals come from skeval/core/halves.py
 
     stats: Stats = STATS
     _: KW_ONLY

@@ -55,7 +55,7 @@ class SequenceLengthSimilarity(SequenceMetric):
 
     tags = RELATIONAL_TAGS
     _parts = ("lengths",)
-    _halved = True
+    _halved = True  # intervals come from skeval/core/halves.py
 
     table: SequenceTable = None
 

@@ -122,7 +122,7 @@ class RunSimilarity(Metric):
     """
 
     tags = TEXT_TAGS
-    _halved = True
+    _halved = True  # intervals come from skeval/core/halves.py
 
     _: KW_ONLY
     columns: AnyColumns = None
