@@ -55,7 +55,7 @@ class SequenceLengthSimilarity(SequenceMetric):
 
     tags = RELATIONAL_TAGS
     _parts = ("lengths",)
-    _halved = True  # intervals come from skeval/core/halves.py
+    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
 
     table: SequenceTable = None
 
