@@ -36,7 +36,7 @@ class _Cardinality(RelationalMetric):
     """Base of the metrics of children per parent: authors score two sorted samples of counts."""
 
     tags = _TAGS
-    _halved: ClassVar[Halved] = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved: ClassVar[Halved] = True  # the difference: skeval/core/subject_halves.py
 
     def _score(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         raise NotImplementedError(f"{type(self).__name__} must define _score(train, synthetic).")

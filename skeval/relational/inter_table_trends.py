@@ -88,7 +88,7 @@ class InterTableTrends(RelationalMetric):
     """
 
     tags = RELATIONAL_TAGS
-    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = True  # the difference: skeval/core/subject_halves.py
 
     max_hops: Count | None = 1
     weight: Literal["child", "parent"] = "child"

@@ -79,7 +79,7 @@ class KHopCorrelation(RelationalMetric):
 
     tags = RELATIONAL_TAGS
     _parts = ("hops",)
-    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = True  # the difference: skeval/core/subject_halves.py
 
     max_hops: Annotated[int, Interval(0)] | None = None
     reduce: Literal["mean", "hops", "min"] = "mean"

@@ -84,7 +84,7 @@ class ParentChildAggregates(RelationalMetric):
 
     tags = RELATIONAL_TAGS
     _parts = ("pairs",)
-    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = True  # the difference: skeval/core/subject_halves.py
 
     stats: Stats = STATS
     _: KW_ONLY
