@@ -324,7 +324,7 @@ class Metric(FeatureNames, BaseEstimator):
     # what `evaluate` adds to the value; metrics override the one that they compute otherwise
 
     def _compared_result(self, context: Context) -> Result:
-        """Return the result beside what fresh real rows get."""
+        """Return the result together with what fresh real rows get."""
         return self._in_relation(context, self._result(context))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
