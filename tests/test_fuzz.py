@@ -18,6 +18,7 @@ from skeval.exceptions import SkevalError
 from skeval.fidelity import KSComplement, SimilarityMatrix
 from skeval.privacy import ExactMatchShare
 from skeval.relational import RelationalSchema
+from skeval.results.serialization import SCHEMA_VERSION
 from skeval.results.suite_result import SuiteResult
 from skeval.tables.reading import read_table
 from tests.notebook import cell_of
@@ -208,7 +209,12 @@ def test_saved_scores(tmp_path):
     path, whole = tmp_path / "scores.json", saved_scores()
 
     @many
-    @given(st.one_of(changed([whole, whole, whole, {"schema_version": 2, "results": {}}]), VALUES))
+    @given(
+        st.one_of(
+            changed([whole, whole, whole, {"schema_version": SCHEMA_VERSION, "results": {}}]),
+            VALUES,
+        )
+    )
     def check(content):
         path.write_text(json.dumps(content), encoding="utf-8")
         try:

@@ -181,11 +181,12 @@ def _infinite(table: pd.DataFrame) -> pd.DataFrame:
     return changed
 
 
+WITHOUT_NUMBERS = "only categories"
 ODD_TABLES: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
     "an all-missing column": _all_missing,
     "a constant column": _constant,
     "the same constant": _same_constant,
-    "only categories": _only_categories,
+    WITHOUT_NUMBERS: _only_categories,
     "new categories": _new_category,
     "infinities": _infinite,
     "nullable dtypes": lambda table: table.convert_dtypes(),

@@ -249,7 +249,7 @@ class Metric(FeatureNames, BaseEstimator):
         start = time.perf_counter()
         with sharing(getattr(self, "n_jobs", None)):
             context = measured_on(context, self._scaling)
-            result = self._in_relation(context, self._result(context))
+            result = self._compared_result(context)
             if self.tags.aspect == "privacy":
                 result = keep_in_family(self, context, result)
             if advise and as_float(result.p_value) <= ALARM_LEVEL and not result.advice:
@@ -322,6 +322,10 @@ class Metric(FeatureNames, BaseEstimator):
         return replace(result, metric=type(self).__name__, tags=result.tags or self.tags)
 
     # what `evaluate` adds to the value; metrics override the one that they compute otherwise
+
+    def _compared_result(self, context: Context) -> Result:
+        """Return the result together with what fresh real rows get."""
+        return self._in_relation(context, self._result(context))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         """Compare a result with what fresh real rows get; `score` does without."""

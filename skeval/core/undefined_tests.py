@@ -27,5 +27,5 @@ def keep_in_family(metric: Metric, context: Context, result: Result) -> Result:
         return result
     n_rows = min(context.n_rows("synthetic"), context.n_rows("train"))
     copies = replace_role(context, "train", drawn_positions(context, "train", n_rows, 0))
-    p_value = as_float(metric._in_relation(copies, metric._result(copies)).p_value)
+    p_value = as_float(metric._compared_result(copies).p_value)
     return result if np.isnan(p_value) else replace(result, p_value=1.0)

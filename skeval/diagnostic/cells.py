@@ -23,6 +23,10 @@ _KINDS = {**dict.fromkeys("iuf", "number"), "b": "truth", "M": "date", "m": "spa
 _NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
 _DATES = ("datetime", "datetime64", "date")
 _EQUALITY = (operator.eq, operator.ne)
+_SIGNS = {
+    **{operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/"},
+    **{operator.floordiv: "//", operator.mod: "%", operator.pow: "**"},
+}
 _OF_CALENDARS = {
     operator.add: (("date", "span"), ("span", "date"), ("span", "span")),
     operator.sub: (("date", "date"), ("date", "span"), ("span", "span")),
@@ -130,7 +134,8 @@ def combine_cells(compute: Callable[[Any, Any], Any], left: Value, right: Value)
         return result.mask(missing) if isinstance(result, pd.Series) else result
     if kinds in _OF_CALENDARS.get(compute, ()):
         return compute(*_alike(left, right))
-    raise InvalidParameterError(f"computes with {kind_in_words(left)} and {kind_in_words(right)}")
+    sign = _SIGNS[compute]
+    raise InvalidParameterError(f"computes {kind_in_words(left)} {sign} {kind_in_words(right)}")
 
 
 def _as_float(value: Value) -> Value:
@@ -157,7 +162,12 @@ def _localize(value: Value, zone: Any) -> Value:
         return value
     if isinstance(value, pd.Series):
         return value.dt.tz_localize("UTC")
-    return value.tz_localize(zone)
+    try:
+        return value.tz_localize(zone)
+    except ValueError as error:  # clocks are changed then
+        raise InvalidParameterError(
+            f"compares a date with '{value}', which does not exist, or exists twice, in {zone}"
+        ) from error
 
 
 def _zone_of(value: Value) -> Any:
@@ -176,12 +186,13 @@ def _ranks(left: Value, right: Value) -> tuple[Value, Value]:
         raise InvalidParameterError("orders two columns whose levels are ordered differently")
     levels, ranks = orders[0].categories, []
     for one in map(without_order, both):
-        if isinstance(one, pd.Series):
-            ranks.append(pd.Series(levels.get_indexer(one)).where(one.notna()))
+        if isinstance(one, pd.Series):  # a cell that is no level compares with none of them
+            places = pd.Series(levels.get_indexer(one))
+            ranks.append(places.where(places >= 0))
         elif one in levels:
             ranks.append(levels.get_loc(one))
         else:
-            raise InvalidParameterError(f"{one!r} is none of the ordered levels")
+            raise InvalidParameterError(f"'{one}' is none of the ordered levels")
     return ranks[0], ranks[1]
 
 

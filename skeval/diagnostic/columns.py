@@ -121,6 +121,7 @@ class ShareTally:
         result = mean_of_columns(
             {name: self.shares.get(name, np.nan) for name in names},
             n_total=len(context.schema.kinds),
+            greater_is_better=True,
             warnings=warnings,
             intervals=self.intervals,
             **details,

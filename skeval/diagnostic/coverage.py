@@ -103,6 +103,7 @@ class RangeCoverage(Metric):
         return mean_of_columns(
             dict.fromkeys(names, np.nan) | scores,
             n_total=len(context.schema.kinds),
+            greater_is_better=True,
             warnings=(*empty_notices(empty, _present(context, gone)), *constant_notices(same)),
             ceilings=ceilings,
             ceiling=mean_ignoring_nan(ceilings),
@@ -199,6 +200,7 @@ class CategoryCoverage(Metric):
         return mean_of_columns(
             dict.fromkeys(names, np.nan) | scores,
             n_total=len(context.schema.kinds),
+            greater_is_better=True,
             warnings=_notices(context, empty, gone, rare, text),
             n_categories=n_categories,
             n_covered=n_covered,
@@ -350,6 +352,7 @@ class OutlierCoverage(Metric):
         result = mean_of_columns(
             dict.fromkeys(names, np.nan) | scores,
             n_total=len(context.schema.kinds),
+            greater_is_better=True,
             warnings=_notices(
                 context, empty, gone, inside, "train has no outlier in {}: no score."
             ),

@@ -95,6 +95,7 @@ class MissingValueSimilarity(MissingMetric):
         result = mean_of_columns(
             dict.fromkeys(names, 0.0) | scores,
             n_total=len(context.schema.kinds),
+            greater_is_better=True,
             shares={name: {"train": k / n, "synthetic": j / m} for name, (k, j) in missing.items()},
             intervals={name: _band(k, n, j, m, 0.95) for name, (k, j) in present.items()},
             ceilings=ceilings,
@@ -149,7 +150,7 @@ class MissingPatternSimilarity(MissingMetric):
     """
 
     tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay")
-    _halved = True
+    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
 
     def _compute(self, context: Context) -> Result:
         names = any_columns(context.schema, self.columns)

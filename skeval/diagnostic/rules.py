@@ -176,6 +176,7 @@ class RuleAdherence(Metric):
         result = mean_of_columns(
             {name: tally.shares.get(name, np.nan) for name in rules},
             n_total=len(rules),
+            greater_is_better=True,
             warnings=_notices(context, self._given_rules(), idle),
             intervals=tally.intervals,
             rules={

@@ -97,6 +97,7 @@ class SmoothnessSimilarity(Metric):
         return mean_of_columns(
             dict.fromkeys(names, np.nan) | scores,
             n_total=len(context.schema.kinds),
+            greater_is_better=True,
             warnings=(
                 *empty_notices(empty, gone),
                 *constant_notices(same),

@@ -129,7 +129,13 @@ class KeyUniqueness(Metric):
         if repeated := [name for name, share in of_train.items() if share < 1.0]:
             text = f"{', '.join(repeated)}: no key, train repeats or lacks it."
             notices.append(MetricWarning(text))
-        return mean_of_columns(scores, n_total=len(keys), warnings=tuple(notices), train=of_train)
+        return mean_of_columns(
+            scores,
+            n_total=len(keys),
+            greater_is_better=True,
+            warnings=tuple(notices),
+            train=of_train,
+        )
 
     def _summary(self, result: Result) -> str:
         return f"{percent(result.value)} of the rows have a key that no earlier row has."

@@ -26,7 +26,7 @@ class CellDivergence(CellMetric):
     Authors write `_divergence`, of the counts of train and of the synthetic table on common cells.
     """
 
-    _halved: ClassVar[Halved] = True
+    _halved: ClassVar[Halved] = True  # intervals: sampling_interval in skeval/stats/halves.py
 
     def _divergence(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         raise NotImplementedError(f"{type(self).__name__} must define _divergence(...).")
@@ -185,7 +185,7 @@ class KLDivergence(CellDivergence):
     """
 
     tags = replace(CellDivergence.tags, bounds=(0.0, float("inf")))
-    _halved = "root"
+    _halved = "root"  # intervals: sampling_interval in skeval/stats/halves.py
 
     smoothing: NonNegative = 1e-5
 

@@ -68,7 +68,7 @@ class KSComplement(Metric):
 
     tags = replace(COLUMN_TAGS, scaling="sorted runs", headline=1)
 
-    _halved = True
+    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
 
     columns: Columns = None
 
@@ -81,7 +81,10 @@ class KSComplement(Metric):
         }
         sizes = {name: (x.size, y.size) for name, (x, y) in pairs.items()}
         return mean_of_columns(
-            scores, n_total=len(context.schema.kinds), warnings=empty_column_warnings(sizes)
+            scores,
+            n_total=len(context.schema.kinds),
+            greater_is_better=True,
+            warnings=empty_column_warnings(sizes),
         )
 
     def _in_relation(self, context: Context, result: Result) -> Result:

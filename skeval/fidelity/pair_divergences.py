@@ -37,7 +37,7 @@ class PairKLDivergence(Metric):
     """
 
     tags = PairMetric.tags
-    _halved = True
+    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
     kinds: ClassVar[tuple[Kind, ...]]
 
     _: KW_ONLY

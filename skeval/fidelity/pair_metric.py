@@ -97,7 +97,7 @@ class AssociationDifference(PairMetric):
     """
 
     tags = replace(PairMetric.tags, greater_is_better=False, display="PhikMatricesDisplay")
-    _halved: ClassVar[Halved] = True
+    _halved: ClassVar[Halved] = True  # intervals: sampling_interval in skeval/stats/halves.py
     _leaves_out_infinite: ClassVar[bool] = False
     _warns_of_lost: ClassVar[bool] = True  # where a synthetic column has lost all association
 

@@ -110,7 +110,7 @@ class RelationScore(Metric):
     tags = MetricTags(
         "fidelity", greater_is_better=True, bounds=(0.0, 1.0), headline=4, quoted="relations"
     )
-    _halved = True
+    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
 
     estimator: Classifier = None
     _: KW_ONLY

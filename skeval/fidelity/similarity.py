@@ -117,7 +117,7 @@ class SimilarityMatrix(Metric):
 
     tags = PairMetric.tags
 
-    _halved = True
+    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
 
     n_bins: BinCount = 10
     strategy: Strategy = "uniform"

@@ -75,7 +75,7 @@ class StatisticSimilarity(Metric):
     # one value far outside decides the mean and the spread
     tags = replace(COLUMN_TAGS, scaling="sorted runs", volatile=True)
 
-    _halved = True
+    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
 
     statistic: Literal["mean", "median", "std"] = "mean"
     scale: Literal["range", "iqr"] = "range"
@@ -90,6 +90,7 @@ class StatisticSimilarity(Metric):
         return mean_of_columns(
             scores,
             n_total=len(context.schema.kinds),
+            greater_is_better=True,
             warnings=(
                 *infinite_columns(context, pairs),
                 *emptied_columns(pairs),

@@ -67,7 +67,7 @@ class TVComplement(Metric):
 
     tags = replace(COLUMN_TAGS, headline=2)
 
-    _halved = True
+    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
 
     nan: Literal["own", "drop"] = "own"
     n_bins: BinCount | None = None
@@ -85,6 +85,7 @@ class TVComplement(Metric):
         return mean_of_columns(
             dict.fromkeys(counts, math.nan) | scores,
             n_total=len(context.schema.kinds),
+            greater_is_better=True,
             warnings=empty_column_warnings(
                 {name: (p.sum(), q.sum()) for name, (p, q) in counts.items()}
             ),

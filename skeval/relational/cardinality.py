@@ -36,7 +36,7 @@ class _Cardinality(RelationalMetric):
     """Base of the metrics of children per parent: authors score two sorted samples of counts."""
 
     tags = _TAGS
-    _halved: ClassVar[Halved] = True
+    _halved: ClassVar[Halved] = True  # the difference: skeval/core/subject_halves.py
 
     def _score(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         raise NotImplementedError(f"{type(self).__name__} must define _score(train, synthetic).")
@@ -53,6 +53,7 @@ class _Cardinality(RelationalMetric):
         return mean_of_columns(
             scores,
             n_total=len(keys),
+            greater_is_better=True,
             warnings=(ConstantColumnWarning(text),) if constant else (),
             histograms={str(key): histogram(of) for key, of in counts.items()},
             mean={

@@ -51,7 +51,7 @@ class InterEventTimeSimilarity(SequenceMetric):
     """
 
     tags = RELATIONAL_TAGS
-    _halved = True
+    _halved = True  # the difference: skeval/core/subject_halves.py
 
     weight: Weight = "row"
 

@@ -88,7 +88,7 @@ class InterTableTrends(RelationalMetric):
     """
 
     tags = RELATIONAL_TAGS
-    _halved = True
+    _halved = True  # the difference: skeval/core/subject_halves.py
 
     max_hops: Count | None = 1
     weight: Literal["child", "parent"] = "child"
@@ -106,7 +106,7 @@ class InterTableTrends(RelationalMetric):
             none = "no two columns of linked tables can be compared."
             reason = none if context.relations.foreign_keys else NO_KEYS
             return undefined_result(reason, NothingToMeasureWarning, columns={})
-        return mean_of_columns(scores, n_total=len(scores))
+        return mean_of_columns(scores, n_total=len(scores), greater_is_better=True)
 
     def _scores(self, context: RelationalContext, role: str) -> dict[str, float]:
         binning = Binning(self.n_bins, self.strategy)

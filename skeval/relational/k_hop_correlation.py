@@ -79,7 +79,7 @@ class KHopCorrelation(RelationalMetric):
 
     tags = RELATIONAL_TAGS
     _parts = ("hops",)
-    _halved = True
+    _halved = True  # the difference: skeval/core/subject_halves.py
 
     max_hops: Annotated[int, Interval(0)] | None = None
     reduce: Literal["mean", "hops", "min"] = "mean"
@@ -96,7 +96,7 @@ class KHopCorrelation(RelationalMetric):
             reason = "no two columns can be compared."
             return undefined_result(reason, NothingToMeasureWarning, columns={}, hops={})
         stated = {str(hop): summarize_scores(list(of.values())) for hop, of in hops.items() if of}
-        result = mean_of_columns(every, n_total=len(every), hops=stated)
+        result = mean_of_columns(every, n_total=len(every), greater_is_better=True, hops=stated)
         means = [hop["mean"] for hop in stated.values()]
         values = {"mean": result.value, "hops": float(np.mean(means)), "min": min(means)}
         return replace(result, value=values[self.reduce])

@@ -84,7 +84,7 @@ class ParentChildAggregates(RelationalMetric):
 
     tags = RELATIONAL_TAGS
     _parts = ("pairs",)
-    _halved = True
+    _halved = True  # the difference: skeval/core/subject_halves.py
 
     stats: Stats = STATS
     _: KW_ONLY
@@ -101,7 +101,9 @@ class ParentChildAggregates(RelationalMetric):
                 "no table that is not public has children.", NothingToMeasureWarning
             )
         mean = exact_mean(pairs) if pairs else math.nan
-        return mean_of_columns(defined, n_total=len(scores), pairs=mean, n_pairs=len(pairs))
+        return mean_of_columns(
+            defined, n_total=len(scores), greater_is_better=True, pairs=mean, n_pairs=len(pairs)
+        )
 
     def _value_alone(self, context: Context) -> float:
         parts = _aggregates(cast("RelationalContext", context), tuple(self.stats))

@@ -74,6 +74,7 @@ class ReferentialIntegrity(RelationalMetric):
         return mean_of_columns(
             shares,
             n_total=len(keys),
+            greater_is_better=True,
             train={str(k): integrity(p, null_is_broken=False) for k, p in train.items()},
             null={str(key): float((p == NULL).mean()) for key, p in synthetic.items()},
             null_of_train={str(key): float((p == NULL).mean()) for key, p in train.items()},

@@ -55,7 +55,7 @@ class SequenceLengthSimilarity(SequenceMetric):
 
     tags = RELATIONAL_TAGS
     _parts = ("lengths",)
-    _halved = True
+    _halved = True  # the difference: skeval/core/subject_halves.py
 
     table: SequenceTable = None
 

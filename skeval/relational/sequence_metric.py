@@ -114,7 +114,7 @@ class ColumnSequenceMetric(SequenceMetric):
         not read are left out.
     """
 
-    _halved = True
+    _halved = True  # the difference: skeval/core/subject_halves.py
 
     _: KW_ONLY
     columns: Columns = None

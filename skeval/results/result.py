@@ -371,7 +371,7 @@ def mean_of_columns(
     scores: Mapping[str, float],
     *,
     n_total: int,
-    greater_is_better: bool = True,
+    greater_is_better: bool,
     warnings: tuple[MetricWarning, ...] = (),
     **details: Any,
 ) -> Result:

@@ -15,7 +15,7 @@ from skeval.utils.foreign_files import foreign_text
 from skeval.utils.formatting import as_float, printable
 
 T = TypeVar("T")
-SCHEMA_VERSION = 2  # raised if the JSON of results changes
+SCHEMA_VERSION = 3  # raised if the JSON of results changes
 
 # errors that content of another form raises
 FOREIGN = (

@@ -273,13 +273,17 @@ def verdict(
     is_counted = any(map(counts_copies, of_privacy.values()))
     in_release = [one.of_holdout for one in copies if one.of_holdout]
     facts = tuple(dict.fromkeys([*(r.fact for r in of_privacy.values() if r.fact), *in_release]))
-    voided = [str(n) for n in notices if tested and isinstance(n, _VOID)]
     left = [n for n in notices if isinstance(n, UnexaminedColumnsWarning)]
     untested = [f"Not tested: {names_in_words(one.columns, _MAX_NAMED)}." for one in left]
     unique = [n for one in left for n in one.unique if n not in accept_untested]
-    voided += [_describe_untested_values(unique)] if unique else []
-    void = (*voided, *in_release, *_describe_shortage(sizes, copies, tested, level))
-    outcome = _outcome(alarms, copies, void, tested)
+    void = (
+        *(str(n) for n in notices if tested and isinstance(n, _VOID)),
+        *([_describe_untested_values(unique)] if unique else []),
+        *in_release,
+        *_describe_shortage(sizes, copies, tested, level),
+    )
+    has_copies = any(one.train.beyond_chance for one in copies)
+    outcome = _outcome(alarms, has_copies, void, tested)
     # advice on a column that differs between train and holdout would be wrong
     advice = () if shifted else collect_advice(_advising_results(of_privacy, alarms))
     if alarms and not shifted:
@@ -310,7 +314,7 @@ def verdict(
         level=level,
         adjusted=adjusted,
         parts=tuple(Said(kind, text) for kind, texts in said for text in texts if text),
-        copies=any(one.train.beyond_chance for one in copies),
+        copies=has_copies,
         outcome=outcome,
         advice=advice,
     )
@@ -330,11 +334,14 @@ def _advise_on_weak_evidence(
 
 
 def _outcome(
-    alarms: list[str], copies: Iterable[Copies], void: tuple[str, ...], tested: Mapping[str, Result]
+    alarms: list[str], has_copies: bool, void: tuple[str, ...], tested: Mapping[str, Result]
 ) -> Outcome:
+    # Alarms are tests whose p-value in `adjusted_p_values` is at most the level. Copies are
+    # decided by `Copied.beyond_chance` of stats/copied_rows.py, and what makes the suite void
+    # is collected in `verdict`. A notice among it is raised by a file of steps/ or suites/.
     if alarms:
         return "leak found"
-    if any(one.train.beyond_chance for one in copies):
+    if has_copies:
         return "copies found"
     return "cannot be told" if void or not tested else "no leak found"
 

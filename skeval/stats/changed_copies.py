@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom
+from scipy.stats import nbinom
 
 from skeval.stats.copied_rows import CHANCE, Copied, Repeats, count_copies, repeats_seen
 
@@ -74,9 +74,9 @@ def repeated_copies(
     if len(codes) < _MIN_COLUMNS:
         return None
     share_real = sum(n_rows[:2]) / sum(n_rows)
-    times = _MIN_REPEATED
-    while binom.cdf(1, times + 1, share_real) > _RARELY and times < n_rows[2]:
-        times += 1
+    times = max(_MIN_REPEATED, int(nbinom.isf(_RARELY, 2, share_real)) + 1)
+    if times > n_rows[2]:
+        return None
     return _most_beyond_chance(codes, n_rows, [(name,) for name in codes], times)
 
 

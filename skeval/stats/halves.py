@@ -26,6 +26,10 @@ def sampling_interval(
     bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> Ends:
     """Return an interval of the expected value of a statistic of several samples."""
+    # `halves` has the shape (n_halvings, 2): in each row, the values of two disjoint halves of
+    # all tables, which skeval/steps/halves.py draws. `share` is the part of the rows that both
+    # halves together contain.
+    #
     # Half the squared difference of two disjoint halves is on average the variance of the
     # statistic at half the size, and the variance at the full size is half of that. This is
     # correct on average for a sum of absolute deviations too. However, if the samples deviate

@@ -101,8 +101,9 @@ class MetricSuite(FeatureNames, _BaseComposition):
         others wait for a search of neighbours or one metric is left, helps in the search that
         runs. The values are the same to the last bit.
     on_error : {"warn", "raise"}, default="warn"
-        Whether a metric that raises is reported as failed in its row, with a warning and what the
-        exception says, cells of the real tables hidden, or ends the evaluation.
+        Whether a metric that raises is reported as failed in its row, with a warning, or ends the
+        evaluation. The warning quotes errors of skeval. It names only the class of another
+        exception, because the message may contain cells of the real tables.
     check_holdout : bool, default=True
         Whether fit checks, once for all metrics, if train and holdout can be distinguished. It does
         so if a metric contrasts the two. If they differ, such contrasts are void and

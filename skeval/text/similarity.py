@@ -122,7 +122,7 @@ class RunSimilarity(Metric):
     """
 
     tags = TEXT_TAGS
-    _halved = True
+    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
 
     _: KW_ONLY
     columns: AnyColumns = None
@@ -313,5 +313,6 @@ def mean_agreement(context: Context, runs: Mapping[str, Counted], measure: str) 
     return mean_of_columns(
         {name: one.agreement(measure) for name, one in runs.items()},
         n_total=len(context.schema.kinds),
+        greater_is_better=True,
         warnings=empty_column_warnings(sizes),
     )

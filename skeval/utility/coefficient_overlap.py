@@ -188,6 +188,7 @@ class CoefficientOverlap(TargetMetric):
         return mean_of_columns(
             dict(zip(design.names, overlaps.tolist(), strict=True)),
             n_total=len(design.names),
+            greater_is_better=True,
             warnings=_warnings(design, train, synthetic, few),
             unit="coefficient",
             model="logistic" if design.problem.has_labels else "least squares",

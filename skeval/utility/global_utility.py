@@ -160,6 +160,7 @@ class GlobalUtility(Metric):
         return mean_of_columns(
             {name: float(preserved_fraction(pair)[0]) for name, pair in pairs.items()},
             n_total=len(every),
+            greater_is_better=True,
             warnings=tuple(said),
             left_out=left_out,
             by_column={

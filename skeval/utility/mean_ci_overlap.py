@@ -104,6 +104,7 @@ class MeanCIOverlap(Metric):
         return mean_of_columns(
             scores,
             n_total=len(context.schema.kinds),
+            greater_is_better=True,
             warnings=(*infinite_columns(context, pairs), *_without_interval(pairs)),
             means={name: _means(*pairs[name], z) for name in known},
             share_apart=float(np.mean([scores[name] <= 0.0 for name in known])) if known else None,

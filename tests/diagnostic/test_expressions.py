@@ -180,6 +180,12 @@ class TestDates:
         assert Condition("d > u").truth(plain).all()  # as if it were of UTC
         assert Condition("d == u").truth(table).all()
 
+    @pytest.mark.parametrize("when", ["2024-03-31 02:30", "2024-10-27 02:30"])
+    def test_times_at_which_clocks_are_changed(self, when):
+        rows = pd.DataFrame({"d": pd.to_datetime(["2024-07-01"]).tz_localize("Europe/Rome")})
+        with raises(InvalidParameterError):
+            Condition(f"d > '{when}'").truth(rows)
+
     @pytest.mark.parametrize("text", ["now", "today", "2024-13-01", "1e9", "9" * 30, ""])
     def test_texts_that_are_no_dates(self, text):
         with raises(InvalidParameterError):
@@ -228,6 +234,7 @@ class TestKinds:
         assert Condition("abs(n) + n > 3").truth(table).tolist() == [True, False, False, True]
         assert Condition("n != 1").truth(table).tolist() == [True, False, False, True]
         assert Condition("n <= m").truth(table).tolist() == [True, False, False, True]
+        assert Condition("m < n").truth(table).tolist() == [False, False, False, False]
         with raises(InvalidParameterError):
             Condition("n < k").truth(table.assign(k=table["n"].cat.reorder_categories([1, 2, 3])))
 

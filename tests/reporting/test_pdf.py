@@ -276,7 +276,8 @@ def test_failed_and_foreign_metrics(tables: list, tmp_path: Path) -> None:
     titles = [entry["/Title"] for entry in reader.outline]
     assert titles == ["Decision page", "Scores", "What models learn", *TITLES[15:]]
     text = " ".join(" ".join(page.extract_text() for page in reader.pages).split())
-    assert "broken: RuntimeError: no pigs" in text
+    assert "broken: RuntimeError" in text
+    assert "no pigs" not in text  # a message of somebody else's code may contain cells
     assert "Section 'Associations of columns'" in text
     assert "42.0" in text
 

@@ -120,6 +120,7 @@ class CoxCoefficientOverlap(CovariateMetric):
         return mean_of_columns(
             dict(zip(names, overlaps.tolist(), strict=True)),
             n_total=len(names),
+            greater_is_better=True,
             warnings=cox_warnings(design.left_out, lost),
             unit="coefficient",
             model="Cox",

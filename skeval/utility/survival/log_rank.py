@@ -128,6 +128,7 @@ class LogRankAgreement(SurvivalMetric):
         return mean_of_columns(
             {name: float(first == second) for name, (first, second) in decided.items()},
             n_total=len(columns),
+            greater_is_better=True,
             left_out=left_out,
             unit="grouping",
         )

@@ -99,7 +99,7 @@ class SurvivalCurveDistance(SurvivalMetric):
     tags = replace(
         SURVIVAL_TAGS, greater_is_better=False, display="SurvivalCurvesDisplay", headline=3
     )
-    _halved = True
+    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
 
     _: KW_ONLY
     horizon: Positive | None = None

@@ -227,9 +227,9 @@ class ResidualRiskMetric(Metric):
     def _compute(self, context: Context) -> Result:
         return self._risk(context, tested=False)
 
-    def _in_relation(self, context: Context, result: Result) -> Result:
-        tested = self._risk(context, tested=True)
-        return replace(tested, metric=result.metric, tags=tested.tags or self.tags)
+    def _compared_result(self, context: Context) -> Result:
+        result = self._risk(context, tested=True)
+        return replace(result, metric=type(self).__name__, tags=result.tags or self.tags)
 
     def _leak_advice(self, context: Context) -> str:
         return advice_on_leak(context)
