@@ -25,10 +25,13 @@ def changed_copies(
     codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...], strange: Mapping[str, np.ndarray]
 ) -> tuple[str, Copied] | None:
     """Find copies of train rows of which a few cells were changed."""
-    if part := partial_copies(codes, n_rows) or repeated_copies(codes, n_rows):
+    if part := partial_copies(codes, n_rows):
         names, train = part
         where = ", ".join(names) if len(names) <= _MAX_NAMED else f"{len(names)} columns"
         return f"{where} left out", train
+    if part := repeated_copies(codes, n_rows):
+        (name,), train = part
+        return f"{name} left out, {_min_repeats(n_rows)} times or more in the release", train
     rules: tuple[tuple[str, Callable[[], Copied | None]], ...] = (
         (BLANKED, lambda: blanked_copies(codes, n_rows, CHANCE / 4)),
         (STRANGE, lambda: strange_copies(codes, n_rows, strange, CHANCE / 4)),
@@ -69,15 +72,17 @@ def repeated_copies(
     """Find train rows that a release repeats many times, each time with one other cell."""
     # An example is one patient who is in the release fifty times, with another birthday in
     # each row. One row of train among all rows of the release is no more than chance allows;
-    # among the few rows that the release repeats so often, it is more. A row that is as common
-    # in the population as in the release would be among the real rows several times.
-    if len(codes) < _MIN_COLUMNS:
-        return None
-    share_real = sum(n_rows[:2]) / sum(n_rows)
-    times = max(_MIN_REPEATED, int(nbinom.isf(_RARELY, 2, share_real)) + 1)
-    if times > n_rows[2]:
+    # among the few rows that the release repeats so often, it is more.
+    times = _min_repeats(n_rows)
+    if len(codes) < _MIN_COLUMNS or times > n_rows[2]:
         return None
     return _most_beyond_chance(codes, n_rows, [(name,) for name in codes], times)
+
+
+def _min_repeats(n_rows: tuple[int, ...]) -> int:
+    """Return how often a release repeats a row that, if as common, would be several real rows."""
+    share_real = sum(n_rows[:2]) / sum(n_rows)
+    return max(_MIN_REPEATED, int(nbinom.isf(_RARELY, 2, share_real)) + 1)
 
 
 def _most_beyond_chance(

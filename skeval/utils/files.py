@@ -48,7 +48,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
         temporary = _create_part_file(target)
         try:
             yield temporary
-            with temporary.open("r+b") as written:
+            with temporary.open("ab") as written:
                 os.fsync(written.fileno())
             temporary.replace(target)
         finally:
