@@ -34,6 +34,7 @@ __all__ = [
     "SkevalError",
     "TableError",
     "TextLeftOutWarning",
+    "TypesettingError",
     "UnequalSizesWarning",
     "UnexaminedColumnsWarning",
     "UnnoticedShiftWarning",
@@ -108,6 +109,10 @@ class SchemaMismatchError(TableError):
 
 class NotRememberedError(SkevalError, AttributeError):
     """The real rows were dropped when the fitted object was pickled."""
+
+
+class TypesettingError(SkevalError, RuntimeError):
+    """A PDF could not be typeset; the message says why, and what works instead."""
 
 
 class GeneratorFailedError(SkevalError, RuntimeError):

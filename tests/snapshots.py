@@ -50,6 +50,11 @@ def warns(kind: type[Warning] | tuple[type[Warning], ...]) -> Iterator[pytest.Wa
     _note(sorted({str(w.message) for w in caught if issubclass(w.category, kind)}))
 
 
+def note(sentences: list[str]) -> None:
+    """Note sentences that are no errors, such as those of a report."""
+    _note(sentences)
+
+
 def _note(messages: list[str]) -> None:
     if _noted is None:
         raise RuntimeError("Only tests have sentences. In a fixture, use those of pytest.")

@@ -453,14 +453,35 @@ def pair(
         n_bins = int(np.clip((context.n_rows("train") / (3 * min_count)) ** 0.5, 3, 12))
     axes = [axis(context, column, n_bins, min_count) for column in (first, second)]
     shape = (axes[0].n_bars, axes[1].n_bars)
-    shares = {}
-    for role in ROLES:
+    counts = {}
+    for role in filter(context.__contains__, _ROLES):
         i, j = (bars(context, role, column, n_bins, min_count) for column in (first, second))
-        cells = i * shape[1] + j
-        shares[role] = _shares(cells, shape[0] * shape[1], min_count).reshape(shape)
-    return {"columns": [first, second], "axes": [ax.to_dict() for ax in axes], "shares": shares}
+        counts[role] = np.bincount(i * shape[1] + j, minlength=shape[0] * shape[1]).reshape(shape)
+    return {
+        "columns": [first, second],
+        "axes": [ax.to_dict() for ax in axes],
+        "shares": {role: _shares_of_counts(counts[role], min_count) for role in ROLES},
+        "invented": _invented_cells(counts, min_count),
+    }
+
+
+def _invented_cells(counts: dict[str, np.ndarray], min_count: int) -> dict[str, Any]:
+    """Return the cells that many synthetic rows fill and no real row does, and their share."""
+    # Places of missing values, and of values that train does not have, are left out: each value
+    # by itself is an invention there, and not the combination.
+    real = sum(of for role, of in counts.items() if role != "synthetic")
+    synthetic = counts["synthetic"]
+    is_invented = ((real == 0) & (synthetic >= min_count))[:-2, :-2]
+    n_rows = int(synthetic[:-2, :-2][is_invented].sum())
+    return {
+        "cells": np.argwhere(is_invented).tolist(),
+        "share": n_rows / max(1, int(synthetic.sum())),
+    }
 
 
 def _shares(codes: np.ndarray, n_bars: int, least: int) -> np.ndarray:
-    counts = np.bincount(codes, minlength=n_bars)
-    return np.where(counts < least, 0, counts) / max(1, len(codes))
+    return _shares_of_counts(np.bincount(codes, minlength=n_bars), least)
+
+
+def _shares_of_counts(counts: np.ndarray, least: int) -> np.ndarray:
+    return np.where(counts < least, 0, counts) / max(1, int(counts.sum()))

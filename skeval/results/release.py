@@ -261,6 +261,8 @@ class Release(_Record):
         Who is assumed to attack it, and what that person knows.
     unit : {"row", "subject"}, optional
         What is protected: each row, or all rows of a person.
+    noun : str
+        What a row is, as reports name it: "flight", or "person, people" if the plural is irregular.
     population : {"whole", "sample"}, optional
         Whether train holds the whole population or a sample of it.
     direct_identifiers, indirect_identifiers : tuple of str
@@ -304,6 +306,7 @@ class Release(_Record):
     release_model: str = field(default="", metadata=_among(*RELEASE_MODELS))
     intruder: str = field(default="", metadata=_TEXT)
     unit: str = field(default="", metadata=_among(*UNITS))
+    noun: str = field(default="", metadata=_TEXT)
     population: str = field(default="", metadata=_among(*POPULATIONS))
     direct_identifiers: tuple[str, ...] = field(default=(), metadata=_NAMES)
     indirect_identifiers: tuple[str, ...] = field(default=(), metadata=_NAMES)

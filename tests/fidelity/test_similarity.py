@@ -425,3 +425,21 @@ def test_the_score_takes_all_that_the_matrix_takes(iris_halves):
     train, synthetic = iris_halves
     assert score.fit(train).score(synthetic) == 10.0 * matrix.fit(train).score(synthetic)
     assert set(score.get_params()) == {"scale", *matrix.get_params()}
+
+
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+def test_combinations_that_no_real_row_has() -> None:
+    kinds = pd.DataFrame({"kind": ["a", "b"] * 50, "place": ["x", "y"] * 50})
+    crossed = pd.DataFrame({"kind": ["a", "b"] * 50, "place": ["y"] * 50 + ["x", "y"] * 25})
+    for holdout, places, share in ((kinds, [[0, 1]], 0.25), (crossed, [], 0.0)):
+        details = SimilarityScore().fit(kinds, holdout).evaluate(crossed).details
+        invented = details["pairs"][0]["invented"]
+        assert invented == {"cells": places, "share": share}
+
+
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+def test_few_rows_are_not_an_invention() -> None:
+    kinds = pd.DataFrame({"kind": ["a", "b"] * 50, "place": ["x", "y"] * 50})
+    nearly = kinds.assign(place=["y"] * 9 + kinds["place"].tolist()[9:])
+    details = SimilarityScore().fit(kinds, kinds).evaluate(nearly).details
+    assert details["pairs"][0]["invented"]["cells"] == []

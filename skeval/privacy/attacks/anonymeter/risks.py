@@ -319,6 +319,7 @@ def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested:
             "interval": list(attack.risk(wider).interval),
             "p_value": attack.evidence.p_value,
             "p_adjusted": adjusted[name],
+            "tested": _tested_rates(attack.evidence.contrast),
             "columns": attack.evidence.details.get("columns", {}),
             **_abstaining(attack.evidence.details),
             **attack.about,
@@ -352,6 +353,11 @@ def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested:
         contrast=combine_contrasts(made, contrast),
         advice=next(filter(None, (made[name].evidence.advice for name in significant)), ""),
     )
+
+
+def _tested_rates(contrast: Contrast) -> dict[str, float]:
+    """Return the two rates that were tested, which may be those of the surest guesses."""
+    return {"observed": contrast.observed, "expected": contrast.expected}
 
 
 def _abstaining(details: Mapping[str, Any]) -> dict[str, Any]:

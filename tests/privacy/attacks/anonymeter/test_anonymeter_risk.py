@@ -56,6 +56,8 @@ def test_is_the_largest(synthetic):
     )
     for name, one in told.items():
         assert one["p_value"] == results[name].p_value
+        contrast = results[name].contrast
+        assert one["tested"] == {"observed": contrast.observed, "expected": contrast.expected}
         if "singling out" in name:  # two tests beside that of all attacks on the same rows
             assert one["p_adjusted"] == min(1.0, 3 * one["p_value"])
         else:

@@ -1,0 +1,3 @@
+"""What a report contains, as plain data that templates print."""
+
+from __future__ import annotations

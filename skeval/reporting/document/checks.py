@@ -1,0 +1,107 @@
+"""The findings on validity and utility: checks that fall short, and what models learn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from skeval.reporting.document.details import mapping_at, number_at, texts_at
+from skeval.reporting.document.fidelity import outcome_of_difference
+from skeval.reporting.document.outcomes import Outcome
+from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
+from skeval.results.verdict import aspect_of, is_quoted
+
+_SLACK = 0.02  # by which a check without an interval may be below unseen rows
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """A check of validity that is below the value of unseen rows, and its worst column."""
+
+    result: str
+    metric: str
+    value: float
+    expected: float
+    column: str = ""
+    column_value: float = math.nan
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ValidityFindings:
+    """How many checks were made, and which fall short, the worst first."""
+
+    n_checks: int
+    shortfalls: tuple[Shortfall, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome of all checks together."""
+        if not self.n_checks:
+            return Outcome.NOT_EVALUATED
+        return Outcome.BELOW if self.shortfalls else Outcome.AS_GOOD
+
+
+def find_validity(results: SuiteResult) -> ValidityFindings:
+    """Return the checks of columns, types, ranges and categories."""
+    checks = {
+        name: result
+        for name, result in results.items()
+        if aspect_of(result) in ("diagnostic", "validity")
+        and not result.error
+        and not math.isnan(result.value)
+    }
+    short = [one for name, result in checks.items() if (one := _shortfall(name, result))]
+    short.sort(key=lambda one: one.value - one.expected)
+    return ValidityFindings(len(checks), tuple(short))
+
+
+def _shortfall(name: str, result: Result) -> Shortfall | None:
+    best = max(result.tags.bounds) if result.tags is not None else math.nan
+    expected = best if result.baseline is None else min(best, result.baseline)
+    reached = max(result.interval) if result.interval else result.value + _SLACK
+    if not expected > reached:
+        return None
+    return Shortfall(
+        name,
+        result.metric,
+        result.value,
+        expected,
+        str(mapping_at(result.details, "worst").get("column") or ""),
+        number_at(result.details, "worst", "value"),
+        texts_at(result.details, "missing"),
+    )
+
+
+@dataclass(frozen=True)
+class UtilityFindings:
+    """What a model learns from the synthetic rows, next to one that learns from training rows."""
+
+    outcome: Outcome
+    target: str = ""
+    scoring: str = ""
+    value: float = math.nan
+    trained_on_real: float = math.nan
+    is_tested: bool = False
+
+
+def find_utility(results: SuiteResult) -> UtilityFindings:
+    """Return the finding of the metric that summaries quote on learning."""
+    learned = [
+        result
+        for result in results.values()
+        if is_quoted(result, "learning") and not result.error and not math.isnan(result.value)
+    ]
+    if not learned:
+        return UtilityFindings(Outcome.NOT_EVALUATED)
+    result = min(learned, key=lambda one: one.value - (one.baseline or 0.0))
+    outcome = outcome_of_difference(result)
+    return UtilityFindings(
+        outcome if result.baseline is not None else Outcome.NO_TEST,
+        str(result.details.get("target", "")),
+        str(result.details.get("scoring", "score")),
+        result.value,
+        math.nan if result.baseline is None else result.baseline,
+        outcome is not Outcome.NO_TEST,
+    )

@@ -1,0 +1,45 @@
+"""Read entries of details, which may be missing or of another form than expected."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from skeval.utils.formatting import as_float
+
+_UNREADABLE = (TypeError, ValueError)
+
+
+def mapping_at(content: Any, *keys: str) -> Mapping[str, Any]:
+    """Return the mapping under these keys, each within the one before; empty if there is none."""
+    for key in keys:
+        content = content.get(key) if isinstance(content, Mapping) else None
+    return content if isinstance(content, Mapping) else {}
+
+
+def number_at(content: Any, *keys: str) -> float:
+    """Return the number under these keys; nan if there is none."""
+    *outer, last = keys
+    try:
+        return as_float(mapping_at(content, *outer).get(last))
+    except _UNREADABLE:
+        return math.nan
+
+
+def interval_at(content: Any, *keys: str) -> tuple[float, float] | None:
+    """Return the two finite ends under these keys; None if there are none."""
+    *outer, last = keys
+    ends = mapping_at(content, *outer).get(last)
+    try:
+        low, high = (as_float(end) for end in ends)  # type: ignore[union-attr]
+    except _UNREADABLE:
+        return None
+    return (low, high) if math.isfinite(low) and math.isfinite(high) else None
+
+
+def texts_at(content: Any, *keys: str) -> tuple[str, ...]:
+    """Return the texts in a list under these keys; empty if there is none."""
+    *outer, last = keys
+    texts = mapping_at(content, *outer).get(last)
+    return tuple(map(str, texts)) if isinstance(texts, list | tuple) else ()

@@ -1,0 +1,93 @@
+"""What distances between rows show: two curves, the most exposed records, and copies."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from skeval.reporting.document.details import interval_at, mapping_at, number_at
+from skeval.results.suite_result import SuiteResult
+from skeval.results.verdict import ALARM_LEVEL
+
+_CURVES = {
+    "synthetic to train": "to training rows",
+    "synthetic to holdout": "to unseen rows",
+    "holdout to train": "unseen to training rows",
+}
+
+
+@dataclass(frozen=True)
+class DistanceCurve:
+    """The quantiles of the distances from each row of a table to the closest of another."""
+
+    kind: str
+    levels: tuple[float, ...]
+    distances: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ExposedGroup:
+    """The records for which the attack on membership works best, by distance to other records."""
+
+    above: float
+    up_to: float
+    auc: float
+    interval: tuple[float, float]
+    auc_of_all: float
+
+
+@dataclass(frozen=True)
+class MostConfident:
+    """How many of the records that the attack is most confident about are training records."""
+
+    k: float
+    fraction: float
+    interval: tuple[float, float] | None
+
+
+def find_distance_curves(results: SuiteResult) -> tuple[DistanceCurve, ...]:
+    """Return the curves of the first metric that has quantiles of distances."""
+    for result in results.values():
+        quantiles = mapping_at(result.details, "quantiles")
+        levels = _numbers(quantiles.get("levels"))
+        curves = [
+            DistanceCurve(kind, levels, distances)
+            for kind in _CURVES
+            if len(distances := _numbers(quantiles.get(kind))) == len(levels) > 1
+        ]
+        if curves:
+            return tuple(curves)
+    return ()
+
+
+def find_exposed_group(results: SuiteResult) -> ExposedGroup | None:
+    """Return the most exposed group, if the attack is significantly better for it."""
+    for result in results.values():
+        outliers = mapping_at(result.details, "outliers")
+        worst, interval = mapping_at(outliers, "worst"), interval_at(outliers, "worst", "interval")
+        # the largest of several groups is above the average by chance alone
+        if interval is None or not number_at(outliers, "p_value") < ALARM_LEVEL:
+            continue
+        above, up_to, auc = (number_at(worst, key) for key in ("above", "up_to", "auc"))
+        if result.value < interval[0] <= auc:
+            return ExposedGroup(above, up_to, auc, interval, result.value)
+    return None
+
+
+def find_most_confident(results: SuiteResult) -> MostConfident | None:
+    """Return what is known of the records that the attack ranks highest."""
+    for result in results.values():
+        known = result.details.get("precision_at")
+        first = known[0] if isinstance(known, list | tuple) and known else None
+        k, fraction = number_at(first, "k"), number_at(first, "precision")
+        if k >= 1.0 and 0.0 <= fraction <= 1.0:
+            return MostConfident(k, fraction, interval_at(first, "interval"))
+    return None
+
+
+def _numbers(values: object) -> tuple[float, ...]:
+    try:
+        numbers = tuple(float(value) for value in values)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        return ()
+    return numbers if all(map(math.isfinite, numbers)) else ()

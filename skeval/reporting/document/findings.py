@@ -1,0 +1,112 @@
+"""Everything that a report says of results, as typed values, found once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from skeval.core.tags import Need
+from skeval.exceptions import UnexaminedColumnsWarning
+from skeval.reporting.document.checks import (
+    UtilityFindings,
+    ValidityFindings,
+    find_utility,
+    find_validity,
+)
+from skeval.reporting.document.fidelity import FidelityFindings, find_fidelity
+from skeval.reporting.document.loss import PairLoss, find_loss
+from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.privacy import PrivacyFindings, find_privacy
+from skeval.reporting.document.sentences.nouns import Noun
+from skeval.reporting.document.sentences.untested import Untested
+from skeval.results.provenance import Provenance
+from skeval.results.suite_result import SuiteResult
+from skeval.results.verdict import aspect_of
+
+_MAX_UNUSABLE = 50.0  # relations kept of 100, below which a table is of no use yet
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What one table's results show."""
+
+    results: SuiteResult
+    privacy: PrivacyFindings
+    fidelity: FidelityFindings
+    validity: ValidityFindings
+    utility: UtilityFindings
+    loss: PairLoss | None
+    noun: Noun
+    untested: Untested
+    unexamined: tuple[str, ...]
+    doubtful: tuple[str, ...]
+
+    @property
+    def provenance(self) -> Provenance | None:
+        """The origin of the results, if a suite made them."""
+        return self.results.provenance
+
+    @property
+    def places(self) -> int:
+        """In how many places the table falls short of unseen rows, privacy aside."""
+        short = self.fidelity.n_below + len(self.validity.shortfalls)
+        return short + (self.utility.outcome is Outcome.BELOW)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether half of the relations between columns survive."""
+        return not any(
+            one.outcome is Outcome.BELOW and one.value < _MAX_UNUSABLE for one in self.fidelity.kept
+        )
+
+
+def find_all(results: SuiteResult) -> Findings:
+    """Return the findings on all aspects."""
+    provenance = results.provenance
+    unexamined = (
+        column
+        for notice in results.notices
+        if isinstance(notice, UnexaminedColumnsWarning)
+        for column in notice.columns
+    )
+    return Findings(
+        results=results,
+        privacy=find_privacy(results),
+        fidelity=find_fidelity(results),
+        validity=find_validity(results),
+        utility=find_utility(results),
+        loss=find_loss(results),
+        noun=_noun(provenance),
+        untested=_untested(results),
+        unexamined=tuple(dict.fromkeys(unexamined)),
+        doubtful=tuple(provenance.doubts) if provenance is not None else (),
+    )
+
+
+def _noun(provenance: Provenance | None) -> Noun:
+    release = provenance.release if provenance is not None else None
+    if release is not None and release.noun:
+        one, _, many = (part.strip() for part in release.noun.partition(","))
+        return Noun(one, many or f"{one}s")
+    return Noun("subject", "subjects") if release and release.unit == "subject" else Noun()
+
+
+def _untested(results: SuiteResult) -> Untested:
+    of_privacy = [
+        result.tags
+        for result in results.values()
+        if aspect_of(result) == "privacy" and not result.error and result.tags is not None
+    ]
+    no_utility = not any(aspect_of(result) == "utility" for result in results.values())
+    needs: set[Need] = {need for tags in of_privacy for need in tags.needs}
+    tried = {risk for tags in of_privacy for risk in tags.risks}
+    columns = results.provenance.columns if results.provenance is not None else ()
+    has_texts = results.provenance is None or any(one.kind == "text" for one in columns)
+    risks = ("singling out", "linkability", "inference")
+    return Untested(
+        utility=no_utility,
+        known_columns=not any(tags.evidence == "disclosure" for tags in of_privacy),
+        generator="generator" not in needs,
+        several_records="relational" not in needs,
+        texts=has_texts and "text" not in needs,
+        risks=tuple(risk for risk in risks if risk not in tried),
+    )

@@ -1,0 +1,66 @@
+"""What the attack on membership finds at few false alarms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from skeval.reporting.document.details import interval_at, mapping_at, number_at
+from skeval.results.suite_result import SuiteResult
+
+METRIC = "MembershipInference"
+
+
+@dataclass(frozen=True)
+class FoundAt:
+    """The fraction of training records that are found at a rate of false alarms."""
+
+    false_alarms: float
+    found: float
+    by_chance: float
+
+
+@dataclass(frozen=True)
+class MembershipCurve:
+    """The ROC curve of the attack, with its area and the area's one interval."""
+
+    false_alarms: tuple[float, ...]
+    found: tuple[float, ...]
+    auc: float
+    interval: tuple[float, float] | None
+    at: tuple[FoundAt, ...]
+
+    def found_at(self, false_alarms: float) -> FoundAt | None:
+        """Return what is found at a rate of false alarms."""
+        return next((one for one in self.at if abs(one.false_alarms - false_alarms) < 1e-9), None)
+
+
+def find_membership(results: SuiteResult) -> MembershipCurve | None:
+    """Return the curve of the first attack on membership that has one."""
+    for result in results.values():
+        curve = mapping_at(result.details, "curve")
+        if result.metric != METRIC or result.error or not curve:
+            continue
+        false_alarms, found = _numbers(curve, "fpr"), _numbers(curve, "tpr")
+        if false_alarms and len(false_alarms) == len(found):
+            at = tuple(_found_at(result.details.get("tpr_at_fpr")))
+            return MembershipCurve(false_alarms, found, result.value, result.interval, at)
+    return None
+
+
+def _numbers(curve: Mapping[str, Any], key: str) -> tuple[float, ...]:
+    values = curve.get(key)
+    try:
+        return tuple(float(value) for value in values)  # type: ignore[union-attr]
+    except (TypeError, ValueError):
+        return ()
+
+
+def _found_at(entries: Any) -> list[FoundAt]:
+    known = [entry for entry in entries if isinstance(entry, Mapping)] if entries else []
+    return [
+        FoundAt(*(number_at(entry, key) for key in ("fpr", "tpr", "by_chance")))
+        for entry in known
+        if interval_at(entry, "interval")
+    ]

@@ -1,0 +1,110 @@
+"""The last page: where the results come from, what the metrics are, and the sign-off."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+
+from skeval.core.catalogue import metric_classes
+from skeval.reporting.document.blocks import (
+    Block,
+    Cell,
+    Entries,
+    Entry,
+    Headline,
+    Page,
+    Paragraphs,
+    SignOff,
+    Table,
+    Threshold,
+)
+from skeval.reporting.document.findings import Findings
+from skeval.reporting.document.numbers import count
+from skeval.reporting.document.spans import Span, Text, compose, name, names
+from skeval.reporting.document.stated_release import stated_facts, stated_thresholds
+from skeval.results.provenance import Provenance
+from skeval.utils.formatting import title_of
+
+_ROLE = re.compile(r":\w+:`[~!]?(?:[\w.]*\.)?(\w+)`|``([^`]*)``|`([^`]*)`")
+_FIELDS = ("Name", "Role", "Date", "Decision", "Conditions", "Signature")
+
+
+def origin_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Page:
+    """Return the page of provenance, definitions and sign-off."""
+    blocks: list[Block] = [
+        Headline("headline", None, compose("Provenance and sign-off"), (), facts)
+    ]
+    provenance = found.provenance
+    if provenance is not None:
+        if stated := stated_facts(found.results):
+            entries = tuple(Entry(compose(label), text) for label, text in stated)
+            blocks.append(Entries("stated", "What was stated about the release", (), entries))
+        if thresholds := stated_thresholds(found.results):
+            blocks.append(_thresholds(thresholds))
+        blocks += [_inputs(provenance), Paragraphs("settings", "Settings", _settings(provenance))]
+    if doubts := tuple(_doubts(found)):
+        blocks.append(Paragraphs("doubts", "Please check", doubts))
+    blocks.append(
+        Entries("definitions", "Metrics in one line each", (), tuple(_definitions(found)))
+    )
+    blocks.append(SignOff("sign-off", "Sign-off", _FIELDS, footer))
+    return Page("origin", "Provenance and sign-off", tuple(blocks))
+
+
+def _thresholds(thresholds: tuple[Threshold, ...]) -> Table:
+    rows = tuple(
+        tuple(Cell(compose("{text}", text=text)) for text in (one.rule, one.measured, one.answer))
+        for one in thresholds
+    )
+    heads = ("Agreed before the evaluation", "Measured", "Outcome")
+    return Table("thresholds", "Thresholds", (), heads, ("left", "left", "left"), (("", rows),))
+
+
+def _inputs(provenance: Provenance) -> Table:
+    rows = tuple(
+        (
+            Cell(compose("{role}", role=one.role)),
+            Cell((name(one.file),) if one.file else compose("no file")),
+            Cell(compose(count(one.n_rows))),
+            Cell(compose(count(one.n_measured))),
+            Cell((name(one.cells),) if one.cells else compose("not stated")),
+        )
+        for one in provenance.inputs
+    )
+    heads = ("Table", "File", "Rows", "Evaluated", "SHA-256 of the cells")
+    aligned = ("left", "left", "right", "right", "left")
+    return Table("inputs", "Tables", (), heads, aligned, (("", rows),))
+
+
+def _settings(provenance: Provenance) -> tuple[Text, ...]:
+    seeds = sorted(set(provenance.seeds.values()))
+    packages = ", ".join(f"{package} {version}" for package, version in provenance.packages.items())
+    lines = [f"skeval {provenance.version}, evaluated on {provenance.date}."]
+    if seeds:
+        lines.append(f"Seeds: {', '.join(map(str, seeds))}.")
+    if provenance.target:
+        lines.append(f"Target: {provenance.target}.")
+    if packages:
+        lines.append(f"Packages: {packages}.")
+    return tuple((Span(line),) for line in lines)
+
+
+def _doubts(found: Findings) -> Iterator[Text]:
+    if found.unexamined:
+        columns = names(found.unexamined, len(found.unexamined))
+        yield compose("No test examined {columns}.", columns=columns)
+    if found.provenance is not None:
+        for column, doubt in found.provenance.doubts.items():
+            yield compose("{column}: {doubt}", column=name(column), doubt=doubt)
+
+
+def _definitions(found: Findings) -> Iterator[Entry]:
+    """Yield the first line of the documentation of each metric."""
+    known = metric_classes()
+    kinds = dict.fromkeys(result.metric for result in found.results.values() if result.metric)
+    for kind in kinds:
+        if kind in known:
+            summary = (inspect.getdoc(known[kind]) or "").partition("\n\n")[0]
+            plain = _ROLE.sub(lambda hit: next(filter(None, hit.groups()), ""), summary)
+            yield Entry(compose(title_of(kind)), compose("{text}", text=" ".join(plain.split())))

@@ -1,0 +1,55 @@
+"""The outcomes that a row, a tile or a report can have, each with its shape and its words."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Outcome(Enum):
+    """What was found of one question; templates choose shape and color by the value."""
+
+    LEAK = "leak"
+    COPIES = "copies"
+    BELOW = "below"
+    CLOSER = "closer"
+    AS_GOOD = "as good"
+    NONE_FOUND = "none found"
+    NO_TEST = "no test"
+    NOT_EVALUATED = "not evaluated"
+    INCONCLUSIVE = "inconclusive"
+
+    @property
+    def word(self) -> str:
+        """The words for a row, the same in all outputs."""
+        return _WORDS[self]
+
+
+_WORDS = {
+    Outcome.LEAK: "leak",
+    Outcome.COPIES: "copies",
+    Outcome.BELOW: "below baseline",
+    Outcome.CLOSER: "closer than real",
+    Outcome.AS_GOOD: "as good as real",
+    Outcome.NONE_FOUND: "none found",
+    Outcome.NO_TEST: "no test",
+    Outcome.NOT_EVALUATED: "not evaluated",
+    Outcome.INCONCLUSIVE: "inconclusive",
+}
+
+
+class Strength(Enum):
+    """Three grades of a leak, by the excess over unseen records in points."""
+
+    SMALL = "small"
+    MEDIUM = "medium"
+    SEVERE = "severe"
+
+    @classmethod
+    def from_points(cls, points: float) -> Strength:
+        """Return the grade of an excess."""
+        if points < _MIN_MEDIUM:
+            return cls.SMALL
+        return cls.SEVERE if points > _MAX_MEDIUM else cls.MEDIUM
+
+
+_MIN_MEDIUM, _MAX_MEDIUM = 5.0, 20.0

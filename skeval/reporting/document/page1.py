@@ -1,0 +1,268 @@
+"""The first page: what was found, how bad it is, where, and what to do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from skeval.reporting.document.blocks import (
+    Block,
+    Comparison,
+    ComparisonRow,
+    Headline,
+    HeatCell,
+    HeatTables,
+    Page,
+    Paragraphs,
+    RowGroup,
+    SignOff,
+    Steps,
+    Tile,
+    Tiles,
+)
+from skeval.reporting.document.fidelity import Kept, Scale
+from skeval.reporting.document.findings import Findings
+from skeval.reporting.document.loss import PairLoss
+from skeval.reporting.document.next_steps import next_steps
+from skeval.reporting.document.numbers import hundredths, rate
+from skeval.reporting.document.outcomes import Outcome, Strength
+from skeval.reporting.document.privacy import Answer
+from skeval.reporting.document.questions import WITHOUT_ATTACKER
+from skeval.reporting.document.sentences.decks import deck
+from skeval.reporting.document.sentences.fidelity import loss_note, loss_title, scale_label
+from skeval.reporting.document.sentences.headlines import headline
+from skeval.reporting.document.sentences.privacy_rows import (
+    answer_note,
+    answer_words,
+    question_label,
+)
+from skeval.reporting.document.sentences.tiles import (
+    fidelity_tile,
+    privacy_tile,
+    utility_tile,
+    validity_tile,
+)
+from skeval.reporting.document.sentences.untested import (
+    check_columns,
+    check_types,
+    untested_sentence,
+)
+from skeval.reporting.document.shortening import shorten_end, shorten_names
+from skeval.reporting.document.spans import Text
+from skeval.reporting.document.stated_release import release_block, threshold_limits
+
+_PERCENT_TICKS = tuple((float(x), f"{x}%" if x % 50 == 0 else "") for x in range(0, 101, 25))
+_MAX_NAME, _MAX_NAME_IN_NOTE, _MAX_ROW_LABEL, _MAX_COLUMN_LABEL = 24, 14, 10, 10  # letters
+
+
+def decision_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Page:
+    """Return the first page."""
+    title = headline(found.privacy, found.places, found.is_usable)
+    blocks: list[Block] = [
+        Headline(
+            "headline",
+            _headline_outcome(found),
+            title,
+            deck(found.privacy, found.fidelity, found.loss, found.noun),
+            facts,
+        )
+    ]
+    if release := release_block(found.results, "see the last page"):
+        blocks.append(release)
+    blocks += [_tiles(found), privacy_rows(found), fidelity_rows(found)]
+    if found.loss is not None:
+        blocks.append(_loss(found.loss, found))
+    blocks += [
+        Steps("steps", "What to do", next_steps(found)),
+        Paragraphs("untested", "Not tested", (untested_sentence(found.untested, found.noun),)),
+    ]
+    if checks := tuple(_checks(found)):
+        blocks.append(Paragraphs("checks", "Please check", checks))
+    blocks.append(SignOff("sign-off", "Sign-off", ("Decision", "Name and role", "Date"), footer))
+    return Page("decision", "Decision", shorten_names(tuple(blocks), _MAX_NAME))
+
+
+def _headline_outcome(found: Findings) -> Outcome:
+    """Return the outcome whose shape is next to the headline."""
+    privacy = found.privacy
+    if privacy.has_copies and privacy.strength is not Strength.SEVERE and not privacy.is_shifted:
+        return Outcome.COPIES
+    return privacy.outcome
+
+
+def _tiles(found: Findings) -> Tiles:
+    tiles = (
+        ("Privacy", privacy_tile(found.privacy)),
+        ("Fidelity", fidelity_tile(found.fidelity)),
+        ("Validity", validity_tile(found.validity)),
+        ("Utility", utility_tile(found.utility)),
+    )
+    return Tiles("tiles", tuple(Tile(label, *content) for label, content in tiles))
+
+
+# privacy -------------------------------------------------------------------------------------
+
+
+def privacy_rows(found: Findings) -> Comparison:
+    """Return the eight rows of privacy, each on one axis from 0 to 100%."""
+    many = found.noun.many
+    with_attacker = [a for a in found.privacy.answers if a.question not in WITHOUT_ATTACKER]
+    without = [a for a in found.privacy.answers if a.question in WITHOUT_ATTACKER]
+    return Comparison(
+        name="privacy",
+        title="Privacy: how often an attack works",
+        heads=("", "in data", "unseen"),
+        legend=(
+            ("value", f"on {many} in the training data"),
+            ("reference", f"on unseen {many}, or by chance"),
+            ("gap", "what the release reveals"),
+            ("interval", "95% interval"),
+        ),
+        groups=(
+            RowGroup("An attacker tries to \N{HORIZONTAL ELLIPSIS}", _rows(with_attacker, found)),
+            RowGroup("Without an attacker", _rows(without, found)),
+        ),
+        low=0.0,
+        high=100.0,
+        ticks=_PERCENT_TICKS,
+        alternative="Rates of attacks on training and on unseen records, from 0 to 100%.",
+    )
+
+
+def _rows(answers: list[Answer], found: Findings) -> tuple[ComparisonRow, ...]:
+    limits = threshold_limits(found.results)
+    return tuple(_privacy_row(answer, found, limits) for answer in answers)
+
+
+def _privacy_row(answer: Answer, found: Findings, limits: dict[str, float]) -> ComparisonRow:
+    trial = answer.trial
+    label = question_label(answer.question, found.noun)
+    note = shorten_names(answer_note(answer, found.noun), _MAX_NAME_IN_NOTE)
+    words = answer_words(answer)
+    if trial is None or not trial.has_tested_numbers:
+        return ComparisonRow(label, note, answer.outcome, words, rate(None), rate(None))
+    result, limit = found.results[trial.result], limits.get(trial.result)
+    is_on_axis = abs(result.value - trial.observed) < 1e-9
+    return ComparisonRow(
+        label,
+        note,
+        answer.outcome,
+        words,
+        rate(trial.observed),
+        rate(trial.expected),
+        _percent(trial.observed),
+        None if trial.expected is None else _percent(trial.expected),
+        _percent_interval(trial.interval),
+        _percent_interval(trial.expected_interval),
+        None if limit is None or not is_on_axis else _percent(limit),
+    )
+
+
+def _percent(share: float) -> float:
+    return round(100.0 * share, 3)
+
+
+def _percent_interval(interval: tuple[float, float] | None) -> tuple[float, float] | None:
+    if interval is None:
+        return None
+    low, high = (_percent(min(1.0, max(0.0, end))) for end in interval)
+    return low, high
+
+
+# fidelity ------------------------------------------------------------------------------------
+
+
+def fidelity_rows(found: Findings) -> Comparison:
+    """Return the five rows of fidelity on one scale of 100."""
+    limits = threshold_limits(found.results)
+    rows = tuple(_fidelity_row(one, limits) for one in found.fidelity.kept)
+    ends = [
+        end
+        for row in rows
+        for end in (row.value, row.reference, *(row.interval or ()))
+        if end is not None
+    ]
+    low = min(50.0, 25.0 * math.floor(min(ends) / 25.0)) if ends else 50.0
+    step = 25 if low >= 25.0 else 50
+    ticks = tuple((float(x), str(x)) for x in range(int(low), 101, step))
+    return Comparison(
+        name="fidelity",
+        title="Fidelity: what survives, of 100",
+        heads=("", "synth.", "unseen"),
+        legend=(
+            ("value", "synthetic rows"),
+            ("reference", "unseen rows"),
+            ("below", "below"),
+            ("closer", "closer"),
+        ),
+        groups=(RowGroup("", rows),),
+        low=low,
+        high=100.0,
+        ticks=ticks,
+        alternative="Five values of fidelity of synthetic and of unseen rows, of 100.",
+    )
+
+
+def _fidelity_row(kept: Kept, limits: dict[str, float]) -> ComparisonRow:
+    label, words = scale_label(kept.scale), kept.outcome.word
+    if not kept.result:
+        return ComparisonRow(label, (), kept.outcome, words, hundredths(None), hundredths(None))
+    limit = limits.get(kept.result)
+    if limit is not None and kept.scale is not Scale.PAIRS:
+        limit = 100.0 * (1.0 - limit if kept.scale is Scale.ASSOCIATIONS else limit)
+    return ComparisonRow(
+        label,
+        (),
+        kept.outcome,
+        words,
+        hundredths(kept.value),
+        hundredths(kept.unseen),
+        round(kept.value, 3),
+        None if kept.unseen is None else round(kept.unseen, 3),
+        None if kept.interval is None else (round(kept.interval[0], 3), round(kept.interval[1], 3)),
+        limit=limit,
+    )
+
+
+# the rest ------------------------------------------------------------------------------------
+
+
+def _loss(loss: PairLoss, found: Findings) -> HeatTables:
+    is_loss = found.fidelity.is_relation_lost
+    return HeatTables(
+        "loss",
+        loss_title(loss, is_loss),
+        loss_note(loss),
+        tuple(shorten_end(label, _MAX_ROW_LABEL) for label in loss.rows.labels),
+        tuple(shorten_end(label, _MAX_COLUMN_LABEL) for label in loss.columns.labels),
+        (
+            ("Real", _heat_cells(loss.real, loss, is_real=True)),
+            ("Synthetic", _heat_cells(loss.synthetic, loss, is_real=False)),
+        ),
+    )
+
+
+def _heat_cells(
+    shares: tuple[tuple[float | None, ...], ...], loss: PairLoss, *, is_real: bool
+) -> tuple[tuple[HeatCell, ...], ...]:
+    return tuple(
+        tuple(
+            _heat_cell(share, is_invented, is_real) for share, is_invented in zip(*row, strict=True)
+        )
+        for row in zip(shares, loss.invented, strict=True)
+    )
+
+
+def _heat_cell(share: float | None, is_invented: bool, is_real: bool) -> HeatCell:
+    if is_invented and is_real:
+        return HeatCell("0", 0.0)  # known to be 0, and not a few rows
+    if share is None:
+        return HeatCell("", None)
+    return HeatCell(f"{100.0 * share:.0f}", round(share, 4), is_invented)
+
+
+def _checks(found: Findings) -> Iterator[Text]:
+    if found.unexamined:
+        yield check_columns(found.unexamined)
+    if found.doubtful:
+        yield check_types(found.doubtful)

@@ -1,0 +1,176 @@
+"""The second page: every attack, sorted by its excess, and what is known of membership."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+from skeval.reporting.document.blocks import (
+    Block,
+    Comparison,
+    ComparisonRow,
+    Entries,
+    Entry,
+    Figure,
+    Headline,
+    Page,
+    Paragraphs,
+    RowGroup,
+)
+from skeval.reporting.document.details import number_at
+from skeval.reporting.document.drawings.log_curve import LogCurve, Mark
+from skeval.reporting.document.findings import Findings
+from skeval.reporting.document.membership import find_membership
+from skeval.reporting.document.numbers import points, rate
+from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.questions import Question
+from skeval.reporting.document.sentences import attacks as say
+from skeval.reporting.document.spans import Text, compose
+from skeval.reporting.document.trials import Trial
+
+MAX_ROWS = 22
+_MAX_LETTERS, _SECOND_LINE = 26, 0.4  # of a name on one line; height of a further line in rows
+_OF_RECORDS = (Question.PICK_OUT, Question.GUESS, Question.LINK, Question.COMPLETE)
+
+
+def attacks_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
+    """Return the page on attacks; None if no attack was made."""
+    trials = [
+        trial
+        for trial in found.privacy.trials
+        if trial.question in _OF_RECORDS and trial.expected is not None
+    ]
+    trials.sort(key=lambda one: (not one.is_significant, not one.has_tested_numbers, -one.excess))
+    if not trials:
+        return None
+    blocks: list[Block] = [
+        Headline(
+            "headline", None, say.attacks_title(trials), say.attacks_deck(trials, found.noun), facts
+        )
+    ]
+    blocks.append(_attack_rows(trials, found))
+    if figure := _membership(found):
+        blocks.append(figure)
+    blocks.append(_risks(found))
+    blocks += _audits(found)
+    return Page("attacks", "Privacy: attacks on records", tuple(blocks))
+
+
+def _attack_rows(trials: Sequence[Trial], found: Findings) -> Comparison:
+    n_shown = _n_rows_on_page(trials)
+    shown, hidden = trials[:n_shown], trials[n_shown:]
+    ends = [
+        end
+        for trial in shown
+        for end in (trial.observed, *(trial.interval or ()), *(trial.expected_interval or ()))
+    ]
+    high = min(100.0, 25.0 * max(1, math.ceil(100.0 * max(ends) / 25.0 - 1e-9)))
+    step = 25.0 if high > 25.0 else 12.5
+    ticks = [step / 2 * i for i in range(1 + round(2 * high / step))]
+    return Comparison(
+        name="attacks",
+        title="",
+        heads=(
+            "An attacker tries to \N{HORIZONTAL ELLIPSIS} (% of attempts that succeed)",
+            "in data",
+            "unseen",
+            "points",
+        ),
+        legend=(
+            ("value", "in the training data"),
+            ("reference", "unseen"),
+            ("gap", "revealed"),
+            ("interval", "95% interval"),
+        ),
+        groups=(RowGroup("", tuple(_attack_row(trial, found) for trial in shown)),),
+        low=0.0,
+        high=high,
+        ticks=tuple((x, f"{x:g}%" if i % 2 == 0 else "") for i, x in enumerate(ticks)),
+        alternative="Rates of attacks on training and on unseen records.",
+        more=say.further_attacks(hidden) if hidden else (),
+    )
+
+
+def _n_rows_on_page(trials: Sequence[Trial]) -> int:
+    """Return how many rows the page has room for, by the number of lines of their names."""
+    lines = (1.0 + _SECOND_LINE * (len(trial.column) > _MAX_LETTERS) for trial in trials)
+    return sum(place <= MAX_ROWS for place in accumulate(lines))
+
+
+def _attack_row(trial: Trial, found: Findings) -> ComparisonRow:
+    if not trial.has_tested_numbers:
+        label = say.trial_label(trial, found.noun)
+        return ComparisonRow(label, (), Outcome.LEAK, "leak", rate(None), rate(None))
+    return ComparisonRow(
+        say.trial_label(trial, found.noun),
+        (),
+        Outcome.LEAK if trial.is_significant else Outcome.NONE_FOUND,
+        points(trial.excess, 1),
+        rate(trial.observed).rstrip("%"),
+        rate(trial.expected).rstrip("%"),
+        round(100.0 * trial.observed, 3),
+        round(100.0 * (trial.expected or 0.0), 3),
+        _percent(trial.interval),
+        _percent(trial.expected_interval),
+    )
+
+
+def _percent(interval: tuple[float, float] | None) -> tuple[float, float] | None:
+    if interval is None:
+        return None
+    return round(100.0 * interval[0], 3), round(100.0 * interval[1], 3)
+
+
+def _membership(found: Findings) -> Figure | None:
+    curve = find_membership(found.results)
+    if curve is None:
+        return None
+    marks = [
+        Mark(at.false_alarms, at.found, rate(at.found))
+        for at in curve.at
+        if at.false_alarms in (0.01, 0.1) and at.found > 0
+    ]
+    drawing = LogCurve(
+        curve.false_alarms,
+        curve.found,
+        marks,
+        f"unseen {found.noun.many} taken for training ones",
+        f"training {found.noun.many} found",
+        "expected by chance",
+    )
+    return Figure(
+        "membership",
+        say.membership_title(curve),
+        say.membership_note(curve, found.noun),
+        drawing.to_svg(),
+        say.membership_alternative(curve, found.noun),
+    )
+
+
+def _risks(found: Findings) -> Entries:
+    entries = []
+    for question, title in say.RISK_TITLES.items():
+        own = [t for t in found.privacy.trials if t.question is question and t.expected is not None]
+        outcome = say.risk_outcome(own)
+        gap = max((t.excess for t in own if t.is_significant), default=0.0)
+        answer = f"leak: {points(gap)} points" if outcome is Outcome.LEAK else outcome.word
+        sentence = say.risk_sentence(question, own, found.noun)
+        entries.append(Entry(compose(title), sentence, outcome, answer))
+    return Entries(
+        "risks",
+        "The three risks of EU guidance",
+        compose("Article 29 working party, Opinion 05/2014"),
+        tuple(entries),
+    )
+
+
+def _audits(found: Findings) -> Iterator[Paragraphs]:
+    for result in found.results.values():
+        details = result.details
+        n_correct, n_guesses = (number_at(details, key) for key in ("n_correct", "n_guesses"))
+        if result.metric == "OneRunDPAudit" and n_guesses > 0:
+            ceiling = number_at(details, "ceiling")
+            text = say.audit_sentences(n_correct, n_guesses, result.value, ceiling, found.noun)
+            yield Paragraphs("audit", "Differential privacy", (text,))
+            return

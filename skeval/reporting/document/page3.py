@@ -1,0 +1,84 @@
+"""The third page: distances between rows, the most exposed records, and copies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from skeval.reporting.document.blocks import (
+    Block,
+    Entries,
+    Entry,
+    Figure,
+    Headline,
+    Page,
+    Paragraphs,
+)
+from skeval.reporting.document.distances import (
+    find_distance_curves,
+    find_exposed_group,
+    find_most_confident,
+)
+from skeval.reporting.document.drawings.cumulative import CumulativeCurves, Curve
+from skeval.reporting.document.drawings.svg import GREY, INK, SYNTHETIC
+from skeval.reporting.document.findings import Findings
+from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.questions import Question
+from skeval.reporting.document.sentences import distances as say
+from skeval.reporting.document.spans import Text, compose
+
+_COLORS = {"synthetic to train": SYNTHETIC, "synthetic to holdout": INK, "holdout to train": GREY}
+_DASHED = ("holdout to train",)
+
+
+def distances_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
+    """Return the page on distances and copies; None if there is nothing to show."""
+    closer = next((a.trial for a in found.privacy.answers if a.question is Question.CLOSER), None)
+    title, deck = say.distances_title(closer), say.distances_deck(closer)
+    blocks: list[Block] = [Headline("headline", None, title, deck, facts)]
+    if figure := _curves(found):
+        blocks.append(figure)
+    if exposed := tuple(_exposed(found)):
+        blocks.append(Paragraphs("exposed", "Who is most exposed", exposed))
+    if copies := tuple(_copies(found)):
+        blocks.append(Entries("copies", "Copies", (), copies))
+    return Page("distances", "Privacy: distances and copies", tuple(blocks)) if blocks[1:] else None
+
+
+def _curves(found: Findings) -> Figure | None:
+    curves = find_distance_curves(found.results)
+    if not curves:
+        return None
+    drawn = [
+        Curve(
+            say.CURVE_LABELS[one.kind],
+            one.levels,
+            one.distances,
+            _COLORS[one.kind],
+            one.kind in _DASHED,
+        )
+        for one in curves
+    ]
+    medians = [(one.kind, one.distances[len(one.distances) // 2]) for one in curves]
+    drawing = CumulativeCurves(drawn, "distance to the closest row", "rows within the distance")
+    return Figure(
+        "curves",
+        "Distance to the closest real row",
+        say.curves_note(),
+        drawing.to_svg(),
+        say.curves_alternative(medians),
+    )
+
+
+def _exposed(found: Findings) -> Iterator[Text]:
+    if group := find_exposed_group(found.results):
+        yield say.exposed_sentence(group, found.noun)
+    if most := find_most_confident(found.results):
+        yield say.confident_sentence(most, found.noun)
+
+
+def _copies(found: Findings) -> Iterator[Entry]:
+    for one in found.privacy.counted:
+        is_beyond = one.train.beyond_chance
+        outcome = Outcome.COPIES if is_beyond else Outcome.NONE_FOUND
+        term = "Near copies" if one.form.startswith("near") else "Exact copies"
+        yield Entry(compose(term), say.count_of_copies(one), outcome, outcome.word)

@@ -1,0 +1,83 @@
+"""The fourth page: one row per column that differs, and a line for those that agree."""
+
+from __future__ import annotations
+
+import math
+
+from skeval.reporting.document.blocks import (
+    Block,
+    ColumnRow,
+    ColumnRows,
+    ComparisonRow,
+    Headline,
+    Page,
+    Paragraphs,
+)
+from skeval.reporting.document.columns import ColumnFinding, Shares, find_columns
+from skeval.reporting.document.drawings.overlay import Overlay
+from skeval.reporting.document.findings import Findings
+from skeval.reporting.document.numbers import hundredths
+from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.sentences import columns as say
+from skeval.reporting.document.spans import Text, compose, name
+
+_MAX_ROWS, _MIN_ROWS = 14, 6
+
+
+def columns_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
+    """Return the page on columns; None if none was compared."""
+    findings = find_columns(found.results)
+    if not findings:
+        return None
+    differing = [one for one in findings if one.outcome is not Outcome.AS_GOOD]
+    n_shown = min(_MAX_ROWS, max(len(differing), _MIN_ROWS))
+    ordered = [*differing, *(one for one in findings if one.outcome is Outcome.AS_GOOD)]
+    shown, others = ordered[:n_shown], ordered[n_shown:]
+    blocks: list[Block] = [
+        Headline("headline", None, say.columns_title(findings), say.columns_deck(), facts),
+        _rows(shown),
+    ]
+    agreeing = [one for one in others if one.outcome is Outcome.AS_GOOD]
+    if agreeing:
+        blocks.append(Paragraphs("others", "", (say.others_sentence(agreeing),)))
+    return Page("columns", "Fidelity: columns", tuple(blocks))
+
+
+def _rows(findings: list[ColumnFinding]) -> ColumnRows:
+    ends = [100.0 * end for one in findings for end in (one.value, one.unseen or one.value)]
+    low = max(0.0, 10.0 * math.floor((min(ends) - 1.0) / 10.0))
+    places = [low + part * (100.0 - low) / 4.0 for part in range(5)]
+    ticks = tuple((x, f"{x:g}" if i % 2 == 0 else "") for i, x in enumerate(places))
+    return ColumnRows(
+        "columns",
+        ("Column", "real rows filled, synthetic line, unseen dashed", "", "synth.", "unseen"),
+        tuple(map(_row, findings)),
+        low,
+        100.0,
+        ticks,
+    )
+
+
+def _row(finding: ColumnFinding) -> ColumnRow:
+    shares, unseen = finding.shares, finding.unseen
+    svg = _draw(shares) if shares else ""
+    row = ComparisonRow(
+        (name(finding.column),),
+        say.column_sentence(finding),
+        finding.outcome,
+        finding.outcome.word,
+        hundredths(100.0 * finding.value),
+        hundredths(None if unseen is None else 100.0 * unseen),
+        round(100.0 * finding.value, 3),
+        None if unseen is None else round(100.0 * unseen, 3),
+    )
+    words = f"similarity {row.shown} of 100, unseen rows {row.shown_reference}"
+    return ColumnRow(row, compose(finding.kind), svg, f"Distribution of one column: {words}.")
+
+
+def _draw(shares: Shares) -> str:
+    """Return the distribution, without places at the end that are empty in all tables."""
+    n = len(shares.real)
+    while n > 1 and not any(one[n - 1] for one in (shares.real, shares.synthetic)):
+        n -= 1
+    return Overlay(shares.real[:n], shares.synthetic[:n], shares.unseen[:n]).to_svg()

@@ -1,0 +1,80 @@
+"""The fifth page: the least similar pairs of columns, and all associations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from skeval.reporting.document.blocks import Block, Headline, Page, Picture, PictureRow, PictureRows
+from skeval.reporting.document.drawings.heat_map import AMOUNT, STRENGTH, HeatMap
+from skeval.reporting.document.findings import Findings
+from skeval.reporting.document.pairs import Associations, PairMap, find_associations, find_pairs
+from skeval.reporting.document.sentences import pairs as say
+from skeval.reporting.document.shortening import shorten_name
+from skeval.reporting.document.spans import Text, plain
+
+N_PAIRS = 6
+_MAX_LABELS, _MAX_NAME = 24, 14
+Matrix = tuple[tuple[float, ...], ...]
+
+
+def pairs_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
+    """Return the page on pairs; None if no pair was compared."""
+    pairs = find_pairs(found.results, N_PAIRS)
+    associations = find_associations(found.results)
+    if not pairs and associations is None:
+        return None
+    title, deck = say.pairs_title(found.fidelity), say.pairs_deck(found.fidelity)
+    blocks: list[Block] = [Headline("headline", None, title, deck, facts)]
+    if pairs:
+        rows = tuple(map(_pair_row, pairs))
+        blocks.append(PictureRows("pairs", "The least similar pairs", say.pairs_note(), rows))
+    if associations is not None:
+        blocks.append(_matrices(associations))
+    return Page("pairs", "Fidelity: pairs", tuple(blocks))
+
+
+def _pair_row(pair: PairMap) -> PictureRow:
+    words = plain(say.pair_title(pair))
+    real, synthetic = _turn(pair.real), _turn(pair.synthetic)
+    pictures = _three(real, synthetic, AMOUNT, None, f"Joint distribution of {words}")
+    return PictureRow(say.pair_title(pair), say.pair_sentence(pair), pictures)
+
+
+def _turn(matrix: Matrix) -> Matrix:
+    """Return the matrix with its rows across, and its columns from the bottom up."""
+    return tuple(reversed(tuple(zip(*matrix, strict=True))))
+
+
+def _matrices(associations: Associations) -> PictureRows:
+    real, synthetic = associations.real, associations.synthetic
+    pictures = _three(real, synthetic, STRENGTH, 1.0, "Associations of all pairs of columns")
+    note = say.associations_note(associations)
+    labels = tuple(shorten_name(one, _MAX_NAME) for one in associations.names)
+    row = PictureRow((), (), pictures)
+    shown = labels if len(labels) <= _MAX_LABELS else ()
+    return PictureRows("associations", "Associations", note, (row,), shown)
+
+
+def _three(
+    real: Matrix, synthetic: Matrix, color: str, top: float | None, what: str
+) -> tuple[Picture, ...]:
+    """Return real rows, synthetic rows and their difference."""
+    largest = top or max((x for row in (*real, *synthetic) for x in row if x == x), default=1.0)
+    change = np.nan_to_num(np.asarray(synthetic)) - np.nan_to_num(np.asarray(real))
+    nothing = np.isnan(np.asarray(real)) & np.isnan(np.asarray(synthetic))
+    change[nothing] = math.nan
+    span = top or (float(np.nanmax(np.abs(change))) if np.isfinite(change).any() else 1.0)
+    difference = tuple(tuple(row) for row in change.tolist())
+    return (
+        Picture("Real", HeatMap(real, largest, color).to_svg(), f"{what}: real rows."),
+        Picture(
+            "Synthetic", HeatMap(synthetic, largest, color).to_svg(), f"{what}: synthetic rows."
+        ),
+        Picture(
+            "Difference",
+            HeatMap(difference, span, is_difference=True).to_svg(),
+            f"{what}: synthetic minus real rows.",
+        ),
+    )

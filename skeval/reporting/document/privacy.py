@@ -1,0 +1,237 @@
+"""The findings on privacy: the strongest evidence for each question, and what was missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from skeval.exceptions import (
+    HoldoutShiftWarning,
+    HoldoutUsedWarning,
+    IgnoredColumnsWarning,
+    MostlySharedRowsWarning,
+    UnexaminedColumnsWarning,
+)
+from skeval.reporting.document.outcomes import Outcome, Strength
+from skeval.reporting.document.questions import Question, question_of, question_of_risk
+from skeval.reporting.document.trials import Trial, collect_trials
+from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
+from skeval.results.verdict import Verdict, aspect_of, is_shifted, is_whole_population
+from skeval.stats.copied_rows import Copies
+
+_MAX_NAMED = 3
+
+
+class Obstacle(Enum):
+    """Why the tests of privacy do not allow a conclusion."""
+
+    NO_HOLDOUT = "no holdout"
+    WHOLE_POPULATION = "whole population"
+    NO_METRIC = "no metric"
+    SHIFTED = "shifted"
+    HOLDOUT_USED = "holdout used"
+    SHARED_ROWS = "shared rows"
+    EXTRA_COLUMNS = "extra columns"
+    UNTESTED_COLUMNS = "untested columns"
+    TOO_LITTLE = "too little"
+
+
+class NotRun(Enum):
+    """Why a question was not answered."""
+
+    NO_HOLDOUT = "no holdout"
+    FAILED = "failed"
+    NOT_IN_SUITE = "not in suite"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The strongest evidence for one question, out of a number of attacks and tests."""
+
+    question: Question
+    outcome: Outcome
+    trial: Trial | None = None
+    n_trials: int = 0
+    not_run: NotRun | None = None
+    copies: Copies | None = None
+
+
+@dataclass(frozen=True)
+class PrivacyFindings:
+    """What the tests of privacy found, as typed values."""
+
+    verdict: Verdict
+    trials: tuple[Trial, ...]
+    answers: tuple[Answer, ...]
+    is_alarm: bool
+    is_shifted: bool
+    clearest: Trial | None
+    strength: Strength | None
+    n_tests: int
+    n_significant: int
+    copies: tuple[Copies, ...]
+    counted: tuple[Copies, ...]
+    columns: tuple[str, ...]
+    obstacle: Obstacle | None
+    untested_columns: tuple[str, ...]
+
+    @property
+    def n_copies(self) -> int:
+        """How many units of the training data are copied, by chance or not."""
+        counts = (one for one in self.counted if not one.form.startswith("near"))
+        return max((one.train.n for one in counts), default=0)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether copies were counted."""
+        return bool(self.counted)
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether more units are copied than chance explains."""
+        return bool(self.copies)
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome of privacy as a whole."""
+        if self.is_alarm:
+            return Outcome.LEAK
+        if self.has_copies:
+            return Outcome.COPIES
+        return Outcome.INCONCLUSIVE if self.obstacle else Outcome.NONE_FOUND
+
+
+def find_privacy(results: SuiteResult) -> PrivacyFindings:
+    """Return what the results show of privacy."""
+    verdict = results.verdict()
+    trials = collect_trials(results, verdict)
+    significant = [trial for trial in trials if trial.is_significant]
+    clearest = min(significant, key=_rank, default=None)
+    counted = tuple(dict.fromkeys(one for result in results.values() for one in result.copies))
+    copies = tuple(one for one in counted if one.train.beyond_chance)
+    untested = tuple(
+        dict.fromkeys(
+            column
+            for notice in results.notices
+            if isinstance(notice, UnexaminedColumnsWarning)
+            for column in notice.columns
+        )
+    )
+    return PrivacyFindings(
+        verdict=verdict,
+        trials=trials,
+        answers=tuple(_answer(question, trials, results, copies) for question in Question),
+        is_alarm=verdict.alarm,
+        is_shifted=is_shifted(results.notices),
+        clearest=clearest,
+        strength=_strength(clearest),
+        n_tests=verdict.n_tests,
+        n_significant=len(_distinct(results, verdict.alarms)),
+        copies=copies,
+        counted=counted,
+        columns=_columns_of_leak(significant),
+        obstacle=_obstacle(results, verdict),
+        untested_columns=untested,
+    )
+
+
+def _strength(clearest: Trial | None) -> Strength | None:
+    """Return the grade of the largest excess; None if no excess of records was tested."""
+    if clearest is None or not clearest.is_rate_of_records:
+        return None
+    return Strength.from_points(100.0 * clearest.excess)
+
+
+def _distinct(results: SuiteResult, names: Iterable[str]) -> list[str]:
+    """Return one name of each test, because several metrics may report the same test."""
+    tests: dict[object, str] = {}
+    for name in names:
+        tested = results[name].contrast
+        tests.setdefault(tested.comparison_key if tested else name, name)
+    return list(tests.values())
+
+
+def _answer(
+    question: Question, trials: Iterable[Trial], results: SuiteResult, copies: tuple[Copies, ...]
+) -> Answer:
+    own = [trial for trial in trials if trial.question is question]
+    copied = copies[0] if copies and question is Question.COPIES else None
+    if not own:
+        outcome = Outcome.COPIES if copied else Outcome.NOT_EVALUATED
+        return Answer(question, outcome, None, 0, _why_not_run(question, results), copied)
+    strongest = min(own, key=_rank)
+    if strongest.is_significant:
+        outcome = Outcome.LEAK
+    elif copied:
+        outcome = Outcome.COPIES
+    elif question is Question.COPIES and any(r.copies for r in results.values()):
+        outcome = Outcome.NONE_FOUND  # the count of copies has a rule of its own
+    else:
+        outcome = Outcome.NONE_FOUND if strongest.is_tested else Outcome.NO_TEST
+    return Answer(question, outcome, strongest, len(own), None, copied)
+
+
+def _rank(trial: Trial) -> tuple[bool, bool, float, float]:
+    """Order significant trials by their excess, and others by their p-value, then by excess."""
+    # Each significant test is a leak, however small its p-value is. The largest excess makes the
+    # headline, so that its row must show it. A rate in which rare values count more is not one of
+    # records.
+    p_value = math.inf if math.isnan(trial.p_value) else trial.p_value
+    excess = 0.0 if math.isnan(trial.excess) else trial.excess
+    if trial.is_significant:
+        return False, not trial.is_rate_of_records, 0.0, -excess
+    return True, False, p_value, -excess
+
+
+def _why_not_run(question: Question, results: SuiteResult) -> NotRun:
+    own = [
+        result
+        for result in results.values()
+        if aspect_of(result) == "privacy" and _may_answer(result, question)
+    ]
+    if "holdout" not in results.sizes and results.sizes:
+        return NotRun.NO_HOLDOUT
+    return NotRun.FAILED if own else NotRun.NOT_IN_SUITE
+
+
+def _may_answer(result: Result, question: Question) -> bool:
+    risks = result.tags.risks if result.tags is not None else frozenset()
+    return question_of(result) is question or question in map(question_of_risk, risks)
+
+
+def _columns_of_leak(significant: Iterable[Trial]) -> tuple[str, ...]:
+    """Return the columns in which significant attacks work, those of the largest excess first."""
+    columns: dict[str, None] = {}
+    for trial in sorted(significant, key=lambda t: -t.excess):
+        own = (trial.column,) if trial.column else trial.columns
+        columns |= dict.fromkeys(own[:_MAX_NAMED])
+    return tuple(columns)[:_MAX_NAMED]
+
+
+_OBSTACLES = {
+    HoldoutShiftWarning: Obstacle.SHIFTED,
+    HoldoutUsedWarning: Obstacle.HOLDOUT_USED,
+    MostlySharedRowsWarning: Obstacle.SHARED_ROWS,
+    IgnoredColumnsWarning: Obstacle.EXTRA_COLUMNS,
+    UnexaminedColumnsWarning: Obstacle.UNTESTED_COLUMNS,
+}
+
+
+def _obstacle(results: SuiteResult, verdict: Verdict) -> Obstacle | None:
+    """Return what keeps the tests from a conclusion, if there is anything."""
+    if not verdict.n_tests:
+        if is_whole_population(results.notices):
+            return Obstacle.WHOLE_POPULATION
+        if results.sizes and "holdout" not in results.sizes:
+            return Obstacle.NO_HOLDOUT
+        of_privacy = any(aspect_of(result) == "privacy" for result in results.values())
+        return Obstacle.TOO_LITTLE if of_privacy else Obstacle.NO_METRIC
+    if not verdict.void:
+        return None
+    for kind, obstacle in _OBSTACLES.items():
+        if any(isinstance(notice, kind) for notice in results.notices):
+            return obstacle
+    return Obstacle.TOO_LITTLE

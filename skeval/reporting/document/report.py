@@ -1,0 +1,94 @@
+"""Make the document of a report from the results of a suite."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from skeval.reporting.document.all_numbers import numbers_page
+from skeval.reporting.document.blocks import Document
+from skeval.reporting.document.findings import Findings, find_all
+from skeval.reporting.document.origin_page import origin_page
+from skeval.reporting.document.page1 import decision_page
+from skeval.reporting.document.page2 import attacks_page
+from skeval.reporting.document.page3 import distances_page
+from skeval.reporting.document.page4 import columns_page
+from skeval.reporting.document.page5 import pairs_page
+from skeval.reporting.document.page6 import utility_page
+from skeval.reporting.document.spans import Span, Text, compose, name
+from skeval.results.provenance import Provenance
+from skeval.results.suite_result import SuiteResult
+
+TITLE = "Synthetic data report"
+_DETAILS = (
+    ("Privacy: attacks on records", attacks_page),
+    ("Privacy: distances and copies", distances_page),
+    ("Fidelity: columns", columns_page),
+    ("Fidelity: pairs", pairs_page),
+    ("Utility", utility_page),
+)
+_ROLES = {"train": "training", "holdout": "unseen", "synthetic": "synthetic"}
+_N_HASH = 8  # digits of a hash that the footer shows
+
+
+def make_document(results: SuiteResult, *, is_short: bool = False) -> Document:
+    """Return the report of one table's results as plain data."""
+    found = find_all(results)
+    facts, footer = _facts(found), _footer(found.provenance)
+    later = facts[:2]
+    pages = [decision_page(found, facts, footer)]
+    for title, make_page in _DETAILS if not is_short else ():
+        if page := make_page(found, (*later, compose(title))):
+            pages.append(page)
+    pages.append(numbers_page(found, (*later, compose("All numbers"))))
+    pages.append(origin_page(found, (*later, compose("Provenance and sign-off")), footer))
+    return Document(TITLE, facts, tuple(pages), footer, timestamp=_timestamp(found.provenance))
+
+
+def _facts(found: Findings) -> tuple[Text, ...]:
+    """Return the title, the table, its sizes and the date."""
+    provenance, sizes = found.provenance, found.results.sizes
+    facts: list[Text] = [(Span(TITLE),)]
+    if provenance is not None:
+        n = len(provenance.columns)
+        what = compose("{n} {columns}", n=n, columns="column" if n == 1 else "columns")
+        if file := _file(provenance, "synthetic"):
+            what = (name(file), Span(", "), *what)
+        facts.append(what)
+    counted = [f"{sizes[role]:,} {word}" for role, word in _ROLES.items() if role in sizes]
+    if counted:
+        listed = " and ".join(filter(None, (", ".join(counted[:-1]), counted[-1])))
+        facts.append((Span(f"{listed} rows"),))
+    if provenance is not None:
+        facts.append((Span(_date(provenance.date)),))
+    return tuple(facts)
+
+
+def _file(provenance: Provenance, role: str) -> str:
+    return next((one.file for one in provenance.inputs if one.role == role), "")
+
+
+def _date(text: str) -> str:
+    try:
+        day = dt.datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return f"{day.day} {day:%b %Y}"
+
+
+def _footer(provenance: Provenance | None) -> Text:
+    if provenance is None:
+        return (Span("details from page 2"),)
+    cells = next((one.cells for one in provenance.inputs if one.role == "synthetic"), "")
+    parts = [f"skeval {provenance.version}"]
+    if cells:
+        parts.append(f"synthetic table sha256 {cells[:_N_HASH]}\N{HORIZONTAL ELLIPSIS}")
+    return (Span(" \N{MIDDLE DOT} ".join([*parts, "details from page 2"])),)
+
+
+def _timestamp(provenance: Provenance | None) -> int:
+    """Return the date of the results in whole seconds, so that equal results give equal bytes."""
+    try:
+        day = dt.datetime.fromisoformat(provenance.date if provenance is not None else "")
+    except ValueError:
+        return 0
+    return int((day if day.tzinfo else day.replace(tzinfo=dt.UTC)).timestamp())

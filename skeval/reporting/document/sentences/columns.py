@@ -1,0 +1,67 @@
+"""The sentences of the page on single columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skeval.reporting.document.columns import ColumnFinding, worth_mentioning
+from skeval.reporting.document.numbers import capitalized, count_word, rate, whole_percent
+from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.spans import Text, compose, names, paragraph
+
+
+def columns_title(findings: Sequence[ColumnFinding]) -> Text:
+    """Return how many columns differ from unseen rows."""
+    n, below = len(findings), sum(one.outcome is Outcome.BELOW for one in findings)
+    if any(one.unseen is None for one in findings):
+        return compose("Columns one by one: no unseen rows to compare with")
+    if below:
+        verb = "differs" if below == 1 else "differ"
+        who = capitalized(count_word(below))
+        return compose(f"{who} of {n} columns {verb} more from training than unseen rows do")
+    closer = sum(one.outcome is Outcome.CLOSER for one in findings)
+    if closer:
+        verb = "is" if closer == 1 else "are"
+        who = capitalized(count_word(closer))
+        return compose(f"{who} of {n} columns {verb} closer to training than unseen rows are")
+    return compose(f"All {n} columns agree with the training data as unseen rows do")
+
+
+def columns_deck() -> Text:
+    """Return how to read the rows."""
+    return compose(
+        "Each value compares the distribution of one column with the training data: 100 if both "
+        "are equal. Columns that differ most come first."
+    )
+
+
+def column_sentence(finding: ColumnFinding) -> Text:
+    """Return what else is known of a column."""
+    facts = worth_mentioning(finding)
+    sentences = []
+    if "range" in facts:
+        sentences.append(f"It spans {whole_percent(facts['range'])} of its training range.")
+    if "categories" in facts:
+        sentences.append(f"It has {whole_percent(facts['categories'])} of its categories.")
+    if "missing" in facts:
+        real = rate(finding.missing_in_real)
+        sentences.append(f"Missing cells: {rate(facts['missing'])}, {real} in training rows.")
+    return compose(" ".join(sentences))
+
+
+def others_sentence(others: Sequence[ColumnFinding]) -> Text:
+    """Return the columns that agree, in one line."""
+    if not others:
+        return ()
+    columns = [one.column for one in others]
+    lead = (
+        "The other column agrees"
+        if len(columns) == 1
+        else f"The other {len(columns)} columns agree"
+    )
+    return paragraph(
+        compose(
+            lead + " with the training data as unseen rows do, within chance: {columns}.",
+            columns=names(columns, len(columns)),
+        )
+    )

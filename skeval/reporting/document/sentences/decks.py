@@ -1,0 +1,173 @@
+"""The sentences below the headline of the first page."""
+
+from __future__ import annotations
+
+from skeval.reporting.document.fidelity import FidelityFindings
+from skeval.reporting.document.loss import PairLoss
+from skeval.reporting.document.numbers import capitalized, count, count_word, of_100
+from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.privacy import Obstacle, PrivacyFindings
+from skeval.reporting.document.questions import Question
+from skeval.reporting.document.sentences.fidelity import fidelity_sentence
+from skeval.reporting.document.sentences.nouns import Noun
+from skeval.reporting.document.spans import Span, Text, compose, name, names, paragraph
+from skeval.reporting.document.trials import Trial
+from skeval.stats.copied_rows import Copies
+
+
+def deck(
+    privacy: PrivacyFindings, fidelity: FidelityFindings, loss: PairLoss | None, noun: Noun
+) -> Text:
+    """Return at most three sentences: the tests, the clearest case, and the place of a leak."""
+    if privacy.is_alarm:
+        return paragraph(
+            _tests_that_found(privacy, noun),
+            _clearest_case(privacy.clearest, noun),
+            copies_sentence(privacy.copies[0]) if privacy.copies else _place(privacy),
+        )
+    if privacy.has_copies:
+        sentence = copies_sentence(privacy.copies[0])
+        return paragraph(sentence, _no_test(privacy, noun))
+    if privacy.obstacle:
+        return paragraph(_no_test(privacy, noun), _no_copies(privacy, noun))
+    lost = fidelity_sentence(fidelity, loss) if fidelity.outcome in (_BELOW, Outcome.CLOSER) else ()
+    return paragraph(
+        compose(
+            "{n} privacy tests find no difference between training {many} and unseen "
+            "ones. That does not show that nothing leaks.",
+            n=capitalized(count_word(privacy.n_tests)),
+            many=noun.many,
+        ),
+        lost,
+    )
+
+
+_BELOW = Outcome.BELOW
+
+
+def _tests_that_found(privacy: PrivacyFindings, noun: Noun) -> Text:
+    n, n_tests = privacy.n_significant, privacy.n_tests
+    who = "All {m} privacy tests show" if n == n_tests > 1 else "{n} of {m} privacy tests show"
+    if n_tests == 1:
+        who = "The only privacy test shows"
+    elif n == 1:
+        who = "One of {m} privacy tests shows"
+    return compose(
+        who + " that the synthetic table reveals more about training {many} than about unseen "
+        "{many}.",
+        n=capitalized(count_word(n)),
+        m=count_word(n_tests),
+        many=noun.many,
+    )
+
+
+_CASES = {
+    Question.PICK_OUT: "The clearest case: **{a} of 100** attempts to pick out a single {one} "
+    "succeed on the training data, **{b} of 100** on unseen {many}.",
+    Question.MEMBERSHIP: "The clearest case: given two {many}, an attacker names the one in the "
+    "training data **{a} of 100** times; **{b} of 100** are expected by chance.",
+    Question.GUESS: "The clearest case: an attacker guesses {column} correctly for **{a} of 100** "
+    "{many} in the training data and for **{b} of 100** unseen {many}.",
+    Question.LINK: "The clearest case: an attacker links the two halves of **{a} of 100** {many} "
+    "in the training data and of **{b} of 100** unseen {many}.",
+    Question.COMPLETE: "The clearest case: an attacker completes **{a} of 100** {many} in the "
+    "training data and **{b} of 100** unseen {many}.",
+    Question.REFUTE: "The clearest case: of a training and an unseen {one}, an attacker names the "
+    "training {one} in **{a} of 100** pairs; **{b} of 100** are expected by chance.",
+    Question.COPIES: "The clearest case: **{a} of 100** synthetic rows copy a training row or "
+    "nearly copy it, **{b} of 100** an unseen row.",
+    Question.CLOSER: "The clearest case: **{a} of 100** synthetic rows are closer to the training "
+    "data than to unseen rows; **{b} of 100** are expected by chance.",
+}
+_CONFIDENT = (
+    "The clearest case: of the most confident guesses of {column}, **{a} of 100** are correct and "
+    "about training {many}, **{b} of 100** correct and about unseen {many}."
+)
+_BY_RARITY = (
+    "The clearest case: **{a} of 100** training {many} have values of {column} that occur in the "
+    "synthetic table, weighted by rarity; **{b} of 100** are expected by chance."
+)
+
+
+def _clearest_case(trial: Trial | None, noun: Noun) -> Text:
+    if trial is None or not trial.has_tested_numbers:
+        return ()
+    template = _CASES[trial.question]
+    if trial.is_weighted:
+        template = _BY_RARITY
+    elif trial.is_of_most_confident and trial.column:
+        template = _CONFIDENT
+    hidden = name(trial.column) if trial.column else Span("a hidden value")
+    return compose(
+        template,
+        a=of_100(trial.observed),
+        b=of_100(trial.expected or 0.0),
+        column=names(trial.columns) if trial.is_weighted else hidden,
+        one=noun.one,
+        many=noun.many,
+    )
+
+
+def _place(privacy: PrivacyFindings) -> Text:
+    if not privacy.columns:
+        return ()
+    return compose("The leak shows most in **{columns}**.", columns=names(privacy.columns))
+
+
+def copies_sentence(copies: Copies) -> Text:
+    """Return how many units of the training data are copied, and how many are by chance."""
+    n, most = copies.train.n, copies.train.most
+    chance = (
+        f"At most {count(most)} {'is' if most == 1 else 'are'} expected by chance."
+        if most
+        else "None is expected by chance."
+    )
+    if copies.form == "near copies":
+        lead = "**{n}** training {what} have a near copy in the synthetic table. "
+    elif copies.form == "near copies of one":
+        lead = "**{n}** synthetic {what} are near copies of one training record. "
+    elif copies.form == "copies of a value":
+        lead = "**{n}** {what} of a single training row occur in the synthetic table. "
+    elif copies.what == "rows":
+        lead = "**{n}** synthetic rows copy a training row that occurs only once. "
+    else:
+        lead = "**{n}** {what} that occur once in the training data are in the synthetic table. "
+    return compose(lead + chance, n=count(n), what=copies.what)
+
+
+_NO_TEST = {
+    Obstacle.NO_HOLDOUT: "No privacy test could run, because each test compares training {many} "
+    "with unseen {many}, and no unseen {many} were given. **Set rows aside before training, and "
+    "pass them as holdout.**",
+    Obstacle.WHOLE_POPULATION: "No privacy test can run, because the training data are the whole "
+    "population, and no unseen {many} exist.",
+    Obstacle.NO_METRIC: "No metric of privacy was in this suite. **Evaluate the suite report.**",
+    Obstacle.SHIFTED: "The training data and the holdout are not samples of one population. "
+    "Therefore a difference between them does not show a leak, and its absence shows nothing.",
+    Obstacle.HOLDOUT_USED: "The synthetic table contains unseen rows, so that they are not unseen.",
+    Obstacle.SHARED_ROWS: "Most holdout rows also occur in the training data, so that they are not "
+    "unseen. **Remove the shared rows from one of the tables.**",
+    Obstacle.EXTRA_COLUMNS: "The synthetic table has columns that the training data do not have. "
+    "No test examined them.",
+    Obstacle.TOO_LITTLE: "The tables are too small or too empty for a test to find a leak.",
+}
+
+
+def _no_test(privacy: PrivacyFindings, noun: Noun) -> Text:
+    if privacy.obstacle is None:
+        return ()
+    if privacy.obstacle is Obstacle.UNTESTED_COLUMNS:
+        return compose(
+            "No test examined {columns}, and most values of these columns occur once. They may be "
+            "copies.",
+            columns=names(privacy.untested_columns),
+        )
+    return compose(_NO_TEST[privacy.obstacle], many=noun.many)
+
+
+def _no_copies(privacy: PrivacyFindings, noun: Noun) -> Text:
+    if not privacy.is_counted or privacy.has_copies:
+        return ()
+    if not privacy.n_copies:
+        return compose("No synthetic row copies a training row.")
+    return compose("No more training rows are copied than expected by chance.")

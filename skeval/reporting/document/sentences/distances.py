@@ -1,0 +1,97 @@
+"""The sentences of the page on distances and copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skeval.reporting.document.distances import ExposedGroup, MostConfident
+from skeval.reporting.document.numbers import count, rate
+from skeval.reporting.document.sentences.nouns import Noun
+from skeval.reporting.document.spans import Text, compose, paragraph
+from skeval.reporting.document.trials import Trial
+from skeval.stats.copied_rows import Copies
+
+CURVE_LABELS = {
+    "synthetic to train": "to training rows",
+    "synthetic to holdout": "to unseen rows",
+    "holdout to train": "unseen to training",
+}
+
+
+def distances_title(closer: Trial | None) -> Text:
+    """Return how many synthetic rows are closer to the training data."""
+    if closer is None or closer.expected is None:
+        return compose("Distances between rows, and copies")
+    return compose(
+        f"{rate(closer.observed)} of synthetic rows are closer to the training data "
+        f"({rate(closer.expected)} expected by chance)"
+    )
+
+
+def distances_deck(closer: Trial | None) -> Text:
+    """Return what the test of distances shows."""
+    if closer is None or not closer.is_tested:
+        return ()
+    if closer.is_significant:
+        return compose(
+            "The difference is significant. Therefore the synthetic rows contain more of the "
+            "training rows than of unseen rows."
+        )
+    return compose("The difference is not significant after correction for all tests.")
+
+
+def curves_note() -> Text:
+    """Return how to read the curves."""
+    return compose(
+        "Percentage of synthetic rows whose closest real row is within a distance. If the two "
+        "solid curves agree, the synthetic rows are not closer to the training data."
+    )
+
+
+def curves_alternative(medians: Sequence[tuple[str, float]]) -> str:
+    """Return the curves in words."""
+    listed = "; ".join(f"{CURVE_LABELS[kind]} {median:.3g}" for kind, median in medians)
+    return f"Cumulative curves of distances. Medians: {listed}."
+
+
+def exposed_sentence(group: ExposedGroup, noun: Noun) -> Text:
+    """Return which records are most exposed, and how much more than all."""
+    low, high = map(rate, group.interval)
+    return compose(
+        "Most exposed: {who}. The attack names the training {one} of two in {auc} of cases "
+        "({low} to {high}; all {many}: {all}).",
+        who=_places(group, noun),
+        one=noun.one,
+        many=noun.many,
+        auc=rate(group.auc),
+        low=low,
+        high=high,
+        all=rate(group.auc_of_all),
+    )
+
+
+def _places(group: ExposedGroup, noun: Noun) -> str:
+    low, high = round(100 * group.above), round(100 * group.up_to)
+    if high >= 100:
+        return f"the {100 - low}% of {noun.many} most distant from other {noun.many}"
+    if low <= 0:
+        return f"the {high}% of {noun.many} closest to other {noun.many}"
+    return f"{noun.many} between percentiles {low} and {high} of distance to other {noun.many}"
+
+
+def confident_sentence(most: MostConfident, noun: Noun) -> Text:
+    """Return how many of the highest-ranked records are training records."""
+    found, k = count(round(most.k * most.fraction)), count(most.k)
+    sentence = compose(
+        f"Of the {k} {noun.many} that the attacker is most confident about, {found} are in the "
+        f"training data ({count(most.k / 2)} are expected by chance)."
+    )
+    return paragraph(sentence)
+
+
+def count_of_copies(copies: Copies) -> Text:
+    """Return how many units are copied, and how many are expected at most."""
+    n, most = count(copies.train.n), count(copies.train.most)
+    what = f"unique training {copies.what}"
+    form = "nearly copied" if copies.form.startswith("near") else "copied"
+    return compose(f"{n} {what} are {form}. At most {most} are expected by chance.")

@@ -1,0 +1,107 @@
+"""The sentences on fidelity and on the pair whose relation is lost."""
+
+from __future__ import annotations
+
+from skeval.reporting.document.fidelity import FidelityFindings, Kept, Scale
+from skeval.reporting.document.loss import PairLoss
+from skeval.reporting.document.numbers import whole_percent
+from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.spans import Text, compose, name, paragraph
+
+_SCALE_LABELS = {
+    Scale.NUMBERS: "Single columns: numbers",
+    Scale.CATEGORIES: "Single columns: categories",
+    Scale.PAIRS: "Pairs of columns",
+    Scale.ASSOCIATIONS: "Associations of pairs",
+    Scale.ALL_COLUMNS: "All columns at once",
+}
+
+
+def scale_label(scale: Scale) -> Text:
+    """Return what one of the five values of fidelity compares."""
+    return compose(_SCALE_LABELS[scale])
+
+
+def fidelity_sentence(fidelity: FidelityFindings, loss: PairLoss | None) -> Text:
+    """Return what of the table is right and what is not."""
+    if fidelity.outcome is Outcome.CLOSER:
+        return compose(
+            "Columns are closer to the training data than unseen real rows are, which indicates "
+            "memorizing."
+        )
+    if fidelity.outcome is not Outcome.BELOW or fidelity.deciding is None:
+        return ()
+    columns = [fidelity.get(Scale.NUMBERS), fidelity.get(Scale.CATEGORIES)]
+    single = [one for one in columns if one.result]
+    deciding = fidelity.deciding
+    lead: Text = ()
+    is_relation = deciding.scale in (Scale.PAIRS, Scale.ASSOCIATIONS, Scale.ALL_COLUMNS)
+    if is_relation and single and all(one.outcome is not Outcome.BELOW for one in single):
+        lead = compose(
+            "Single columns are right ({n} of 100).", n=f"{max(one.value for one in single):.0f}"
+        )
+    return paragraph(lead, _survival(deciding, bool(lead)), _most_lost(loss) if is_relation else ())
+
+
+def _survival(kept: Kept, is_second: bool) -> Text:
+    numbers = {"a": f"{kept.value:.0f}", "b": f"{kept.unseen or 0.0:.0f}"}
+    if kept.scale in (Scale.PAIRS, Scale.ASSOCIATIONS, Scale.ALL_COLUMNS):
+        lead = "Relations are not" if is_second else "Relations between columns are lost"
+        return compose(lead + ": **{a} of 100** survive, {b} in unseen real rows.", **numbers)
+    what = "Numbers" if kept.scale is Scale.NUMBERS else "Categories"
+    return compose(
+        what + " agree with the training data at **{a} of 100**, unseen real rows at {b}.",
+        **numbers,
+    )
+
+
+def _most_lost(loss: PairLoss | None) -> Text:
+    if loss is None or not loss.real_association > loss.synthetic_association:
+        return ()
+    first, second = loss.names
+    return compose(
+        "Most is lost between {first} and {second}.", first=name(first), second=name(second)
+    )
+
+
+def loss_title(loss: PairLoss, is_loss: bool) -> Text:
+    """Return the heading of the two tables of a pair."""
+    lead = "The biggest loss: " if is_loss else "The least similar pair: "
+    first, second = loss.names
+    return compose(lead + "{first} and {second}", first=name(first), second=name(second))
+
+
+def loss_note(loss: PairLoss) -> Text:
+    """Return what the cells of the two tables contain."""
+    template = "Rows with each {row} by {column}, in %."
+    if not loss.is_of_row:
+        template = "All rows by {column} and {row}, in %."
+    what = compose(template, row=name(loss.rows.column), column=name(loss.columns.column))
+    return paragraph(what, invention_sentence(loss) or _empty_cells(loss))
+
+
+def _empty_cells(loss: PairLoss) -> Text:
+    has_empty = any(share is None for row in (*loss.real, *loss.synthetic) for share in row)
+    return compose("Cells with fewer than 10 rows are empty.") if has_empty else ()
+
+
+def invention_sentence(loss: PairLoss) -> Text:
+    """Return the largest combination that synthetic rows have and no real row has."""
+    largest = loss.largest_invention
+    if largest is None:
+        return ()
+    row, column, share = largest
+    if not loss.is_of_row:
+        return compose(
+            "Framed: {share} of synthetic rows have combinations that no real row has.",
+            share=whole_percent(loss.invented_share),
+        )
+    return compose(
+        "Framed: {share} of synthetic rows with {rows} {row} have {columns} {column}. No real row "
+        "does.",
+        share=whole_percent(share),
+        rows=name(loss.rows.column),
+        row=name(row),
+        columns=name(loss.columns.column),
+        column=name(column),
+    )

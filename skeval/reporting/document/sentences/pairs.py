@@ -1,0 +1,84 @@
+"""The sentences of the page on pairs of columns."""
+
+from __future__ import annotations
+
+import math
+
+from skeval.reporting.document.fidelity import FidelityFindings, Scale
+from skeval.reporting.document.numbers import score
+from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.pairs import Associations, PairMap
+from skeval.reporting.document.spans import Text, compose, name, paragraph
+
+
+def pairs_title(fidelity: FidelityFindings) -> Text:
+    """Return how many of 100 the pairs reach, next to unseen rows."""
+    pairs = fidelity.get(Scale.PAIRS)
+    if not pairs.result:
+        return compose("Pairs of columns")
+    value = f"Pairs of columns agree at {pairs.value:.0f} of 100"
+    if pairs.unseen is None:
+        return compose(value)
+    return compose(f"{value}, unseen rows at {pairs.unseen:.0f}")
+
+
+def pairs_deck(fidelity: FidelityFindings) -> Text:
+    """Return what the comparison with unseen rows shows."""
+    outcome = fidelity.get(Scale.PAIRS).outcome
+    if outcome is Outcome.BELOW:
+        return compose("The difference is significant. Relations between columns are lost.")
+    if outcome is Outcome.CLOSER:
+        return compose(
+            "Pairs are closer to the training data than unseen rows are, which indicates "
+            "memorizing."
+        )
+    return compose("The difference is within chance.") if outcome is Outcome.AS_GOOD else ()
+
+
+def pair_title(pair: PairMap) -> Text:
+    """Return the names of a pair."""
+    first, second = pair.columns
+    return compose("{first} and {second}", first=name(first), second=name(second))
+
+
+def pair_sentence(pair: PairMap) -> Text:
+    """Return how similar a pair is, and what is left of its association."""
+    similar = compose(
+        f"Similarity {100 * pair.similarity:.0f} of 100; two samples of one population reach "
+        f"{100 * pair.ceiling:.0f}."
+    )
+    if math.isnan(pair.real_association + pair.synthetic_association):
+        return similar
+    real, left = score(pair.real_association), score(pair.synthetic_association)
+    lost = compose(f"Association {real} in real rows, {left} in synthetic rows.")
+    return paragraph(similar, lost)
+
+
+def pairs_note() -> Text:
+    """Return how to read the maps."""
+    return compose(
+        "The first column runs across, the second up. Darker cells have more rows. In the third "
+        "map, orange cells have more synthetic rows and purple cells fewer. Cells with fewer than "
+        "10 rows are empty."
+    )
+
+
+def associations_note(associations: Associations) -> Text:
+    """Return how to read the matrices, and which association changes most."""
+    how = compose(
+        "Darker cells are stronger associations, from 0 to 1. In the third matrix, orange cells "
+        "are stronger in synthetic rows and purple cells weaker."
+    )
+    change = associations.largest_change
+    if change is None:
+        return how
+    first, second, real, synthetic = change
+    most = compose(
+        "The largest change is between {first} and {second}: {real} in real rows, {synthetic} in "
+        "synthetic rows.",
+        first=name(first),
+        second=name(second),
+        real=score(real),
+        synthetic=score(synthetic),
+    )
+    return paragraph(most, how)

@@ -1,0 +1,102 @@
+"""The words for the eight rows of privacy."""
+
+from __future__ import annotations
+
+from skeval.reporting.document.numbers import count, points
+from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.privacy import Answer, NotRun
+from skeval.reporting.document.questions import Question
+from skeval.reporting.document.sentences.nouns import Noun
+from skeval.reporting.document.spans import Span, Text, compose, name, names
+from skeval.reporting.document.trials import Trial
+from skeval.utils.formatting import title_of
+
+_LABELS = {
+    Question.PICK_OUT: "Pick out one {one}",
+    Question.MEMBERSHIP: "Tell who was in the training data",
+    Question.GUESS: "Guess a hidden value",
+    Question.LINK: "Link two halves of a {one}",
+    Question.COMPLETE: "Complete a whole {one}",
+    Question.REFUTE: "Refute differential privacy",
+    Question.COPIES: "Copies of training rows or values",
+    Question.CLOSER: "Rows closer to training than unseen",
+}
+_NOT_RUN = {
+    NotRun.NO_HOLDOUT: "not run: no holdout",
+    NotRun.FAILED: "not run: the metric failed",
+    NotRun.NOT_IN_SUITE: "not run: not in this suite",
+}
+
+
+def question_label(question: Question, noun: Noun) -> Text:
+    """Return what an attacker tries to do."""
+    return compose(_LABELS[question], one=noun.one)
+
+
+def answer_words(answer: Answer) -> str:
+    """Return the outcome of a row, with the excess in points if there is a leak."""
+    trial = answer.trial
+    if answer.outcome is Outcome.LEAK and trial and trial.is_rate_of_records:
+        return f"leak: {points(trial.excess)} points"
+    return answer.outcome.word
+
+
+def answer_note(answer: Answer, noun: Noun) -> Text:
+    """Return the small print of a row: which attack, and how many of how many."""
+    if answer.trial is None:
+        return compose(_NOT_RUN[answer.not_run]) if answer.not_run else ()
+    trial = answer.trial
+    if not (trial.has_tested_numbers or trial.column):
+        return compose(title_of(trial.metric) if trial.metric else trial.result)
+    counted = _counts(trial)
+    if answer.question is Question.COPIES:
+        return _copies_note(answer, trial)
+    lead = _lead(answer, trial, noun)
+    if not counted:
+        return lead
+    return (*lead, Span(": " if lead else ""), *counted)
+
+
+def _lead(answer: Answer, trial: Trial, noun: Noun) -> Text:
+    if trial.is_of_most_confident and trial.column:
+        return compose("{column}, the most confident guesses", column=name(trial.column))
+    if answer.question is Question.PICK_OUT:
+        modes = {"univariate": "by one value", "multivariate": "by several values"}
+        return compose(modes.get(trial.mode, ""))
+    if answer.question is Question.MEMBERSHIP:
+        return compose("names the right one of two {many}", many=noun.many)
+    if answer.question is Question.GUESS and trial.column:
+        if answer.n_trials > 1:
+            return compose("{column}, worst of {n}", column=name(trial.column), n=answer.n_trials)
+        return (name(trial.column),)
+    if answer.question is Question.CLOSER:
+        return compose("of all synthetic rows; chance: half") if trial.expected == 0.5 else ()
+    return ()
+
+
+def _counts(trial: Trial) -> Text:
+    own, other = trial.counts, trial.expected_counts
+    if own is None:
+        return ()
+    if trial.question is Question.REFUTE:
+        return compose(f"{count(own.n_success)} of {count(own.n)} pairs; chance: half")
+    text = f"{_n(own.n_success)} of {count(own.n)}"
+    if other is not None:
+        same = own.n == other.n
+        text += f"; unseen {_n(other.n_success)}" + ("" if same else f" of {count(other.n)}")
+    return compose(text)
+
+
+def _n(n: float) -> str:
+    return "fewer than 1" if 0.0 < n < 0.5 else count(n)
+
+
+def _copies_note(answer: Answer, trial: Trial) -> Text:
+    if trial.is_weighted and answer.outcome is Outcome.LEAK:
+        columns = names(trial.columns, 1)
+        return compose("values of {columns}, weighted by rarity", columns=columns)
+    if answer.copies is not None and answer.outcome is Outcome.COPIES:
+        most = count(answer.copies.train.most)
+        return compose(f"{count(answer.copies.train.n)} of unique rows; by chance at most {most}")
+    kind = "near copies" if trial.metric.startswith("Near") else "exact copies"
+    return compose(f"{kind}, of all synthetic rows")

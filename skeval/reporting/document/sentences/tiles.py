@@ -1,0 +1,130 @@
+"""The answers and the evidence of the four tiles."""
+
+from __future__ import annotations
+
+import math
+
+from skeval.reporting.document.checks import Shortfall, UtilityFindings, ValidityFindings
+from skeval.reporting.document.fidelity import FidelityFindings, Scale
+from skeval.reporting.document.numbers import count, points, score, whole_percent
+from skeval.reporting.document.outcomes import Outcome, Strength
+from skeval.reporting.document.privacy import PrivacyFindings
+from skeval.reporting.document.spans import Text, compose, name, names
+from skeval.utils.formatting import scoring_in_words
+
+
+def privacy_tile(privacy: PrivacyFindings) -> tuple[Outcome, str, Text]:
+    """Return the outcome, the answer and the evidence of the tile on privacy."""
+    if privacy.is_alarm:
+        answer = "Severe leak" if privacy.strength is Strength.SEVERE else "Leak found"
+        if privacy.strength is Strength.SMALL:
+            answer = "Small leak"
+        gap = _largest_gap(privacy)
+        copied = f"{count(privacy.copies[0].train.n)} copies" if privacy.copies else ""
+        if not copied and privacy.is_counted:
+            copied = _few_copies(privacy)
+        return Outcome.LEAK, answer, compose("; ".join(filter(None, (gap, copied))))
+    if privacy.has_copies:
+        n = privacy.copies[0].train.n
+        rest = "no test could run" if not privacy.n_tests else "no other leak found"
+        return Outcome.COPIES, f"{count(n)} copies found", compose(rest)
+    if privacy.obstacle:
+        ran = "no test could run" if not privacy.n_tests else "tests allow no conclusion"
+        return Outcome.INCONCLUSIVE, "Inconclusive", compose(ran)
+    tests = "1 test" if privacy.n_tests == 1 else f"{privacy.n_tests} tests"
+    few = f"; {_few_copies(privacy)}" if privacy.is_counted else ""
+    return Outcome.NONE_FOUND, "No leak found", compose(f"by {tests}{few}")
+
+
+def _few_copies(privacy: PrivacyFindings) -> str:
+    n = privacy.n_copies
+    return "no copies" if not n else f"{count(n)} {'copy' if n == 1 else 'copies'}, as by chance"
+
+
+def _largest_gap(privacy: PrivacyFindings) -> str:
+    clearest = privacy.clearest
+    if clearest is None or not clearest.is_rate_of_records:
+        return f"{privacy.n_significant} of {privacy.n_tests} tests"
+    return f"{points(clearest.excess)} points at most"
+
+
+_ANSWERS = {
+    Outcome.BELOW: "Below baseline",
+    Outcome.CLOSER: "Closer than real",
+    Outcome.AS_GOOD: "As good as real",
+    Outcome.NO_TEST: "No test",
+    Outcome.NOT_EVALUATED: "Not evaluated",
+}
+_SCALE_NAMES = {
+    Scale.NUMBERS: "numbers",
+    Scale.CATEGORIES: "categories",
+    Scale.PAIRS: "pairs",
+    Scale.ASSOCIATIONS: "associations",
+    Scale.ALL_COLUMNS: "relations",
+}
+
+
+def fidelity_tile(fidelity: FidelityFindings) -> tuple[Outcome, str, Text]:
+    """Return the outcome, the answer and the evidence of the tile on fidelity."""
+    deciding, outcome = fidelity.deciding, fidelity.outcome
+    if deciding is None:
+        return outcome, _ANSWERS[outcome], compose("no metric of fidelity was run")
+    what = _SCALE_NAMES[deciding.scale]
+    if deciding.unseen is None:
+        return (
+            outcome,
+            _ANSWERS[outcome],
+            compose(f"{what} {deciding.value:.1f} of 100; unseen rows needed"),
+        )
+    return (
+        outcome,
+        _ANSWERS[outcome],
+        compose(f"{what} {deciding.value:.1f} of 100, unseen rows {deciding.unseen:.1f}"),
+    )
+
+
+def validity_tile(validity: ValidityFindings) -> tuple[Outcome, str, Text]:
+    """Return the outcome, the answer and the evidence of the tile on validity."""
+    outcome = validity.outcome
+    if not validity.n_checks:
+        return outcome, _ANSWERS[outcome], compose("no check was run")
+    if not validity.shortfalls:
+        answer = f"All {validity.n_checks} checks hold"
+        return outcome, answer, compose("columns, ranges, categories")
+    return outcome, _ANSWERS[outcome], shortfall_sentence(validity.shortfalls[0])
+
+
+_SHORTFALLS = {
+    "RangeCoverage": "{column} spans {value} of its range",
+    "CategoryCoverage": "{column} has {value} of its categories",
+    "BoundaryAdherence": "{column}: {value} within its range",
+    "CategoryAdherence": "{column}: {value} in known categories",
+    "MissingValueSimilarity": "{column}: missing cells {value} alike",
+    "KeyUniqueness": "{column}: {value} of keys unique",
+}
+
+
+def shortfall_sentence(short: Shortfall) -> Text:
+    """Return what a check found in its worst column, without a period."""
+    if short.metric == "TableStructure" and short.columns:
+        return compose("{columns} missing", columns=names(short.columns, 1))
+    template = _SHORTFALLS.get(short.metric)
+    if template is None or not short.column:
+        return compose(f"{score(short.value)}, expected {score(short.expected)}")
+    return compose(template, column=name(short.column), value=whole_percent(short.column_value))
+
+
+def utility_tile(utility: UtilityFindings) -> tuple[Outcome, str, Text]:
+    """Return the outcome, the answer and the evidence of the tile on utility."""
+    outcome = utility.outcome
+    if outcome is Outcome.NOT_EVALUATED:
+        return outcome, _ANSWERS[outcome], compose("no target column was named")
+    scoring = scoring_in_words(utility.scoring)
+    value, real = _score(utility.value), _score(utility.trained_on_real)
+    if math.isnan(utility.trained_on_real):
+        return outcome, _ANSWERS[outcome], compose(f"{scoring} {value}")
+    return outcome, _ANSWERS[outcome], compose(f"{scoring} {value}, trained on real {real}")
+
+
+def _score(value: float) -> str:
+    return f"{value:.3f}"

@@ -1,0 +1,57 @@
+"""The sentences of the page on utility."""
+
+from __future__ import annotations
+
+import math
+
+from skeval.reporting.document.checks import UtilityFindings
+from skeval.reporting.document.numbers import score
+from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.spans import Text, compose, name, paragraph
+from skeval.utils.formatting import scoring_in_words
+
+_MAX_LEFT = 0.1  # of what a model of real rows gains over a guess, for "nearly nothing"
+
+
+def utility_title(utility: UtilityFindings) -> Text:
+    """Return whether models learn as much from the synthetic table."""
+    if utility.outcome is Outcome.BELOW:
+        return compose("Models learn less from the synthetic table")
+    if utility.outcome is Outcome.AS_GOOD:
+        return compose("Models learn as much from the synthetic table as from real rows")
+    return compose("What models learn from the synthetic table")
+
+
+def utility_sentence(utility: UtilityFindings) -> Text:
+    """Return the scores of two models, and what their difference shows."""
+    if math.isnan(utility.value):
+        return ()
+    scoring = scoring_in_words(utility.scoring)
+    lead = compose(
+        f"A model trained on the synthetic table predicts {{target}} on unseen real rows with "
+        f"{scoring} {utility.value:.3f}",
+        target=name(utility.target),
+    )
+    if math.isnan(utility.trained_on_real):
+        return (*lead, *compose("."))
+    compared = compose(f", compared with {utility.trained_on_real:.3f} if trained on real rows.")
+    return paragraph((*lead, *compared), _meaning(utility))
+
+
+def _meaning(utility: UtilityFindings) -> Text:
+    if utility.outcome is Outcome.AS_GOOD:
+        return compose("The difference is not significant.")
+    if utility.outcome is not Outcome.BELOW:
+        return ()
+    is_area = utility.scoring == "roc_auc"
+    if is_area and utility.value - 0.5 < _MAX_LEFT * (utility.trained_on_real - 0.5):
+        target = name(utility.target)
+        return compose("Nearly nothing that predicts {target} is left.", target=target)
+    return compose("The difference is significant.")
+
+
+def value_sentence(value: float, baseline: float | None) -> Text:
+    """Return a value next to that of real rows."""
+    if baseline is None or math.isnan(baseline):
+        return compose(f"{score(value)}; there is no value of real rows.")
+    return compose(f"{score(value)}, real rows {score(baseline)}.")

@@ -1,0 +1,70 @@
+"""The font files of a PDF, which are always the same, and the letters that they have."""
+
+from __future__ import annotations
+
+import shutil
+from functools import cache
+from importlib import import_module, util
+from pathlib import Path
+from typing import NamedTuple
+
+from skeval.exceptions import MissingDependencyError
+
+_FALLBACK = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf")
+_OPTIONAL = ("noto_cjk_sans_otc",)  # packages with letters of Chinese, Japanese and Korean
+
+
+class Family(NamedTuple):
+    """A font family, and the code points that all its files have."""
+
+    name: str
+    letters: frozenset[int]
+
+
+# Never matplotlib's whole folder of fonts: one of them has a box for every letter, and a box
+# satisfies both standards. Each family has one file per style, because which of two files of one
+# style Typst uses depends on the order of the folder.
+@cache
+def font_files() -> tuple[Path, ...]:
+    """Return the paths of all font files that a PDF may embed."""
+    files = sorted(_files_of_package("fontpkg_source_sans_3"))
+    import matplotlib
+
+    folder = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+    files += [folder / name for name in _FALLBACK]
+    for package in _OPTIONAL:
+        if util.find_spec(package):
+            files += sorted(_files_of_package(package))
+    return tuple(files)
+
+
+def _files_of_package(package: str) -> list[Path]:
+    try:
+        folder = Path(str(import_module(package).__file__)).parent
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError(
+            f"A PDF needs the package {package.replace('_', '-')}, which contains its font. Run: "
+            f"pip install {package.replace('_', '-')}. Or write the report to a file that ends in "
+            ".html."
+        ) from error
+    return [path for path in folder.rglob("*") if path.suffix.lower() in (".ttf", ".otf", ".ttc")]
+
+
+def copy_fonts(folder: Path) -> None:
+    """Copy the font files into a folder of their own, because Typst takes folders only."""
+    for path in font_files():
+        shutil.copyfile(path, folder / path.name)
+
+
+@cache
+def font_families() -> tuple[Family, ...]:
+    """Return the families in the order in which a letter is looked up."""
+    from fontTools.ttLib import TTFont
+
+    letters: dict[str, list[set[int]]] = {}
+    for path in font_files():
+        with TTFont(path, lazy=True, fontNumber=0) as font:
+            letters.setdefault(font["name"].getBestFamilyName(), []).append(set(font.getBestCmap()))
+    return tuple(
+        Family(name, frozenset(set.intersection(*every))) for name, every in letters.items()
+    )

@@ -1,0 +1,50 @@
+"""A document as PDF or as pictures of its pages, by the templates of this package."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from importlib.resources import files
+from typing import Any
+
+from skeval.reporting.document.blocks import Document
+from skeval.reporting.typesetting.compiler import compile_pdf, compile_png
+from skeval.reporting.typesetting.fonts import font_families
+from skeval.reporting.typesetting.letters import has_code_points, make_printable, map_texts
+from skeval.results.suite_result import SuiteResult
+
+MAIN = "report.typ"
+ATTACHMENT = "results.json"
+HASH_PREFIX = "results sha256:"
+_NO_LETTERS = (
+    "Letters without a font are printed as code points. Chinese, Japanese and Korean letters need "
+    "pip install 'skeval[cjk]'."
+)
+_TEMPLATES = ("look.typ", "rows.typ", "blocks.typ")
+
+
+def render_pdf(document: Document, results: SuiteResult) -> bytes:
+    """Return the PDF of a document; the results are attached to it."""
+    return compile_pdf(_job(document, results.to_json()), document.timestamp)
+
+
+def render_png(document: Document, ppi: float = 144.0) -> list[bytes]:
+    """Return a picture of each page."""
+    return compile_png(_job(document, "{}"), document.timestamp, ppi)
+
+
+def _job(document: Document, results: str) -> dict[str, str]:
+    """Return all files that the compiler reads: templates, the document, the results."""
+    folder = files(__package__) / "templates"
+    templates = {name: (folder / name).read_text(encoding="utf-8") for name in _TEMPLATES}
+    main = (folder / MAIN).read_text(encoding="utf-8")
+    content: dict[str, Any] = map_texts(document.to_dict(), make_printable)
+    content["letters"] = _NO_LETTERS if has_code_points(content) else ""
+    content["fonts"] = [family.name for family in font_families()]
+    content["description"] = f"{HASH_PREFIX}{hashlib.sha256(results.encode()).hexdigest()}"
+    return {
+        "main.typ": main,
+        **templates,
+        "document.json": json.dumps(content, allow_nan=False, ensure_ascii=False),
+        ATTACHMENT: results,
+    }

@@ -1,0 +1,243 @@
+"""The first page: what it says of each outcome, and that its rows are always the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import pytest
+
+from skeval import Result, SuiteResult
+from skeval.reporting.document.blocks import (
+    Cell,
+    Comparison,
+    ComparisonRow,
+    Document,
+    Headline,
+    Page,
+    Steps,
+    Tile,
+    Tiles,
+)
+from skeval.reporting.document.report import make_document
+from skeval.reporting.document.sentences.untested import check_types
+from skeval.reporting.document.spans import Span, plain
+from skeval.results.policy import Policy
+from skeval.results.release import Release
+from tests.reporting.document.releases import COLUMNS, STATES, State, of_privacy, release
+from tests.snapshots import note
+
+# legends, facts and footer add about fifty words: see the test of the PDF
+MAX_WORDS, MAX_WORDS_ON_TOP, MAX_WORDS_OF_STEP = 370, 100, 14
+LONG = tuple(f"the_quite_long_name_of_a_column_that_nobody_would_write_{i:04d}" for i in range(3))
+
+
+def first_page(results: SuiteResult) -> Page:
+    return make_document(results).pages[0]
+
+
+def block(page: Page, name: str) -> Any:
+    return next(one for one in page.blocks if one.name == name)
+
+
+def sentences(content: Any) -> Iterator[str]:
+    """Yield the texts of blocks in their order."""
+    if isinstance(content, tuple) and content and all(isinstance(one, Span) for one in content):
+        yield plain(content)
+    elif isinstance(content, tuple) and content and all(isinstance(c, Cell) for c in content):
+        yield " | ".join(plain(cell.text) for cell in content)
+    elif isinstance(content, str):
+        yield content
+    elif isinstance(content, tuple):
+        for part in content:
+            yield from sentences(part)
+    elif isinstance(content, ComparisonRow | Tile):
+        parts = [getattr(content, one.name) for one in fields(content)]
+        yield " | ".join(part for one in parts for part in sentences(one) if part)
+    elif is_dataclass(content):
+        for one in fields(content):
+            if one.name not in ("name", "legend", "ticks", "svg", "footer", "facts"):
+                yield from sentences(getattr(content, one.name))
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_sentences_of_each_outcome(state: State) -> None:
+    note([one for one in sentences(first_page(release(state)).blocks) if one])
+
+
+@pytest.mark.parametrize(
+    ("state", "headline"),
+    [
+        ("small", "A small leak was found. Judge it before release."),
+        ("leak", "A leak was found. Hold this release."),
+        ("severe", "A severe leak was found. Do not release this table."),
+        ("copies", "Copies of training records were found. Other leaks were not tested."),
+        ("none", "No leak was found by these tests. It falls short in four places."),
+        ("inconclusive", "Privacy could not be tested: no unseen rows were given."),
+    ],
+)
+def test_headline(state: State, headline: str) -> None:
+    found: Headline = block(first_page(release(state)), "headline")
+    assert plain(found.title) == headline
+
+
+def test_copies_weigh_more_than_a_leak_that_is_not_severe() -> None:
+    found: Headline = block(first_page(release("leak", n_copies=30)), "headline")
+    assert plain(found.title).startswith("Copies of training records were found. Do not release")
+    assert "30 synthetic rows copy a training row" in plain(found.deck)
+    found = block(first_page(release("severe", n_copies=30)), "headline")
+    assert plain(found.title).startswith("A severe leak was found.")
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_the_same_eight_rows_of_privacy(state: State) -> None:
+    rows: Comparison = block(first_page(release(state)), "privacy")
+    labels = [plain(row.label) for group in rows.groups for row in group.rows]
+    assert labels == [
+        "Pick out one record",
+        "Tell who was in the training data",
+        "Guess a hidden value",
+        "Link two halves of a record",
+        "Complete a whole record",
+        "Refute differential privacy",
+        "Copies of training rows or values",
+        "Rows closer to training than unseen",
+    ]
+
+
+@pytest.mark.parametrize("state", ["small", "leak", "severe"])
+def test_a_leak_has_a_row_with_its_points(state: State) -> None:
+    page = first_page(release(state))
+    rows: Comparison = block(page, "privacy")
+    tiles: Tiles = block(page, "tiles")
+    first = rows.groups[0].rows[0]
+    excess = {"small": "+3", "leak": "+12", "severe": "+40"}[state]
+    assert first.answer == f"leak: {excess} points"
+    assert plain(tiles.tiles[0].evidence).startswith(f"{excess} points at most")
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_words_on_the_page_are_few(state: State) -> None:
+    page = first_page(release(state))
+    assert n_words(page.blocks) <= MAX_WORDS
+    assert n_words((block(page, "headline"), block(page, "tiles"))) <= MAX_WORDS_ON_TOP
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_three_short_steps(state: State) -> None:
+    steps: Steps = block(first_page(release(state)), "steps")
+    assert 1 <= len(steps.items) <= 3
+    assert all(len(plain(one).split()) <= MAX_WORDS_OF_STEP for one in steps.items)
+    assert all(one[0].strong for one in steps.items)
+
+
+def n_words(content: Any) -> int:
+    return sum(
+        bool(re.search("[a-zA-Z]", word)) for one in sentences(content) for word in one.split()
+    )
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_no_page_calls_data_safe(state: State) -> None:
+    text = " ".join(sentences(first_page(release(state)).blocks)).lower()
+    assert not re.search(r"\b(safe|anonymous|private)\b", text)
+    assert "no test can show that nothing leaks" in text
+
+
+def test_tiles_in_order_with_few_words() -> None:
+    for state in STATES:
+        tiles: Tiles = block(first_page(release(state)), "tiles")
+        assert [one.label for one in tiles.tiles] == ["Privacy", "Fidelity", "Validity", "Utility"]
+        assert all(len(one.answer.split()) <= 4 for one in tiles.tiles)
+        assert all(len(plain(one.evidence)) <= 64 for one in tiles.tiles)
+
+
+def test_long_names_are_cut_by_rule() -> None:
+    page = first_page(release("leak", LONG))
+    shown = [span for span in spans(page.blocks) if span.name]
+    assert shown
+    assert max(len(span.text) for span in shown) == 24
+    assert {span.text[:7] for span in shown} == {"the_qui", "visits."}
+
+
+def spans(content: Any) -> Iterator[Span]:
+    if isinstance(content, Span):
+        yield content
+    elif isinstance(content, tuple):
+        for part in content:
+            yield from spans(part)
+    elif is_dataclass(content):
+        for one in fields(content):
+            yield from spans(getattr(content, one.name))
+
+
+def test_release_file_has_its_band() -> None:
+    rules = Policy(fail_on=(), require=("relations >= 0.95", "ks >= 0.9"))
+    stated = Release(title="Visits for the Ministry", recipient="Ministry", thresholds=rules)
+    page = first_page(release("leak", stated=stated))
+    band = block(page, "release")
+    assert [label for label, _ in band.facts] == ["Title", "Recipient"]
+    assert [(one.rule, one.answer) for one in band.thresholds] == [
+        ("relations >= 0.95", "violated"),
+        ("no metric failed", "met"),
+        ("ks >= 0.9", "met"),
+    ]
+    fidelity: Comparison = block(page, "fidelity")
+    limits = [row.limit for row in fidelity.groups[0].rows]
+    assert limits == [90.0, None, None, None, 95.0]
+
+
+def test_results_from_json_make_the_same_document() -> None:
+    results = release("leak")
+    again = SuiteResult.from_json(results.to_json())
+    assert make_document(again).to_dict() == make_document(results).to_dict()
+
+
+def test_no_results_at_all() -> None:
+    document = make_document(SuiteResult({}))
+    found: Headline = block(document.pages[0], "headline")
+    assert plain(found.title) == "Privacy was not evaluated."
+    assert isinstance(document, Document)
+
+
+def test_columns_of_a_leak_come_from_significant_attacks_only() -> None:
+    leak: Headline = block(first_page(release("leak")), "headline")
+    none: Headline = block(first_page(release("none")), "headline")
+    assert f"shows most in {COLUMNS[0]}." in plain(leak.deck)
+    assert "shows most" not in plain(none.deck)
+
+
+@pytest.mark.parametrize(
+    ("stated", "label", "plural"),
+    [
+        (Release(noun="flight"), "Pick out one flight", "flights"),
+        (Release(noun="person, people"), "Pick out one person", "people"),
+        (Release(unit="subject"), "Pick out one subject", "subjects"),
+    ],
+)
+def test_noun_of_the_release_file(stated: Release, label: str, plural: str) -> None:
+    page = first_page(release("leak", stated=stated))
+    rows: Comparison = block(page, "privacy")
+    found: Headline = block(page, "headline")
+    assert plain(rows.groups[0].rows[0].label) == label
+    assert f"about training {plural} than about unseen {plural}" in plain(found.deck)
+
+
+def test_a_test_without_two_rates_has_its_row() -> None:
+    own = Result(3.2, p_value=1e-9, metric="OwnTest", tags=of_privacy("attack"))
+    results = release("none")
+    results = SuiteResult({**results, "own": own}, sizes=results.sizes)
+    page = first_page(results)
+    rows: Comparison = block(page, "privacy")
+    tiles: Tiles = block(page, "tiles")
+    row = rows.groups[0].rows[1]
+    assert (plain(row.note), row.answer, row.value) == ("Own test", "leak", None)
+    assert plain(tiles.tiles[0].evidence).startswith("1 of 5 tests")
+
+
+def test_many_columns_to_check_are_counted() -> None:
+    assert plain(check_types(["a", "b"])) == "The type of a and b is in doubt."
+    many = plain(check_types(list("abcdef")))
+    assert many == "The type of a, b, c and 3 more is in doubt. See the last page."
