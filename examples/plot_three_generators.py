@@ -10,14 +10,12 @@ at all, and sets aside what leaks. Its first page holds the answer.
 # %%
 import warnings
 
-import matplotlib.pyplot as plt
 from sklearn.model_selection import train_test_split
 
 from skeval import MetricSuite, make_suite
 from skeval.datasets import load_flights
 from skeval.exceptions import MetricWarning
 from skeval.generators import GaussianCopula, IndependentMarginals, SequentialCART
-from skeval.reporting import draw_comparison_page
 
 COLUMNS = ["month", "sched_dep_time", "dep_delay", "arr_delay", "carrier", "origin", "distance"]
 
@@ -43,7 +41,7 @@ suite = MetricSuite([(name, metric) for name, metric in metrics if name in names
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", MetricWarning)  # flights that are in train and holdout
     comparison = suite.fit(train, holdout).compare(tables)
-_ = draw_comparison_page(comparison, "Three releases of flights", figure=plt.figure())
+comparison
 
 # %%
 # Its first sentence alone, for a log.

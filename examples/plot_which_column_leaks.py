@@ -3,21 +3,19 @@ A leak was found: which column is it?
 =====================================
 
 A generator of flights looks harmless row by row: no row is copied, and no distance screen says a
-word. But it releases tail numbers as they are in train. The decision page, the first page of a
-report, names the columns and says what to do; then it is done, and the page is read again.
+word. But it releases tail numbers as they are in train. The first page of a report names the columns
+and says what to do. Then it is done, and the page is read again.
 """
 
 # %%
 # Half of the flights are held out. The generator learns from the others, and what it releases of
 # nearly unique columns are training values.
-import matplotlib.pyplot as plt
 from sklearn.model_selection import train_test_split
 
 from skeval import MetricSuite
 from skeval.datasets import load_flights
 from skeval.generators import GaussianCopula
 from skeval.privacy import AnonymeterRisk, DCRShare, ExactMatchShare
-from skeval.reporting import DecisionPage, draw_decision_page
 
 COLUMNS = ["tailnum", "carrier", "origin", "dep_delay", "arr_delay", "air_time", "distance"]
 flights = load_flights(16_000, random_state=0)[COLUMNS]
@@ -34,13 +32,13 @@ suite = MetricSuite(
 result = suite.fit(train, holdout).evaluate(synthetic)
 
 # %%
-# The line on privacy says what was tested and what was found; "What to do next" names the columns.
-# Nothing else need be opened.
-_ = draw_decision_page(result, "Flights as released", figure=plt.figure())
+# A notebook shows results as the first page of a report does: the headline, four tiles and the
+# privacy chart. ``result.to_pdf("report.pdf")`` writes the whole report.
+result
 
 # %%
-# The same in words, for a log.
-print(DecisionPage.of(result))
+# The verdict in words, for a log.
+print(result.verdict().sentence)
 
 
 # %%
@@ -56,4 +54,4 @@ def coarsened(table):
 coarse = coarsened(train)
 mended = GaussianCopula().fit(coarse).sample(len(coarse), random_state=0)
 again = suite.fit(coarse, coarsened(holdout)).evaluate(mended)
-print(DecisionPage.of(again))
+again

@@ -48,7 +48,7 @@ def report(
     title: Annotated[str, typer.Option(help="Of the report.")] = "",
     short: Annotated[
         bool,
-        typer.Option("--short", help="Decision, scores, columns to mend, provenance, sign-off."),
+        typer.Option("--short", help="Only the first page, all numbers and the provenance."),
     ] = False,
     suite: Annotated[str | None, typer.Option(help=PRESETS)] = None,
     metrics: Annotated[

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting import exports, style
-from skeval.reporting.comparison import comparison_plan, pareto_of
+from skeval.reporting.comparison import comparison_plan
 from skeval.reporting.displays.relations import PropertyDisplay
 from skeval.reporting.displays.values import ScoresDisplay, display_of
 from skeval.reporting.exports import result_html, suite_result_html
 from skeval.reporting.exports import suite_html as suite_html
-from skeval.reporting.html import HTMLRenderer, section_html
-from skeval.reporting.pdf import PDFRenderer, draw_plan_page
+from skeval.reporting.html import section_html
+from skeval.reporting.pareto import pareto_of
+from skeval.reporting.renderers import HTMLRenderer, PDFRenderer
 from skeval.results.comparison import Comparison
 from skeval.results.rendering import Display, Form
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 
-_RENDERERS: Mapping[Form, Callable[..., Any]] = {"pdf": PDFRenderer, "html": HTMLRenderer}
+_RENDERERS = {"pdf": PDFRenderer, "html": HTMLRenderer}
 
 
 def display(results: Any, property: str | None = None) -> Display:
@@ -45,13 +45,7 @@ def html(results: Any) -> str:
 
 def write(results: Any, path: str | Path, form: Form, **settings: Any) -> Path:
     """Write a report of results, and return its path."""
-    written: Path = _RENDERERS[form](**settings).render(results, path)
-    return written
-
-
-def page(planned: Any, title: str, figure: Any = None) -> Any:
-    """Draw the first page of a plan, on a figure if one is given."""
-    return draw_plan_page(planned, title, figure)
+    return _RENDERERS[form](**settings).render(results, path)
 
 
 def finding(result: Result, alarm: bool | None = None, shifted: bool = False) -> str:

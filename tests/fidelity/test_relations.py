@@ -10,10 +10,10 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import MetricWarning
 from skeval.fidelity import RelationScore, SimilarityScore
 from skeval.generators import GaussianCopula, SequentialCART
-from skeval.reporting import DecisionPage
 from skeval.results.summary import summary
 from skeval.steps.relations import areas_of_halves
 from tests.counting import CountingContext
+from tests.report_text import report_text
 from tests.snapshots import warns
 
 N_ROWS = 400
@@ -151,9 +151,9 @@ def test_no_summary_and_no_first_page_has_similarity_alone():
     metrics = [(n, m) for n, m in report if m.tags.aspect == "fidelity" and "text" not in n]
     suite = MetricSuite(metrics, check_holdout=False).fit(train, holdout)
     result = suite.evaluate(apart(train))
-    page = DecisionPage.of(result)
-    assert {"similarity", "relations"} <= set(page.headline)
-    assert "All columns together keep" in str(page)
+    page = report_text(result, "decision")
+    assert "Pairs of columns" in page
+    assert "All columns at once" in page
     assert "relations" in result.to_dict()["results"]
     said = summary(result)
     assert "pairs agree with train at" in said

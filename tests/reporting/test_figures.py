@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skeval import SuiteResult
+from skeval import ReportColumns, SuiteResult
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting import FigureRenderer
 from tests.snapshots import raises
@@ -14,35 +14,27 @@ from tests.snapshots import raises
 
 @pytest.mark.slow
 def test_one_file_per_figure(narrow: SuiteResult, tmp_path: Path) -> None:
-    printed: list[tuple[str, int, int]] = []
-    renderer = FigureRenderer(
-        format="svg",
-        sections=["scores", "similarity", "univariate"],
-        progress=lambda *step: printed.append(step),
-    )
-    folder = renderer.render(narrow, tmp_path / "figures")
-    names = sorted(file.name for file in folder.iterdir())
-    assert names == [
-        "scores-all_scores.svg",
-        "similarity-similarity_score.svg",
-        "univariate-1-age.svg",
-        "univariate-2-city.svg",
-        "univariate-3-joined.svg",
-    ]
-    assert [step[0] for step in printed] == ["scores", "similarity", "univariate"]
-    assert "Lisbon" in (folder / "univariate-2-city.svg").read_text(encoding="utf-8")
+    chosen = ReportColumns(univ=["city"], biv=["city", "age"])
+    folder = FigureRenderer(format="svg", columns=chosen).render(narrow, tmp_path / "figures")
+    names = {file.name for file in folder.iterdir()}
+    assert {"scores.svg", "similarity.svg", "ks_complement.svg"} <= names
+    assert "similarity_city.svg" in names
+    assert "similarity_age.svg" not in names
+    assert [name for name in names if "joined" in name] == []
+    assert [name for name in names if "age" in name and "city" in name]
+    assert "Lisbon" in (folder / "similarity_city.svg").read_text(encoding="utf-8")
 
 
 def test_files_are_the_same_each_time_and_others_stay(narrow: SuiteResult, tmp_path: Path) -> None:
     folder = tmp_path / "figures"
     folder.mkdir()
     (folder / "mine.txt").write_text("mine", encoding="utf-8")
-    renderer = FigureRenderer(sections=["columns"])
-    first = {f.name: f.read_bytes() for f in renderer.render(narrow, folder).iterdir()}
-    again = {f.name: f.read_bytes() for f in renderer.render(narrow, folder).iterdir()}
+    few = SuiteResult({"ks_complement": narrow["ks_complement"]})
+    first = {f.name: f.read_bytes() for f in FigureRenderer().render(few, folder).iterdir()}
+    again = {f.name: f.read_bytes() for f in FigureRenderer().render(few, folder).iterdir()}
     assert first == again
     assert first["mine.txt"] == b"mine"
-    assert first["columns-1-kolmogorov_smirnov_complement.png"].startswith(b"\x89PNG")
+    assert first["ks_complement.png"].startswith(b"\x89PNG")
 
 
 def test_none_is_written_if_one_fails(unprintable: SuiteResult, tmp_path: Path) -> None:

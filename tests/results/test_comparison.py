@@ -9,20 +9,19 @@ import numpy as np
 import pandas as pd
 import pypdf
 import pytest
-from matplotlib.text import Text
 
 from skeval import Comparison, MetricSuite, MetricTags, Result, SuiteResult, compare, report
 from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement, SimilarityScore, TVComplement
 from skeval.privacy import ExactMatchShare
-from skeval.reporting import draw_comparison_page
 from skeval.results.provenance import Provenance
 from skeval.results.recommendation import Conclusion, Difference, leads
 from skeval.results.release import Release
 from skeval.tables.schema import TableSchema
 from skeval.utility import TSTR
 from tests.notebook import cell_of
+from tests.report_text import report_text
 from tests.snapshots import raises
 
 HIGH = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
@@ -500,14 +499,6 @@ def test_a_report_of_candidates_has_the_answer_on_its_first_page(tables, tmp_pat
     assert "&lt;b&gt;fresh&lt;/b&gt;" in page
     assert "<b>fresh" not in page
     assert cell_of(result) in page
-
-
-def test_its_first_page_can_be_drawn_alone(comparison):
-    page = draw_comparison_page(comparison, "Which")
-    texts = " ".join(text.get_text() for text in page.findobj(Text))
-    assert "Which train " in texts
-    assert comparison.sentence in texts
-    assert [*page.get_size_inches().round(1)] == [8.3, 11.7]
 
 
 def test_several_tables_are_compared_too(tmp_path):

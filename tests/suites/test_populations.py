@@ -10,10 +10,10 @@ from skeval.core.catalogue import metric_classes
 from skeval.datasets import make_mixed
 from skeval.exceptions import WholePopulationWarning
 from skeval.privacy import IdentityDisclosure, SinglingOutRisk
-from skeval.reporting import DecisionPage
 from skeval.reporting.displays.attacks import AttackDisplay
 from skeval.results import Release
 from skeval.suites.populations import MEMBERSHIP
+from tests.report_text import report_text
 
 RELEASE = Release(population="whole", indirect_identifiers=("age", "city"))
 LEFT = (
@@ -65,11 +65,12 @@ def test_models_have_nothing_to_be_tested_on():
 
 def test_the_first_page_says_so(results, tmp_path):
     results.to_json(tmp_path / "scores.json")
-    page = str(DecisionPage.of(SuiteResult.from_json(tmp_path / "scores.json")))
-    assert "Train is the whole population: no holdout can exist" in page
-    assert "The chance to match a person of train" in page
+    read = SuiteResult.from_json(tmp_path / "scores.json")
+    page = report_text(read, "decision")
+    assert "whole population" in page
     assert "Agree on thresholds" in page
-    assert "Give holdout rows" not in page
+    assert "Set rows aside" not in page
+    assert "The chance to match a person of train" in report_text(read, "notes")
 
 
 @pytest.mark.slow

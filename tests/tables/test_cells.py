@@ -11,6 +11,7 @@ from skeval.exceptions import UnreadCellsWarning
 from skeval.fidelity import CorrelationSimilarity, KSComplement, SimilarityScore
 from skeval.privacy import DCRShare
 from skeval.tables.reasons import column_reasons
+from tests.report_text import report_text
 
 N = 300
 
@@ -204,10 +205,8 @@ def test_one_placeholder_in_each_column_changes_no_score():
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.UnreadCellsWarning")
 def test_the_notice_reaches_the_result_and_the_first_page():
-    from skeval.reporting import DecisionPage
-
     train, holdout, synthetic = (numeric(seed, 120) for seed in range(3))
     train["a"] = with_cell(train["a"], "?")
     result = make_suite("screens").fit(train, holdout).evaluate(synthetic)
     assert any(isinstance(notice, UnreadCellsWarning) for notice in result.notices)
-    assert any("a (1 cell: '?')" in doubt for doubt in DecisionPage.of(result).doubts)
+    assert "a (1 cell: '?')" in report_text(result, "notes")

@@ -38,8 +38,13 @@ def interval_at(content: Any, *keys: str) -> tuple[float, float] | None:
     return (low, high) if math.isfinite(low) and math.isfinite(high) else None
 
 
+def list_at(content: Any, *keys: str) -> list[Any]:
+    """Return the list under these keys; empty if there is none."""
+    *outer, last = keys
+    found = mapping_at(content, *outer).get(last)
+    return list(found) if isinstance(found, list | tuple) else []
+
+
 def texts_at(content: Any, *keys: str) -> tuple[str, ...]:
     """Return the texts in a list under these keys; empty if there is none."""
-    *outer, last = keys
-    texts = mapping_at(content, *outer).get(last)
-    return tuple(map(str, texts)) if isinstance(texts, list | tuple) else ()
+    return tuple(map(str, list_at(content, *keys)))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skeval.reporting.document.details import interval_at, mapping_at, number_at
+from skeval.reporting.document.details import interval_at, list_at, mapping_at, number_at
 from skeval.results.suite_result import SuiteResult
 
 METRIC = "MembershipInference"
@@ -44,7 +44,7 @@ def find_membership(results: SuiteResult) -> MembershipCurve | None:
             continue
         false_alarms, found = _numbers(curve, "fpr"), _numbers(curve, "tpr")
         if false_alarms and len(false_alarms) == len(found):
-            at = tuple(_found_at(result.details.get("tpr_at_fpr")))
+            at = tuple(_found_at(list_at(result.details, "tpr_at_fpr")))
             return MembershipCurve(false_alarms, found, result.value, result.interval, at)
     return None
 
@@ -57,8 +57,8 @@ def _numbers(curve: Mapping[str, Any], key: str) -> tuple[float, ...]:
         return ()
 
 
-def _found_at(entries: Any) -> list[FoundAt]:
-    known = [entry for entry in entries if isinstance(entry, Mapping)] if entries else []
+def _found_at(entries: list[Any]) -> list[FoundAt]:
+    known = [entry for entry in entries if isinstance(entry, Mapping)]
     return [
         FoundAt(*(number_at(entry, key) for key in ("fpr", "tpr", "by_chance")))
         for entry in known

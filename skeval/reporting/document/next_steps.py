@@ -9,6 +9,7 @@ from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import Obstacle
 from skeval.reporting.document.sentences.steps import (
+    step_agree_thresholds,
     step_close_columns,
     step_decide,
     step_fix_column,
@@ -55,6 +56,8 @@ def _steps_for_tests(found: Findings) -> Iterator[Text]:
     obstacle = found.privacy.obstacle
     if obstacle is Obstacle.NO_HOLDOUT:
         yield step_give_holdout()
+    elif obstacle is Obstacle.WHOLE_POPULATION:
+        yield step_agree_thresholds()
     elif obstacle is Obstacle.SHARED_ROWS:
         yield step_share_no_rows()
     elif obstacle is Obstacle.UNTESTED_COLUMNS and found.unexamined:

@@ -45,10 +45,10 @@ def origin_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Page:
         blocks += [_inputs(provenance), Paragraphs("settings", "Settings", _settings(provenance))]
     if doubts := tuple(_doubts(found)):
         blocks.append(Paragraphs("doubts", "Please check", doubts))
+    blocks.append(SignOff("sign-off", "Sign-off", _FIELDS, footer))
     blocks.append(
         Entries("definitions", "Metrics in one line each", (), tuple(_definitions(found)))
     )
-    blocks.append(SignOff("sign-off", "Sign-off", _FIELDS, footer))
     return Page("origin", "Provenance and sign-off", tuple(blocks))
 
 

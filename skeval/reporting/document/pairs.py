@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval.reporting.document.details import mapping_at, texts_at
+from skeval.reporting.document.details import list_at, mapping_at, texts_at
 from skeval.results.suite_result import SuiteResult
 
 _N_OUTSIDE = 2  # the last two places of an axis: missing, and outside of the training data
@@ -62,7 +62,7 @@ def find_pairs(results: SuiteResult, n_pairs: int) -> tuple[PairMap, ...]:
             continue
         pairs = [
             pair
-            for one in result.details.get("pairs") or ()
+            for one in list_at(result.details, "pairs")
             if (pair := _read_pair(one, names, matrix, ceiling, associations))
         ]
         worst = sorted(pairs, key=lambda pair: pair.similarity - pair.ceiling)

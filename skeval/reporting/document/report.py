@@ -7,6 +7,7 @@ import datetime as dt
 from skeval.reporting.document.all_numbers import numbers_page
 from skeval.reporting.document.blocks import Document
 from skeval.reporting.document.findings import Findings, find_all
+from skeval.reporting.document.notes_page import notes_page
 from skeval.reporting.document.origin_page import origin_page
 from skeval.reporting.document.page1 import decision_page
 from skeval.reporting.document.page2 import attacks_page
@@ -41,6 +42,8 @@ def make_document(results: SuiteResult, *, is_short: bool = False) -> Document:
             pages.append(page)
     pages.append(numbers_page(found, (*later, compose("All numbers"))))
     pages.append(origin_page(found, (*later, compose("Provenance and sign-off")), footer))
+    if not is_short and (page := notes_page(found, (*later, compose("Notes")))):
+        pages.append(page)
     return Document(TITLE, facts, tuple(pages), footer, timestamp=_timestamp(found.provenance))
 
 

@@ -42,6 +42,11 @@ def step_new_holdout() -> Text:
     return compose("**Draw a new holdout** at random before training, then evaluate again.")
 
 
+def step_agree_thresholds() -> Text:
+    """Return what to do about a table of a whole population, for which no unseen rows exist."""
+    return compose("**Agree on thresholds** for what the table shows of people. No test can tell.")
+
+
 def step_share_no_rows() -> Text:
     """Return what to do about rows that both real tables contain."""
     return compose("**Remove the rows that training data and holdout share**, then evaluate again.")

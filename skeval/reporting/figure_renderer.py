@@ -1,0 +1,152 @@
+"""Results as loose figures: one file each, for slides and papers."""
+
+from __future__ import annotations
+
+import math
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from skeval.exceptions import InvalidParameterError
+from skeval.reporting.displays.base import Display
+from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
+from skeval.reporting.displays.values import ScoresDisplay, ValueDisplay, display_of
+from skeval.reporting.figure_files import save_figure
+from skeval.results.comparison import Comparison
+from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
+
+if TYPE_CHECKING:
+    from skeval.suites.report_columns import ReportColumns
+
+_FORMATS = ("png", "svg")
+_MAX_NAME = 60  # letters of a file's name
+
+
+class FigureRenderer:
+    """Writes each figure of a suite's results to a file of its own in a folder.
+
+    These are the figures of ``plot()``: all scores, each result that has a figure, each column and
+    each pair of columns.
+
+    Parameters
+    ----------
+    columns : ReportColumns or mapping of str to ReportColumns, optional
+        Its `univ` and `biv` choose the columns and pairs that are drawn, for several tables by
+        table; by default all that the results contain.
+    format : {"png", "svg"}, default="png"
+        The format of the files.
+
+    See Also
+    --------
+    PDFRenderer : Pages to print and to sign.
+    HTMLRenderer : One page for a browser.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from skeval import Result, SuiteResult
+    >>> from skeval.reporting import FigureRenderer
+    >>> result = SuiteResult({"a": Result(0.5)})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = FigureRenderer().render(result, pathlib.Path(folder) / "figures")
+    ...     [file.name for file in path.iterdir()]
+    ['scores.png']
+    """
+
+    def __init__(
+        self,
+        *,
+        columns: ReportColumns | Mapping[str, ReportColumns] | None = None,
+        format: Literal["png", "svg"] = "png",
+    ) -> None:
+        self.columns = columns
+        self.format = format
+
+    def render(self, results: SuiteResult | Comparison, path: str | Path) -> Path:
+        """Write the figures; none is written unless all could be drawn.
+
+        Parameters
+        ----------
+        results : SuiteResult or Comparison
+            The results of any suite, or of several synthetic tables by one; live or from JSON.
+        path : str or Path
+            The folder, which is made if it does not exist. Other files in it are left alone.
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is no such format.
+        """
+        if self.format not in _FORMATS:
+            raise InvalidParameterError(
+                f"FigureRenderer: format must be among {', '.join(_FORMATS)}, got {self.format!r}."
+            )
+        path = Path(path)
+        tables = results if isinstance(results, Comparison) else {"": results}
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as drafts:
+            names = set[str]()
+            for table, own in tables.items():
+                for name, display in self._displays(own):
+                    file = _file_name(f"{table} {name}", names)
+                    save_figure(
+                        display.plot().figure_, Path(drafts) / f"{file}.{self.format}", self.format
+                    )
+            path.mkdir(exist_ok=True)
+            for draft in sorted(Path(drafts).iterdir()):
+                draft.replace(path / draft.name)
+        return path
+
+    def _displays(self, results: SuiteResult) -> Iterator[tuple[str, Display]]:
+        """Yield each display with its name: all scores, then results, columns and pairs."""
+        yield "scores", ScoresDisplay(results)
+        for name, result in results.items():
+            if math.isnan(result.value):
+                continue
+            display = display_of(result)
+            if type(display) is not ValueDisplay:
+                yield name, display
+            for what, one in _columns_and_pairs(result, self._choice(result.table)):
+                yield f"{name} {what}", one
+
+    def _choice(self, table: str) -> ReportColumns | None:
+        chosen = self.columns
+        return chosen.get(table) if isinstance(chosen, Mapping) else chosen
+
+
+def _columns_and_pairs(
+    result: Result, chosen: ReportColumns | None
+) -> Iterator[tuple[str, Display]]:
+    """Yield the distributions that a result contains."""
+    marginals: dict[str, Any] = result.details.get("marginals") or {}
+    for column in _among(list(marginals), chosen.univ if chosen else None):
+        yield column, MarginalDisplay(column, marginals[column])
+    names = _among(list(result.details.get("names") or ()), chosen.biv if chosen else None)
+    for pair in result.details.get("pairs") or ():
+        if set(pair["columns"]) <= set(names):
+            yield " ".join(pair["columns"]), PairDisplay(pair)
+
+
+def _among(names: list[str], chosen: int | Sequence[str] | None) -> list[str]:
+    """Return the first `chosen` names, or those that are chosen, in the order of the choice."""
+    if isinstance(chosen, int) or chosen is None:
+        return names[:chosen]
+    return [name for name in chosen if name in names]
+
+
+def _file_name(text: str, taken: set[str]) -> str:
+    """Return a name that any file system takes and that no other figure has."""
+    words = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:_MAX_NAME] or "figure"
+    name, n = words, 1
+    while name in taken:
+        n += 1
+        name = f"{words}_{n}"
+    taken.add(name)
+    return name

@@ -1,0 +1,158 @@
+"""Reports as files: the document of results as a PDF, or as one HTML page."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from copy import copy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skeval.reporting.document.report import make_document
+from skeval.results.comparison import Comparison
+from skeval.results.suite_result import SuiteResult
+from skeval.utils.files import replacing
+
+if TYPE_CHECKING:
+    from skeval.reporting.document.blocks import Document
+    from skeval.suites.report_columns import ReportColumns
+
+Results = SuiteResult | Comparison
+
+
+class Renderer(ABC):
+    """Base of renderers: their settings, so that one can replace the other."""
+
+    def __init__(
+        self,
+        *,
+        title: str = "",
+        columns: ReportColumns | Mapping[str, ReportColumns] | None = None,
+        short: bool = False,
+        hashes: bool = True,
+    ) -> None:
+        self.title = title
+        self.columns = columns
+        self.short = short
+        self.hashes = hashes
+
+    def render(self, results: Results, path: str | Path) -> Path:
+        """Write the report; an existing file is replaced only when the new one is complete.
+
+        Parameters
+        ----------
+        results : SuiteResult or Comparison
+            The results of any suite, or of several synthetic tables by one; live or from JSON.
+        path : str or Path
+            The file to write.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        path = Path(path)
+        results = results if self.hashes else _without_hashes(results)
+        document = make_document(
+            results, title=self.title, columns=self.columns, is_short=self.short
+        )
+        content = self._set(document, results)
+        with replacing(path) as temporary:
+            temporary.write_bytes(content)
+        return path
+
+    @abstractmethod
+    def _set(self, document: Document, results: Results) -> bytes:
+        """Return the content of the file."""
+
+
+def _without_hashes(results: Results) -> Results:
+    """Return results whose provenance does not state the hashes of the real tables."""
+    if isinstance(results, Comparison):
+        own = {name: _without_hashes(one) for name, one in results.items()}
+        return Comparison(own, results.differences)
+    shown = copy(results)
+    if results.provenance is not None:
+        shown.provenance = results.provenance.without_hashes()
+    return shown
+
+
+class PDFRenderer(Renderer):
+    """Writes results as an accessible, archival PDF (PDF/UA-1, PDF/A-3a) with the results attached.
+
+    Two runs on the same results give the same bytes, and so does a report of results that were read
+    back from JSON or from a report.
+
+    Parameters
+    ----------
+    title : str, optional
+        The title of the report; by default that of the release file, or "Synthetic data report".
+    columns : ReportColumns or mapping of str to ReportColumns, optional
+        Its `univ`, `biv` and `pairs` choose the columns and pairs that are drawn in the appendix,
+        for several tables by table; by default all that the results contain.
+    short : bool, default=False
+        Whether the report has only the first page, all numbers and the provenance.
+    hashes : bool, default=True
+        Whether the report contains the hashes of the real tables; see
+        :class:`~skeval.results.Provenance` on what they show.
+
+    See Also
+    --------
+    HTMLRenderer : One page for a browser.
+    FigureRenderer : One file per figure.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from skeval import Result, SuiteResult
+    >>> from skeval.reporting import PDFRenderer
+    >>> result = SuiteResult({"a": Result(0.5)})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = PDFRenderer().render(result, pathlib.Path(folder) / "a.pdf")
+    ...     path.read_bytes()[:5]
+    b'%PDF-'
+    """
+
+    def _set(self, document: Document, results: Results) -> bytes:
+        from skeval.reporting.typesetting.render import render_pdf
+
+        return render_pdf(document, results)
+
+
+class HTMLRenderer(Renderer):
+    """Writes results as one HTML page that loads nothing from anywhere.
+
+    Parameters
+    ----------
+    title : str, optional
+        The title of the report; by default that of the release file, or "Synthetic data report".
+    columns : ReportColumns or mapping of str to ReportColumns, optional
+        Its `univ`, `biv` and `pairs` choose the columns and pairs that are drawn in the appendix,
+        for several tables by table; by default all that the results contain.
+    short : bool, default=False
+        Whether the report has only the first page, all numbers and the provenance.
+    hashes : bool, default=True
+        Whether the report contains the hashes of the real tables; see
+        :class:`~skeval.results.Provenance` on what they show.
+
+    See Also
+    --------
+    PDFRenderer : Pages to print and to sign.
+    FigureRenderer : One file per figure.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from skeval import Result, SuiteResult
+    >>> from skeval.reporting import HTMLRenderer
+    >>> result = SuiteResult({"a": Result(0.5)})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = HTMLRenderer().render(result, pathlib.Path(folder) / "a.html")
+    ...     "<title>Synthetic data report</title>" in path.read_text(encoding="utf-8")
+    True
+    """
+
+    def _set(self, document: Document, results: Results) -> bytes:
+        from skeval.reporting.web.render import render_html
+
+        return render_html(document).encode("utf-8")
