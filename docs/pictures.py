@@ -11,26 +11,28 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from PIL import Image
 
 from skeval import SuiteResult, make_suite
 from skeval.datasets import load_flights
 from skeval.generators import GaussianCopula
-from skeval.reporting.pdf import draw_pages, drawn_once
-from skeval.reporting.sections import plan
-from skeval.reporting.style import theme
+from skeval.reporting.document.report import make_document
+from skeval.reporting.typesetting.render import render_png
 
 STATIC = Path(__file__).parent / "_static"
 COLUMNS = ["dep_time", "dep_delay", "arr_delay", "carrier", "origin", "air_time", "distance"]
-PICTURES = {  # by the section, of the page on which it begins
+TITLE = "Synthetic flights"
+PICTURES = {  # by the name of the page
     "decision": "report_first.png",
-    "worst": "report_columns.png",
+    "columns": "report_columns.png",
     "attacks": "report_attacks.png",
-    "utility": "report_utility.png",
+    "pairs": "report_pairs.png",
 }
-LAST = {"utility"}  # of which the figures, on its last page, are shown
-DPI, FINER = 80, 4  # letters are as wide as on paper only where they are drawn finely
+PPI = 168  # a page is about 1,390 pixels wide, twice the width at which the README shows it
+MIN_BLANK = 10  # rows of pixels between two bands of a page
+MIN_SHOWN = 0.52  # share of page 1 that the headline, the tiles and the privacy chart take
 
 
 def tables(n_rows: int = 1_200) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
@@ -43,28 +45,32 @@ def tables(n_rows: int = 1_200) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFram
 
 
 def draw(result: SuiteResult) -> None:
-    """Write a page of some sections as a picture: that on which they begin, or the last."""
-    drawn_of = dict[str, io.BytesIO]()
-    with theme():
-        for sections, page in draw_pages(drawn_once(plan(result)), "Synthetic flights"):
-            shown = [n for n in sections if n in PICTURES and (n in LAST or n not in drawn_of)]
-            if shown:
-                drawn = io.BytesIO()
-                page.figure.savefig(drawn, dpi=FINER * DPI)
-                drawn_of |= dict.fromkeys(shown, drawn)
-    if missing := PICTURES.keys() - drawn_of:
-        raise SystemExit(f"no page shows {', '.join(missing)}")
-    for name, drawn in drawn_of.items():
-        picture = Image.open(drawn).convert("RGB").reduce(FINER)
-        picture.quantize(256).save(STATIC / PICTURES[name], optimize=True)
+    """Write the first page down to its privacy chart, and some further pages, as pictures."""
+    document = make_document(result, title=TITLE)
+    for page, content in zip(document.pages, render_png(document, PPI), strict=False):
+        if page.name in PICTURES:
+            picture = Image.open(io.BytesIO(content)).convert("RGB")
+            if page.name == "decision":
+                picture = picture.crop((0, 0, picture.width, end_of_band(picture)))
+            picture.quantize(256).save(STATIC / PICTURES[page.name], optimize=True)
+
+
+def end_of_band(picture: Image.Image) -> int:
+    """Return the first row of pixels below the privacy chart after which the page is blank."""
+    is_blank = (np.asarray(picture.convert("L")) > 250).all(axis=1)
+    start = int(MIN_SHOWN * picture.height)
+    for y in range(start, picture.height - MIN_BLANK):
+        if is_blank[y : y + MIN_BLANK].all():
+            return y + MIN_BLANK
+    raise SystemExit("The first page has no blank band below its privacy chart.")
 
 
 def main() -> None:
     STATIC.mkdir(exist_ok=True)
     train, holdout, synthetic = tables()
     result = make_suite("report", target="arr_delay").fit(train, holdout).evaluate(synthetic)
-    result.to_pdf(STATIC / "sample_report.pdf", title="Synthetic flights")
-    result.to_html(STATIC / "sample_report.html", title="Synthetic flights")
+    result.to_pdf(STATIC / "sample_report.pdf", title=TITLE)
+    result.to_html(STATIC / "sample_report.html", title=TITLE)
     draw(result)
 
 

@@ -14,8 +14,6 @@ import skeval
 import skeval.reporting
 from skeval import MetricTags, Result, SuiteResult, make_suite
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
-from skeval.reporting.filling import among
-from skeval.reporting.sections import plan
 from skeval.reporting.style import evidence, finding
 from tests.snapshots import warns
 
@@ -24,7 +22,7 @@ from tests.snapshots import warns
 def test_importing_is_light() -> None:
     code = (
         "import sys, skeval.reporting; "
-        "heavy = {'matplotlib', 'seaborn', 'pypdf'} & set(sys.modules); "
+        "heavy = {'matplotlib', 'seaborn', 'pypdf', 'jinja2', 'typst'} & set(sys.modules); "
         "sys.exit(f'imported: {heavy}' if heavy else 0)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -127,23 +125,6 @@ def test_copies_of_train_do_not_read_as_fresh_rows(tables: list[pd.DataFrame]) -
 def test_undefined_values_say_why() -> None:
     result = Result(float("nan"), warnings=(DegenerateInputWarning("one row only."),))
     assert finding(result) == "Not defined here: one row only."
-
-
-def test_columns_are_chosen_by_number_or_name() -> None:
-    assert among(["a", "b", "c"], 2) == ["a", "b"]
-    assert among(["a", "b", "c"], ["c", "a", "x"]) == ["c", "a"]
-    assert among(["a"], None) == ["a"]
-
-
-def test_the_plan_says_why_sections_are_not_there() -> None:
-    content = plan(SuiteResult({"a": Result(0.5)}))
-    assert [section.name for section in content.sections] == [
-        "decision",
-        "scores",
-        "risks",
-        "sign_off",
-    ]
-    assert set(content.left_out.values()) == {"not measured by this suite"}
 
 
 def test_files_of_pages_are_in_the_wheel() -> None:
