@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from skeval.reporting.letters import JOINERS, code_point, show_invisible
 from skeval.reporting.typesetting.fonts import Family, font_families
-
-_LINE_ENDS = "\t\n\r\v\f\x85\u2028\u2029"
-_JOINERS = "\u200c\u200d"  # of Persian, of Indic languages and of emoji
-_INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn")  # controls, direction marks, surrogates, private use
-_BRACKETS = "\u27e8U+{:04X}\u27e9"
 
 
 def make_printable(text: str, families: tuple[Family, ...] | None = None) -> str:
@@ -21,23 +17,19 @@ def make_printable(text: str, families: tuple[Family, ...] | None = None) -> str
     families = font_families() if families is None else families
     printed: list[str] = []
     able = families  # the families of the last letter, because a mark must be in one of them
-    for char in unicodedata.normalize("NFC", text):
-        if char in _JOINERS:
+    for char in show_invisible(unicodedata.normalize("NFC", text)):
+        if char in JOINERS:
             printed.append(char)
             continue
         kind = unicodedata.category(char)
-        if char in _LINE_ENDS or (kind == "Zs" and char != "\u00a0"):
+        if kind == "Zs" and char != "\u00a0":
             printed.append(" ")
             able = families
             continue
         candidates = able if kind[0] == "M" else families
         fitting = tuple(family for family in candidates if ord(char) in family.letters)
-        if fitting and kind not in _INVISIBLE:
-            printed.append(char)
-            able = fitting
-        else:
-            printed.append(_BRACKETS.format(ord(char)))
-            able = tuple(family for family in families if ord("\u27e9") in family.letters)
+        printed.append(char if fitting else code_point(char))
+        able = fitting or tuple(family for family in families if ord("\u27e9") in family.letters)
     return "".join(printed)
 
 
@@ -55,14 +47,3 @@ def _texts(content: Any) -> Iterable[str]:
     elif isinstance(content, list | tuple):
         for part in content:
             yield from _texts(part)
-
-
-def map_texts(content: Any, change: Callable[[str], str]) -> Any:
-    """Return plain data with each of its texts changed, but not the keys of mappings."""
-    if isinstance(content, str):
-        return change(content)
-    if isinstance(content, Mapping):
-        return {name: map_texts(part, change) for name, part in content.items()}
-    if isinstance(content, list | tuple):
-        return [map_texts(part, change) for part in content]
-    return content

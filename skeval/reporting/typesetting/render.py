@@ -8,9 +8,10 @@ from importlib.resources import files
 from typing import Any
 
 from skeval.reporting.document.blocks import Document
+from skeval.reporting.letters import map_texts
 from skeval.reporting.typesetting.compiler import compile_pdf, compile_png
 from skeval.reporting.typesetting.fonts import font_families
-from skeval.reporting.typesetting.letters import has_code_points, make_printable, map_texts
+from skeval.reporting.typesetting.letters import has_code_points, make_printable
 from skeval.results.suite_result import SuiteResult
 
 MAIN = "report.typ"
