@@ -62,16 +62,16 @@ def _row(title: str, name: str, result: Result, found: Findings) -> tuple[Cell, 
     else:
         texts = _values(result)
     outcome = outcome_of_result(name, result, found, is_test=name in tests)
-    better = _BETTER[_direction(result)]
+    better = direction_words(result)
     cells = [Cell(compose("{title}", title=title)), *(Cell(compose(text)) for text in texts)]
     return (*cells, Cell(compose(better)), Cell(compose(outcome.word), outcome))
 
 
-def _direction(result: Result) -> int:
+def direction_words(result: Result) -> str:
     """Return which way is good for the printed numbers, which are rates for a privacy test."""
     if result.contrast is not None and aspect_of(result) == "privacy":
-        return -1 if result.contrast.high_leaks else 1
-    return result.tags.sign if result.tags is not None else 0
+        return _BETTER[-1 if result.contrast.high_leaks else 1]
+    return _BETTER[result.tags.sign if result.tags is not None else 0]
 
 
 def _tested_numbers(result: Result) -> tuple[str, str, str, str]:

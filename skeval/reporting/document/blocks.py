@@ -104,6 +104,42 @@ class Comparison(Block):
 
 
 @dataclass(frozen=True)
+class Dot:
+    """The value of one table in a row; without a value there is no dot."""
+
+    outcome: Outcome
+    value: float | None = None
+    interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class DotRow:
+    """One value of several tables, next to the common value of unseen rows if there is one."""
+
+    label: Text
+    note: Text
+    outcome: Outcome
+    answer: Text
+    dots: tuple[Dot, ...]
+    reference: float | None = None
+
+
+@dataclass(frozen=True)
+class DotRows(Block):
+    """Rows of values of several tables on one axis, each with a dot per table, in their order."""
+
+    title: str
+    note: Text
+    tables: tuple[Text, ...]
+    reference: str
+    rows: tuple[DotRow, ...]
+    low: float
+    high: float
+    ticks: tuple[tuple[float, str], ...]
+    alternative: str
+
+
+@dataclass(frozen=True)
 class ColumnRow:
     """A column: its distribution as a small drawing, and its similarity."""
 

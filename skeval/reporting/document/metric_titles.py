@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 
+from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.utils.formatting import title_of
 
 
 def metric_titles(results: SuiteResult) -> dict[str, str]:
-    """Return the title of each result; if several are of one class, with its name in the suite."""
-    titles = {
-        name: title_of(result.metric) if result.metric else name for name, result in results.items()
-    }
+    """Return the title of each result, with its table; if several are of one class, its name."""
+    titles = {name: _title(name, result) for name, result in results.items()}
     n_same = Counter(titles.values())
     return {
         name: title if n_same[title] == 1 or name == title else f"{title} ({name})"
         for name, title in titles.items()
     }
+
+
+def _title(name: str, result: Result) -> str:
+    title = title_of(result.metric) if result.metric else name
+    return f"{title}, {result.table}" if result.table and result.metric else title

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from skeval.core.catalogue import metric_classes
 from skeval.reporting.document.blocks import (
@@ -23,11 +23,12 @@ from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.numbers import count
 from skeval.reporting.document.spans import Span, Text, compose, name, names
 from skeval.reporting.document.stated_release import stated_facts, stated_thresholds
-from skeval.results.provenance import Provenance
+from skeval.results.provenance import InputRecord, Provenance
+from skeval.results.result import Result
 from skeval.utils.formatting import title_of
 
 _ROLE = re.compile(r":\w+:`[~!]?(?:[\w.]*\.)?(\w+)`|``([^`]*)``|`([^`]*)`")
-_FIELDS = ("Name", "Role", "Date", "Decision", "Conditions", "Signature")
+FIELDS = ("Name", "Role", "Date", "Decision", "Conditions", "Signature")
 
 
 def origin_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Page:
@@ -41,18 +42,20 @@ def origin_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Page:
             entries = tuple(Entry(compose(label), text) for label, text in stated)
             blocks.append(Entries("stated", "What was stated about the release", (), entries))
         if thresholds := stated_thresholds(found.results):
-            blocks.append(_thresholds(thresholds))
-        blocks += [_inputs(provenance), Paragraphs("settings", "Settings", _settings(provenance))]
+            blocks.append(threshold_table(thresholds))
+        blocks.append(input_table(provenance.inputs))
+        blocks.append(Paragraphs("settings", "Settings", settings(provenance)))
     if doubts := tuple(_doubts(found)):
         blocks.append(Paragraphs("doubts", "Please check", doubts))
-    blocks.append(SignOff("sign-off", "Sign-off", _FIELDS, footer))
+    blocks.append(SignOff("sign-off", "Sign-off", FIELDS, footer))
     blocks.append(
-        Entries("definitions", "Metrics in one line each", (), tuple(_definitions(found)))
+        Entries("definitions", "Metrics in one line each", (), tuple(definitions(found.results)))
     )
     return Page("origin", "Provenance and sign-off", tuple(blocks))
 
 
-def _thresholds(thresholds: tuple[Threshold, ...]) -> Table:
+def threshold_table(thresholds: tuple[Threshold, ...]) -> Table:
+    """Return all thresholds that were agreed, with what was measured."""
     rows = tuple(
         tuple(Cell(compose("{text}", text=text)) for text in (one.rule, one.measured, one.answer))
         for one in thresholds
@@ -61,7 +64,8 @@ def _thresholds(thresholds: tuple[Threshold, ...]) -> Table:
     return Table("thresholds", "Thresholds", (), heads, ("left", "left", "left"), (("", rows),))
 
 
-def _inputs(provenance: Provenance) -> Table:
+def input_table(inputs: Sequence[InputRecord]) -> Table:
+    """Return the tables with their sizes and hashes."""
     rows = tuple(
         (
             Cell(compose("{role}", role=one.role)),
@@ -70,14 +74,15 @@ def _inputs(provenance: Provenance) -> Table:
             Cell(compose(count(one.n_measured))),
             Cell((name(one.cells),) if one.cells else compose("not stated")),
         )
-        for one in provenance.inputs
+        for one in inputs
     )
     heads = ("Table", "File", "Rows", "Evaluated", "SHA-256 of the cells")
     aligned = ("left", "left", "right", "right", "left")
     return Table("inputs", "Tables", (), heads, aligned, (("", rows),))
 
 
-def _settings(provenance: Provenance) -> tuple[Text, ...]:
+def settings(provenance: Provenance) -> tuple[Text, ...]:
+    """Return what is needed to evaluate again."""
     seeds = sorted(set(provenance.seeds.values()))
     packages = ", ".join(f"{package} {version}" for package, version in provenance.packages.items())
     lines = [f"skeval {provenance.version}, evaluated on {provenance.date}."]
@@ -99,10 +104,10 @@ def _doubts(found: Findings) -> Iterator[Text]:
             yield compose("{column}: {doubt}", column=name(column), doubt=doubt)
 
 
-def _definitions(found: Findings) -> Iterator[Entry]:
+def definitions(results: Mapping[str, Result]) -> Iterator[Entry]:
     """Yield the first line of the documentation of each metric."""
     known = metric_classes()
-    kinds = dict.fromkeys(result.metric for result in found.results.values() if result.metric)
+    kinds = dict.fromkeys(result.metric for result in results.values() if result.metric)
     for kind in kinds:
         if kind in known:
             summary = (inspect.getdoc(known[kind]) or "").partition("\n\n")[0]

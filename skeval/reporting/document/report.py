@@ -34,7 +34,7 @@ _N_HASH = 8  # digits of a hash that the footer shows
 def make_document(results: SuiteResult, *, is_short: bool = False) -> Document:
     """Return the report of one table's results as plain data."""
     found = find_all(results)
-    facts, footer = _facts(found), _footer(found.provenance)
+    facts, footer = _facts(found), footer_of(found.provenance)
     later = facts[:2]
     pages = [decision_page(found, facts, footer)]
     for title, make_page in _DETAILS if not is_short else ():
@@ -44,7 +44,7 @@ def make_document(results: SuiteResult, *, is_short: bool = False) -> Document:
     pages.append(origin_page(found, (*later, compose("Provenance and sign-off")), footer))
     if not is_short and (page := notes_page(found, (*later, compose("Notes")))):
         pages.append(page)
-    return Document(TITLE, facts, tuple(pages), footer, timestamp=_timestamp(found.provenance))
+    return Document(TITLE, facts, tuple(pages), footer, timestamp=timestamp_of(found.provenance))
 
 
 def _facts(found: Findings) -> tuple[Text, ...]:
@@ -62,7 +62,7 @@ def _facts(found: Findings) -> tuple[Text, ...]:
         listed = " and ".join(filter(None, (", ".join(counted[:-1]), counted[-1])))
         facts.append((Span(f"{listed} rows"),))
     if provenance is not None:
-        facts.append((Span(_date(provenance.date)),))
+        facts.append((Span(date_of(provenance.date)),))
     return tuple(facts)
 
 
@@ -70,7 +70,7 @@ def _file(provenance: Provenance, role: str) -> str:
     return next((one.file for one in provenance.inputs if one.role == role), "")
 
 
-def _date(text: str) -> str:
+def date_of(text: str) -> str:
     try:
         day = dt.datetime.fromisoformat(text)
     except ValueError:
@@ -78,7 +78,7 @@ def _date(text: str) -> str:
     return f"{day.day} {day:%b %Y}"
 
 
-def _footer(provenance: Provenance | None) -> Text:
+def footer_of(provenance: Provenance | None) -> Text:
     if provenance is None:
         return (Span("details from page 2"),)
     cells = next((one.cells for one in provenance.inputs if one.role == "synthetic"), "")
@@ -88,7 +88,7 @@ def _footer(provenance: Provenance | None) -> Text:
     return (Span(" \N{MIDDLE DOT} ".join([*parts, "details from page 2"])),)
 
 
-def _timestamp(provenance: Provenance | None) -> int:
+def timestamp_of(provenance: Provenance | None) -> int:
     """Return the date of the results in whole seconds, so that equal results give equal bytes."""
     try:
         day = dt.datetime.fromisoformat(provenance.date if provenance is not None else "")

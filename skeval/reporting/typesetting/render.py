@@ -21,7 +21,7 @@ _NO_LETTERS = (
     "Letters without a font are printed as code points. Chinese, Japanese and Korean letters need "
     "pip install 'skeval[cjk]'."
 )
-_TEMPLATES = ("look.typ", "rows.typ", "blocks.typ")
+_TEMPLATES = ("look.typ", "rows.typ", "blocks.typ", "dots.typ")
 
 
 def render_pdf(document: Document, results: SuiteResult) -> bytes:

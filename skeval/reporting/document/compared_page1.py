@@ -1,0 +1,226 @@
+"""The first page of a comparison: which table is ahead, and each table on common axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from skeval.reporting.document.blocks import (
+    Block,
+    Cell,
+    Dot,
+    DotRow,
+    DotRows,
+    Headline,
+    Page,
+    Paragraphs,
+    SignOff,
+    Table,
+)
+from skeval.reporting.document.compared import ComparedFindings, Place, TableFindings
+from skeval.reporting.document.fidelity import Kept, Scale
+from skeval.reporting.document.numbers import hundredths
+from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.privacy import Answer
+from skeval.reporting.document.questions import Question
+from skeval.reporting.document.sentences import compared as say
+from skeval.reporting.document.sentences.fidelity import scale_label
+from skeval.reporting.document.sentences.privacy_rows import question_label
+from skeval.reporting.document.sentences.tiles import (
+    fidelity_tile,
+    privacy_tile,
+    utility_tile,
+    validity_tile,
+)
+from skeval.reporting.document.shortening import shorten_names
+from skeval.reporting.document.spans import Span, Text, compose, name
+from skeval.results.recommendation import Conclusion
+from skeval.utils.formatting import scoring_in_words
+
+_MAX_NAME = 24
+_WORST = (
+    *(Outcome.LEAK, Outcome.COPIES, Outcome.INCONCLUSIVE, Outcome.NONE_FOUND),
+    *(Outcome.NO_TEST, Outcome.NOT_EVALUATED),
+)
+_OUTCOMES = {
+    Conclusion.TAKE: Outcome.AS_GOOD,
+    Conclusion.LEAKS: Outcome.LEAK,
+    Conclusion.VIOLATED: Outcome.BELOW,
+    Conclusion.NOT_GOOD_ENOUGH: Outcome.BELOW,
+}
+_SCALED = {Scale.PAIRS: 1.0}  # the others are fractions, shown of 100
+
+
+def choice_page(compared: ComparedFindings, facts: tuple[Text, ...], footer: Text) -> Page:
+    """Return the first page."""
+    title, deck = say.compared_title(compared), say.compared_deck(compared)
+    outcome = _OUTCOMES.get(compared.decided.outcome, Outcome.INCONCLUSIVE)
+    blocks: list[Block] = [
+        Headline("headline", outcome, title, deck, facts),
+        _tables(compared),
+        privacy_dots(compared),
+        fidelity_dots(compared),
+        Paragraphs("reasons", "What decided", tuple(filter(None, say.reasons(compared)))),
+        Paragraphs("untold", "What cannot be told", tuple(say.untold(compared))),
+        SignOff("sign-off", "Sign-off", ("Decision", "Name and role", "Date"), footer),
+    ]
+    return Page("choice", "Which table to take", shorten_names(tuple(blocks), _MAX_NAME))
+
+
+def _tables(compared: ComparedFindings) -> Table:
+    rows = tuple(map(_table_row, compared.tables))
+    heads = ("Table", "Privacy", "Fidelity", "Validity", "Utility", "By the rule")
+    return Table("tables", "", (), heads, ("left",) * len(heads), (("", rows),))
+
+
+def _table_row(table: TableFindings) -> tuple[Cell, ...]:
+    found = table.found
+    tiles = (
+        privacy_tile(found.privacy),
+        fidelity_tile(found.fidelity),
+        validity_tile(found.validity),
+        utility_tile(found.utility),
+    )
+    cells = [_tile_cell(*tile) for tile in tiles]
+    words = say.PLACE_WORDS[table.place]
+    is_kept = table.place in (Place.RECOMMENDED, Place.TIED, Place.REMAINS)
+    return (
+        Cell((Span(table.name, strong=True, name=True),)),
+        *cells,
+        Cell((Span(words, strong=is_kept),)),
+    )
+
+
+def _tile_cell(outcome: Outcome, answer: str, evidence: Text) -> Cell:
+    return Cell((Span(f"{answer}: ", strong=True), *evidence), outcome)
+
+
+# privacy -------------------------------------------------------------------------------------
+
+
+def privacy_dots(compared: ComparedFindings) -> DotRows:
+    """Return the eight rows of privacy: by how many points an attack works better, by table."""
+    rows = tuple(_privacy_row(question, compared) for question in Question)
+    ends = [dot.value for row in rows for dot in row.dots if dot.value is not None]
+    low = min(-5.0, 5.0 * math.floor(min(ends, default=0.0) / 5.0))
+    high = max(20.0, 10.0 * math.ceil(max(ends, default=0.0) / 10.0))
+    step = 10 if high <= 50.0 else 25
+    first = step * math.ceil(low / step)
+    ticks = tuple((float(x), f"{x:+d}" if x else "0") for x in range(first, int(high) + 1, step))
+    return DotRows(
+        name="privacy",
+        title="Privacy: how much better an attack works on the training data",
+        note=compose("In points above unseen rows, or above chance."),
+        tables=_names(compared),
+        reference="unseen rows or chance",
+        rows=rows,
+        low=low,
+        high=high,
+        ticks=ticks,
+        alternative="Excess of attacks on training records over unseen records, by table.",
+    )
+
+
+def _names(compared: ComparedFindings) -> tuple[Text, ...]:
+    return tuple((name(one.name),) for one in compared.tables)
+
+
+def _privacy_row(question: Question, compared: ComparedFindings) -> DotRow:
+    answers = [_answer(question, one) for one in compared.tables]
+    outcome = next(one for one in _WORST if any(a.outcome is one for a in answers))
+    tables = [one.name for one in compared.tables]
+    return DotRow(
+        question_label(question, compared.first.noun),
+        say.points_note(answers),
+        outcome,
+        say.answers_words(tables, answers, outcome),
+        tuple(map(_privacy_dot, answers)),
+        0.0,
+    )
+
+
+def _answer(question: Question, table: TableFindings) -> Answer:
+    return next(one for one in table.found.privacy.answers if one.question is question)
+
+
+def _privacy_dot(answer: Answer) -> Dot:
+    trial = answer.trial
+    if trial is None or not trial.is_rate_of_records or trial.expected is None:
+        return Dot(answer.outcome)
+    return Dot(answer.outcome, round(100.0 * trial.excess, 3))
+
+
+# fidelity and utility ------------------------------------------------------------------------
+
+
+def fidelity_dots(compared: ComparedFindings) -> DotRows:
+    """Return the five rows of fidelity and what models learn, of 100, by table."""
+    rows = [_fidelity_row(scale, compared) for scale in Scale]
+    if utility := _utility_row(compared):
+        rows.append(utility)
+    ends = [
+        end
+        for row in rows
+        for dot in row.dots
+        for end in (dot.value, row.reference, *(dot.interval or ()))
+        if end is not None
+    ]
+    low = min(50.0, 25.0 * math.floor(min(ends) / 25.0)) if ends else 50.0
+    return DotRows(
+        name="fidelity",
+        title="Fidelity and utility: what survives, of 100",
+        note=compose("A table is ahead if it is better by more than chance explains."),
+        tables=_names(compared),
+        reference="unseen rows, for utility a model of real rows",
+        rows=tuple(rows),
+        low=low,
+        high=100.0,
+        ticks=tuple((float(x), str(x)) for x in range(int(low), 101, 25)),
+        alternative="Values of fidelity and utility by table, of 100.",
+    )
+
+
+def _fidelity_row(scale: Scale, compared: ComparedFindings) -> DotRow:
+    kept = [one.found.fidelity.get(scale) for one in compared.tables]
+    dots = tuple(map(_fidelity_dot, kept))
+    unseen = next((one.unseen for one in kept if one.unseen is not None), None)
+    metrics = {one.result for one in kept if one.result}
+    answer = compose("not evaluated")
+    if metrics:
+        standing = [compared.standing_of(metric) for metric in metrics]
+        factor = _SCALED.get(scale, 100.0)
+        answer = say.standing_words(standing[0], factor, 1) if len(metrics) == 1 else ()
+    return DotRow(
+        scale_label(scale), _values_note(dots, unseen), Outcome.NO_TEST, answer, dots, unseen
+    )
+
+
+def _fidelity_dot(kept: Kept) -> Dot:
+    if not kept.result:
+        return Dot(kept.outcome)
+    ends = kept.interval
+    interval = None if ends is None else (round(ends[0], 3), round(ends[1], 3))
+    return Dot(kept.outcome, round(kept.value, 3), interval)
+
+
+def _values_note(dots: Sequence[Dot], unseen: float | None) -> Text:
+    shown = ", ".join(hundredths(dot.value) for dot in dots)
+    return compose(shown if unseen is None else f"{shown}; unseen {hundredths(unseen)}")
+
+
+def _utility_row(compared: ComparedFindings) -> DotRow | None:
+    """Return what models learn; None if no model was trained, or on another scale."""
+    found = [one.found.utility for one in compared.tables]
+    known = [one for one in found if 0.0 <= one.value <= 1.0]
+    if not known:
+        return None
+    dots = tuple(
+        Dot(one.outcome, round(100.0 * one.value, 3) if one in known else None) for one in found
+    )
+    real = next((100.0 * o.trained_on_real for o in known if 0.0 <= o.trained_on_real <= 1.0), None)
+    label = compose(
+        f"Predicts {{target}} ({scoring_in_words(known[0].scoring)})", target=name(known[0].target)
+    )
+    metric = compared.learning
+    answer = say.standing_words(compared.standing_of(metric), 100.0, 1) if metric else ()
+    return DotRow(label, _values_note(dots, real), Outcome.NO_TEST, answer, dots, real)

@@ -1,0 +1,406 @@
+"""The sentences of a report that compares several synthetic tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from skeval.reporting.document.compared import ComparedFindings, Margin, Place, Standing
+from skeval.reporting.document.numbers import capitalized, count_word, points, score
+from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.privacy import Answer, PrivacyFindings
+from skeval.reporting.document.sentences.tiles import privacy_tile
+from skeval.reporting.document.spans import Span, Text, compose, name, names, paragraph
+from skeval.results.comparison import AS_FRESH, OTHER_INPUTS, UNTOLD
+from skeval.results.recommendation import (
+    Conclusion,
+    Difference,
+    Lead,
+    Mismatch,
+    Recommendation,
+    Shortfall,
+    Violation,
+    weaknesses,
+)
+from skeval.results.verdict import ALARM_LEVEL
+
+_MAX_NAMED, _MAX_LEADS, _MAX_WEAK = 3, 2, 3
+ASPECTS = {
+    "privacy": "privacy",
+    "fidelity": "fidelity",
+    "diagnostic": "validity",
+    "utility": "utility",
+}
+
+
+# the first page ------------------------------------------------------------------------------
+
+
+def compared_title(compared: ComparedFindings) -> Text:
+    """Return which table is ahead and what to do, or that none can be recommended."""
+    decided = compared.decided
+    if decided.outcome is Conclusion.TAKE:
+        table = name(decided.tables[0])
+        lead = next((one for one in decided.leads if one.better in decided.tables), None)
+        if lead is None:
+            return compose("Only {table} is not ruled out. Take this table.", table=table)
+        aspect = ASPECTS[lead.facet]
+        return compose(f"{{table}} is ahead in {aspect}. Take this table.", table=table)
+    if decided.outcome is Conclusion.TIED:
+        tables = names(decided.tables, _MAX_NAMED)
+        return compose("{tables} cannot be told apart. Take any of them.", tables=tables)
+    if decided.outcome is Conclusion.OPEN:
+        return compose("Each table is ahead in something. Choose by the purpose.")
+    return compose(f"No table can be recommended. {_why_none(decided)}")
+
+
+def _why_none(decided: Recommendation) -> str:
+    if decided.outcome is Conclusion.INCOMPARABLE:
+        return "The real tables differ."
+    if decided.outcome is Conclusion.LEAKS:
+        return "A leak or copies were found in each."
+    n_reasons = sum(map(bool, (decided.leaking, decided.violations, decided.shortfalls)))
+    if n_reasons > 1:
+        return "Each is ruled out."
+    violated = decided.outcome is Conclusion.VIOLATED
+    return "Each violates a threshold." if violated else "None is good enough."
+
+
+def compared_deck(compared: ComparedFindings) -> Text:
+    """Return why the recommended table is ahead, and why others are out."""
+    decided = compared.decided
+    if decided.outcome is Conclusion.INCOMPARABLE:
+        return paragraph(*map(mismatch_sentence, decided.mismatches[:1]))
+    in_favor = [one for one in decided.leads if one.better in decided.tables]
+    leads = in_favor if decided.outcome is Conclusion.TAKE else decided.leads
+    return paragraph(
+        *(lead_sentence(one, compared) for one in leads[:_MAX_LEADS]),
+        _ruled_out(compared),
+        _against(compared),
+    )
+
+
+def _ruled_out(compared: ComparedFindings) -> Text:
+    reasons = {
+        Place.LEAK: "because a leak was found",
+        Place.COPIES: "because copies were found",
+        Place.VIOLATES: "because of a violated threshold",
+        Place.NOT_GOOD_ENOUGH: "because the table is not good enough",
+    }
+    sentences = []
+    for place, reason in reasons.items():
+        out = [one.name for one in compared.tables if one.place is place]
+        if out:
+            be = "is" if len(out) == 1 else "are"
+            reason = reason.replace("the table is", "the tables are") if len(out) > 1 else reason
+            sentences.append(
+                compose(f"{{tables}} {be} ruled out {reason}.", tables=names(out, _MAX_NAMED))
+            )
+    return paragraph(*sentences)
+
+
+def _against(compared: ComparedFindings) -> Text:
+    """Return in what the recommended table is behind another one that remains."""
+    decided = compared.decided
+    if decided.outcome is not Conclusion.TAKE:
+        return ()
+    behind = [one for one in decided.leads if one.worse in decided.tables]
+    if not behind:
+        return ()
+    return compose(
+        f"However, {{better}} is ahead of {{worse}} in {ASPECTS[behind[0].facet]}.",
+        better=name(behind[0].better),
+        worse=name(behind[0].worse),
+    )
+
+
+PLACE_WORDS = {
+    Place.RECOMMENDED: "recommended",
+    Place.TIED: "cannot be told apart",
+    Place.REMAINS: "remains",
+    Place.LEAK: "ruled out: leak",
+    Place.COPIES: "ruled out: copies",
+    Place.VIOLATES: "ruled out: threshold",
+    Place.NOT_GOOD_ENOUGH: "ruled out: not good enough",
+    Place.BEHIND: "behind",
+    Place.NOT_COMPARED: "not compared",
+}
+
+
+def points_note(answers: Sequence[Answer]) -> Text:
+    """Return the excess of each table in points, in the order of the tables."""
+    shown = [
+        points(one.trial.excess, 1)
+        if one.trial and one.trial.is_rate_of_records and one.trial.expected is not None
+        else "\N{EN DASH}"
+        for one in answers
+    ]
+    return compose(", ".join(shown))
+
+
+def answers_words(tables: Sequence[str], answers: Sequence[Answer], outcome: Outcome) -> Text:
+    """Return the outcome of a question over all tables, with the largest excess."""
+    own = [
+        (table, one)
+        for table, one in zip(tables, answers, strict=True)
+        if one.outcome is outcome and outcome in (Outcome.LEAK, Outcome.COPIES)
+    ]
+    if not own:
+        return compose(outcome.word)
+    table, answer = max(own, key=lambda pair: _excess(pair[1]))
+    shown = f" {points(_excess(answer))}" if _excess(answer) > 0 else ""
+    more = f", {count_word(len(own) - 1)} more" if len(own) > 1 else ""
+    return compose(f"{outcome.word}: {{table}}{shown}{more}", table=name(table))
+
+
+def _excess(answer: Answer) -> float:
+    trial = answer.trial
+    return trial.excess if trial is not None and trial.is_rate_of_records else 0.0
+
+
+_REASONS = {
+    UNTOLD: "cannot be told apart",
+    AS_FRESH: "as good as unseen rows",
+    OTHER_INPUTS: "not compared",
+    "no direction": "neither is better",
+}
+
+
+def reason(said: str) -> Text:
+    """Return why a metric puts neither of two tables ahead."""
+    return compose(_REASONS.get(said, said))
+
+
+def standing_words(standing: Standing, scale: float = 1.0, digits: int | None = None) -> Text:
+    """Return which tables are ahead and by how much of the nearest one, or why none is."""
+    if not standing.ahead:
+        reasons = [_REASONS.get(one, one) for one in standing.reasons]
+        return compose(", ".join(reasons) or "not in all tables")
+    ahead = compose("{tables}", tables=names(standing.ahead, _MAX_NAMED))
+    if standing.margin is None:
+        return ahead
+    ends = margin_words(standing.margin, scale, digits)
+    return (*ahead, *compose(f": by {ends}"))
+
+
+def margin_words(margin: Margin, scale: float = 1.0, digits: int | None = None) -> str:
+    """Return the interval of a difference."""
+    low, high = scale * margin.low, scale * margin.high
+    if digits is not None:
+        return f"{low:.{digits}f} to {high:.{digits}f}"
+    return f"{score(low, margin.ends)} to {score(high, margin.ends)}"
+
+
+# why -----------------------------------------------------------------------------------------
+
+
+def lead_sentence(lead: Lead, compared: ComparedFindings) -> Text:
+    """Return by what one table is ahead of another one, and by how much."""
+    margin = compared.margin_of(lead)
+    first = f"**{{better}}** is ahead of {{worse}} in {ASPECTS[lead.facet]}"
+    values: dict[str, Text | Span | str] = {"better": name(lead.better), "worse": name(lead.worse)}
+    if not lead.headline:
+        total = lead.wins + lead.losses + lead.untold
+        first += f" by {lead.wins} of {total} metrics"
+    if margin is None:
+        return compose(f"{first}.", **values)
+    results = compared.results_of(margin.metric)
+    numbers = [score(results[table].value) for table in (margin.better, margin.worse)]
+    values["title"] = compared.titles[margin.metric]
+    what = "{title} is" if lead.headline else "Most clearly, {title} is"
+    second = f"{what} {numbers[0]}, compared with {numbers[1]} (difference {margin_words(margin)})."
+    sentence = compose(f"{first}. {second}", **values)
+    if not lead.against:
+        return sentence
+    other = compose(
+        "By {title}, {worse} is ahead, but {better} falls less short of unseen rows there.",
+        title=compared.titles[lead.against],
+        better=name(lead.better),
+        worse=name(lead.worse),
+    )
+    return paragraph(sentence, other)
+
+
+def reasons(compared: ComparedFindings) -> Iterator[Text]:
+    """Yield everything that decided about each table."""
+    decided = compared.decided
+    yield from (lead_sentence(one, compared) for one in decided.leads)
+    yield from map(mismatch_sentence, decided.mismatches)
+    for table in compared.tables:
+        if table.place in (Place.LEAK, Place.COPIES):
+            yield _leak_sentence(table.name, table.found.privacy)
+    yield from map(_violation_sentence, decided.violations)
+    yield from (_shortfall_sentence(one, compared) for one in decided.shortfalls)
+    for kept in decided.tables if decided.outcome is Conclusion.TAKE else ():
+        yield _weaknesses(kept, compared)
+
+
+def _leak_sentence(table: str, privacy: PrivacyFindings) -> Text:
+    clearest = privacy.clearest
+    if privacy.is_alarm and clearest is not None and clearest.is_rate_of_records:
+        return compose(
+            f"In {{table}}, a leak was found: {points(clearest.excess)} points at most.",
+            table=name(table),
+        )
+    what = "a leak was found" if privacy.is_alarm else "copies of training records were found"
+    return compose(f"In {{table}}, {what}.", table=name(table))
+
+
+def _violation_sentence(one: Violation) -> Text:
+    return compose(
+        "{table} violates the agreed threshold {rule} ({reason}).",
+        table=name(one.table),
+        rule=one.rule,
+        reason=one.reason.rstrip("."),
+    )
+
+
+def _shortfall_sentence(one: Shortfall, compared: ComparedFindings) -> Text:
+    real = "a model of real rows" if one.facet == "utility" else "unseen rows"
+    return compose(
+        f"{{table}} is not good enough: {{title}} is {score(one.value)}, which is nearer to a "
+        f"useless table than to {real} ({score(one.fresh)}).",
+        table=name(one.table),
+        title=compared.titles[one.metric],
+    )
+
+
+def _weaknesses(table: str, compared: ComparedFindings) -> Text:
+    weak = weaknesses(table, compared.comparison[table])
+    if not weak:
+        return ()
+    shown = [
+        f"{compared.titles[one.metric]} ({score(one.value)}, unseen rows {score(one.fresh)})"
+        for one in weak[:_MAX_WEAK]
+    ]
+    more = [f"{len(weak) - len(shown)} more"] if len(weak) > len(shown) else []
+    listed = _list([*shown, *more])
+    return compose(
+        "However, **{table}** is nearer to a useless table than to unseen rows in {listed}.",
+        table=name(table),
+        listed=listed,
+    )
+
+
+def _list(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+
+
+def mismatch_sentence(one: Mismatch) -> Text:
+    """Return how a real table was not the same for all results."""
+    role = one.role.replace("train", "training data", 1)
+    columns = names(one.columns, _MAX_NAMED)
+    if one.difference is Difference.CONTENT:
+        return compose(f"The {role} was not the same table for all results.")
+    if one.difference is Difference.KINDS:
+        return compose(
+            f"The {role} was one file, but {{columns}} was read as another kind of column. "
+            "**Evaluate all tables with one schema.**",
+            columns=columns,
+        )
+    return compose(
+        f"The {role} was read with other kinds of columns ({{columns}}), so that its cells cannot "
+        "be compared. **Evaluate all tables with one schema.**",
+        columns=columns,
+    )
+
+
+def privacy_words(privacy: PrivacyFindings) -> str:
+    """Return the verdict on one table, with the largest excess in points."""
+    _, answer, _ = privacy_tile(privacy)
+    clearest = privacy.clearest
+    if privacy.is_alarm and clearest is not None and clearest.is_rate_of_records:
+        return f"{answer}: {points(clearest.excess)} points"
+    return answer
+
+
+STANDING_WORDS = {UNTOLD: "cannot be told apart"}
+
+
+# how it was compared -------------------------------------------------------------------------
+
+RULE = (
+    "The real tables must be the same. A table with a leak or with copies is never recommended.",
+    "A table is also ruled out if it violates an agreed threshold, or if a deciding metric is "
+    "nearer to the value of a useless table than to the value of unseen rows.",
+    "Of the tables that remain, the table that is ahead in utility is recommended, then the table "
+    "that is ahead in fidelity. TSTR decides utility. Relation score (all columns together) and "
+    "similarity score (columns and pairs) decide fidelity. If these two disagree, the metric "
+    "counts in which the table behind falls farther short of unseen rows.",
+    "If no deciding metric was evaluated, the table that is ahead by more metrics is recommended, "
+    "unless another aspect speaks against it.",
+)
+AHEAD = (
+    "A table is ahead of another table by a metric if the 95% interval of their difference does "
+    "not contain 0, and if the other table is worse than unseen rows by more than chance explains. "
+    "The interval holds for all pairs of tables and all metrics of an aspect together. Being "
+    "closer to the training data than unseen rows is no advantage.",
+    "Paired: both tables were compared with the same real rows, whose noise is counted once. "
+    "Independent: only the intervals of the two values are known, so that a difference may be "
+    "missed. None: there is no interval, and therefore no table is ahead.",
+)
+
+
+def untold(compared: ComparedFindings) -> Iterator[Text]:
+    """Yield what the comparison does not tell: ties, missing metrics, and what tests show."""
+    standings = [compared.standing_of(metric) for metric in compared.comparison.metrics]
+    n_tied = sum(UNTOLD in one.reasons for one in standings)
+    if n_tied:
+        metrics = "metric" if n_tied == 1 else "metrics"
+        yield compose(
+            f"By {n_tied} of {len(standings)} {metrics}, the tables cannot be told apart. More rows "
+            "make intervals narrower."
+        )
+    if n_lacking := len(compared.comparison.lacking()):
+        metrics = "metric was" if n_lacking == 1 else "metrics were"
+        yield compose(
+            f"{capitalized(count_word(n_lacking))} {metrics} not evaluated in all tables."
+        )
+    n_tests = max(one.found.privacy.n_tests for one in compared.tables)
+    yield _caution(len(compared.tables), n_tests)
+
+
+def _caution(n_tables: int, n_tests: int) -> Text:
+    if not n_tests:
+        return compose("No test of privacy was made, so that nothing is known of leaks.")
+    level = f"{100 * ALARM_LEVEL:.0f}%"
+    any_of = f"{100 * (1 - (1 - ALARM_LEVEL) ** n_tables):.0f}%"
+    return compose(
+        f"Each of the {count_word(n_tables)} tables is tested for leaks at a level of {level}. If "
+        f"none of them leaks, at least one is accused with a probability of up to {any_of}. "
+        "**No test can show that nothing leaks.**"
+    )
+
+
+def metrics_note() -> Text:
+    """Return how to read the table of all metrics."""
+    return compose(
+        "Privacy tests show two rates: the rate on the training data, and in brackets the rate on "
+        "unseen rows or the rate expected by chance. Unseen is the value of real rows that no "
+        "generator saw. Ahead names the tables that are better than another table and worse than "
+        "none, and by how much they are better than the nearest one."
+    )
+
+
+def differences_note() -> Text:
+    """Return what the table of differences contains."""
+    return compose("The value of the first table minus the value of the second table.")
+
+
+def caveats(compared: ComparedFindings) -> Iterator[Text]:
+    """Yield where results were not made alike."""
+    n_known = len(compared.decided.mismatches)
+    for text in compared.comparison.caveats()[n_known:]:
+        yield compose("{text}", text=text)
+
+
+def not_in_all(compared: ComparedFindings) -> Iterator[Text]:
+    """Yield the metrics that some table lacks, with the reasons."""
+    for metric, why in compared.comparison.lacking().items():
+        parts = [
+            compose("{table}: {reason}", table=name(table), reason=reason.rstrip("."))
+            for table, reason in why.items()
+        ]
+        listed: list[Span] = [Span(compared.titles[metric], strong=True), Span(". ")]
+        for i, part in enumerate(parts):
+            listed += [Span("; ")] * bool(i) + list(part)
+        yield tuple([*listed, Span(".")])
