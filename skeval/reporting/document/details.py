@@ -43,3 +43,13 @@ def texts_at(content: Any, *keys: str) -> tuple[str, ...]:
     *outer, last = keys
     texts = mapping_at(content, *outer).get(last)
     return tuple(map(str, texts)) if isinstance(texts, list | tuple) else ()
+
+
+def numbers_at(content: Any, *keys: str) -> tuple[float, ...]:
+    """Return the finite numbers in a list under these keys; empty if one is no number."""
+    *outer, last = keys
+    try:
+        values = tuple(as_float(value) for value in mapping_at(content, *outer).get(last) or ())
+    except _UNREADABLE:
+        return ()
+    return values if all(map(math.isfinite, values)) else ()
