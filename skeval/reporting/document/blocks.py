@@ -271,6 +271,7 @@ class Figure(Block):
     note: Text
     svg: str
     alternative: str
+    is_wide: bool = True  # narrow ones are placed side by side
 
 
 @dataclass(frozen=True)

@@ -48,3 +48,13 @@ def list_at(content: Any, *keys: str) -> list[Any]:
 def texts_at(content: Any, *keys: str) -> tuple[str, ...]:
     """Return the texts in a list under these keys; empty if there is none."""
     return tuple(map(str, list_at(content, *keys)))
+
+
+def numbers_at(content: Any, *keys: str) -> tuple[float, ...]:
+    """Return the finite numbers in a list under these keys; empty if one is no number."""
+    *outer, last = keys
+    try:
+        values = tuple(as_float(value) for value in mapping_at(content, *outer).get(last) or ())
+    except _UNREADABLE:
+        return ()
+    return values if all(map(math.isfinite, values)) else ()

@@ -22,6 +22,7 @@ from skeval.reporting.document.drawings.cumulative import CumulativeCurves, Curv
 from skeval.reporting.document.drawings.svg import GREY, INK, SYNTHETIC
 from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.privacy_figures import privacy_figures
 from skeval.reporting.document.questions import Question
 from skeval.reporting.document.sentences import distances as say
 from skeval.reporting.document.spans import Text, compose
@@ -37,6 +38,7 @@ def distances_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     blocks: list[Block] = [Headline("headline", None, title, deck, facts)]
     if figure := _curves(found):
         blocks.append(figure)
+    blocks += privacy_figures(found.results)
     if exposed := tuple(_exposed(found)):
         blocks.append(Paragraphs("exposed", "Who is most exposed", exposed))
     if copies := tuple(_copies(found)):

@@ -21,21 +21,22 @@ Matrix = tuple[tuple[float, ...], ...]
 
 def pairs_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     """Return the page on pairs; None if no pair was compared."""
-    pairs = find_pairs(found.results, N_PAIRS)
+    pairs = find_pairs(found.results)[:N_PAIRS]
     associations = find_associations(found.results)
     if not pairs and associations is None:
         return None
     title, deck = say.pairs_title(found.fidelity), say.pairs_deck(found.fidelity)
     blocks: list[Block] = [Headline("headline", None, title, deck, facts)]
     if pairs:
-        rows = tuple(map(_pair_row, pairs))
+        rows = tuple(map(pair_row, pairs))
         blocks.append(PictureRows("pairs", "The least similar pairs", say.pairs_note(), rows))
     if associations is not None:
         blocks.append(_matrices(associations))
     return Page("pairs", "Fidelity: pairs", tuple(blocks))
 
 
-def _pair_row(pair: PairMap) -> PictureRow:
+def pair_row(pair: PairMap) -> PictureRow:
+    """Return the three maps of a pair, and its similarity in words."""
     words = plain(say.pair_title(pair))
     real, synthetic = _turn(pair.real), _turn(pair.synthetic)
     pictures = _three(real, synthetic, AMOUNT, None, f"Joint distribution of {words}")

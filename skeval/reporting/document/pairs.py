@@ -47,8 +47,8 @@ class Associations:
         return self.names[i], self.names[j], self.real[i][j], self.synthetic[i][j]
 
 
-def find_pairs(results: SuiteResult, n_pairs: int) -> tuple[PairMap, ...]:
-    """Return the pairs whose similarity is furthest below its ceiling."""
+def find_pairs(results: SuiteResult) -> tuple[PairMap, ...]:
+    """Return the pairs that the results hold; first those furthest below their ceiling."""
     associations = _associations_by_pair(results)
     for result in results.values():
         names = texts_at(result.details, "names")
@@ -65,8 +65,15 @@ def find_pairs(results: SuiteResult, n_pairs: int) -> tuple[PairMap, ...]:
             for one in list_at(result.details, "pairs")
             if (pair := _read_pair(one, names, matrix, ceiling, associations))
         ]
-        worst = sorted(pairs, key=lambda pair: pair.similarity - pair.ceiling)
-        return tuple(worst[:n_pairs])
+        return tuple(sorted(pairs, key=lambda pair: pair.similarity - pair.ceiling))
+    return ()
+
+
+def names_of_pairs(results: SuiteResult) -> tuple[str, ...]:
+    """Return the columns of which the results compare all pairs."""
+    for result in results.values():
+        if "ceiling" in result.details and "pairs" in result.details:
+            return texts_at(result.details, "names")
     return ()
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+from copy import copy
+from typing import TYPE_CHECKING, Literal
 
 from skeval.reporting.document.all_numbers import numbers_page
+from skeval.reporting.document.appendix import appendix_pages
 from skeval.reporting.document.blocks import Document
 from skeval.reporting.document.findings import Findings, find_all
 from skeval.reporting.document.notes_page import notes_page
@@ -19,6 +22,9 @@ from skeval.reporting.document.spans import Span, Text, compose, name
 from skeval.results.provenance import Provenance
 from skeval.results.suite_result import SuiteResult
 
+if TYPE_CHECKING:
+    from skeval.suites.report_columns import ReportColumns
+
 TITLE = "Synthetic data report"
 _DETAILS = (
     ("Privacy: attacks on records", attacks_page),
@@ -31,10 +37,20 @@ _ROLES = {"train": "training", "holdout": "unseen", "synthetic": "synthetic"}
 _N_HASH = 8  # digits of a hash that the footer shows
 
 
-def make_document(results: SuiteResult, *, is_short: bool = False) -> Document:
+def make_document(
+    results: SuiteResult,
+    *,
+    is_short: bool = False,
+    columns: ReportColumns | None = None,
+    pairs: Literal["chosen", "all"] = "chosen",
+    title: str = "",
+    has_hashes: bool = True,
+) -> Document:
     """Return the report of one table's results as plain data."""
-    found = find_all(results)
-    facts, footer = _facts(found), footer_of(found.provenance)
+    found = find_all(results if has_hashes else without_hashes(results))
+    if title.strip() in ("", TITLE):
+        title = _stated_title(found.provenance) or TITLE
+    facts, footer = _facts(found, title), footer_of(found.provenance)
     later = facts[:2]
     pages = [decision_page(found, facts, footer)]
     for title, make_page in _DETAILS if not is_short else ():
@@ -42,15 +58,30 @@ def make_document(results: SuiteResult, *, is_short: bool = False) -> Document:
             pages.append(page)
     pages.append(numbers_page(found, (*later, compose("All numbers"))))
     pages.append(origin_page(found, (*later, compose("Provenance and sign-off")), footer))
-    if not is_short and (page := notes_page(found, (*later, compose("Notes")))):
-        pages.append(page)
-    return Document(TITLE, facts, tuple(pages), footer, timestamp=timestamp_of(found.provenance))
+    if not is_short:
+        if page := notes_page(found, (*later, compose("Notes"))):
+            pages.append(page)
+        pages += appendix_pages(results, later, columns, pairs)
+    return Document(title, facts, tuple(pages), footer, timestamp=timestamp_of(found.provenance))
 
 
-def _facts(found: Findings) -> tuple[Text, ...]:
+def without_hashes(results: SuiteResult) -> SuiteResult:
+    """Return the results without the hashes of the real tables."""
+    changed = copy(results)
+    if results.provenance is not None:
+        changed.provenance = results.provenance.without_hashes()
+    return changed
+
+
+def _stated_title(provenance: Provenance | None) -> str:
+    release = provenance.release if provenance is not None else None
+    return release.title if release is not None else ""
+
+
+def _facts(found: Findings, title: str) -> tuple[Text, ...]:
     """Return the title, the table, its sizes and the date."""
     provenance, sizes = found.provenance, found.results.sizes
-    facts: list[Text] = [(Span(TITLE),)]
+    facts: list[Text] = [(name(title),)]
     if provenance is not None:
         n = len(provenance.columns)
         what = compose("{n} {columns}", n=n, columns="column" if n == 1 else "columns")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from skeval.reporting.document.drawings.svg import FAINT, drawing, label, line, path
+from skeval.reporting.document.drawings.svg import FAINT, drawing, label, line, path, round_step
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 34.0, 92.0, 8.0, 32.0
 
@@ -49,7 +48,7 @@ class CumulativeCurves:
             (x1, y), (x2, _) = self._place(0.0, level), self._place(self._end, level)
             yield line(x1, y, x2, y, FAINT)
             yield label(x1 - 4, y + 2.6, f"{100 * level:g}%", anchor="end")
-        step = _round_step(self._end / 4)
+        step = round_step(self._end / 4)
         for i in range(int(self._end / step + 1e-9) + 1):
             distance = i * step
             x, y = self._place(distance, 0.0)
@@ -70,9 +69,3 @@ class CumulativeCurves:
         middle = (_LEFT + self.width - _RIGHT) / 2
         yield label(middle, self.height - 6, self.x_title)
         yield label(8.0, (_TOP + self.height - _BOTTOM) / 2, self.y_title, turned=-90.0)
-
-
-def _round_step(length: float) -> float:
-    """Return the largest of 1, 2 and 5 times a power of ten that is not longer."""
-    power = 10.0 ** math.floor(math.log10(length))
-    return max(step * power for step in (1, 2, 5) if step * power <= length * (1 + 1e-9))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
-from skeval.reporting.document.drawings.svg import drawing, ramp, rectangle
+from skeval.reporting.document.drawings.svg import drawing, ramp
 
 AMOUNT = "#0b5394"
 STRENGTH = "#1b2430"
 LESS, MORE = "#5e3c99", "#b35806"  # of differences below and above 0
 _EMPTY, _ZERO = "#f5f7f9", "#ffffff"
+_N_SHADES = 24
 
 
 @dataclass(frozen=True)
@@ -27,21 +29,30 @@ class HeatMap:
 
     def to_svg(self) -> str:
         """Return the drawing."""
-        return drawing(self.width, self.height, self._cells())
+        return drawing(self.width, self.height, self._parts())
 
-    def _cells(self) -> Iterator[str]:
+    def _parts(self) -> Iterator[str]:
+        """Yield one path per color, because a report has thousands of cells."""
+        by_color: dict[str, list[str]] = {}
         n_rows = max(1, len(self.values))
         tall = self.height / n_rows
         for i, row in enumerate(self.values):
             wide = self.width / max(1, len(row))
-            for j, value in enumerate(row):
+            start = 0
+            for color, cells in groupby(map(self._color, row)):
+                n = len(list(cells))
+                place = f"M{start * wide:.1f} {i * tall:.1f}"
                 # neighbors overlap a little, so that no seam shows
-                yield rectangle(j * wide, i * tall, wide + 0.2, tall + 0.2, self._color(value))
+                size = f"h{n * wide + 0.2:.1f}v{tall + 0.2:.1f}h-{n * wide + 0.2:.1f}z"
+                by_color.setdefault(color, []).append(place + size)
+                start += n
+        for color, cells_of_color in by_color.items():
+            yield f'<path fill="{color}" d="{"".join(cells_of_color)}"/>'
 
     def _color(self, value: float) -> str:
         if math.isnan(value):
             return _EMPTY
-        part = abs(value) / (self.top or 1.0)
+        part = round(_N_SHADES * abs(value) / (self.top or 1.0)) / _N_SHADES
         if self.is_difference:
             return ramp(part, _ZERO, LESS if value < 0 else MORE)
         return ramp(part, _ZERO, self.color)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape
 
@@ -40,6 +41,12 @@ def path(
     return f'<polyline points="{places}" {style}/>'
 
 
+def area(points: Sequence[tuple[float, float]], fill: str) -> str:
+    """Return a filled polygon."""
+    places = " ".join(f"{x:.2f},{y:.2f}" for x, y in points)
+    return f'<polygon points="{places}" fill="{fill}"/>'
+
+
 def rectangle(x: float, y: float, width: float, height: float, fill: str) -> str:
     """Return a filled rectangle."""
     size = f'width="{width:.2f}" height="{height:.2f}"'
@@ -49,6 +56,12 @@ def rectangle(x: float, y: float, width: float, height: float, fill: str) -> str
 def dot(x: float, y: float, radius: float, color: str) -> str:
     """Return a filled circle."""
     return f'<circle cx="{x:.2f}" cy="{y:.2f}" r="{radius:g}" fill="{color}"/>'
+
+
+def ring(x: float, y: float, radius: float, color: str) -> str:
+    """Return an empty circle."""
+    place = f'cx="{x:.2f}" cy="{y:.2f}" r="{radius:g}"'
+    return f'<circle {place} fill="none" stroke="{color}" stroke-width="0.9"/>'
 
 
 def label(
@@ -75,3 +88,9 @@ def ramp(part: float, low: str, high: str) -> str:
     ends = ([int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in (low, high))
     mixed = (round(a + part * (b - a)) for a, b in zip(*ends, strict=True))
     return "#" + "".join(f"{value:02x}" for value in mixed)
+
+
+def round_step(length: float) -> float:
+    """Return the largest of 1, 2 and 5 times a power of ten that is not longer."""
+    power = 10.0 ** math.floor(math.log10(length))
+    return max(step * power for step in (1, 2, 5) if step * power <= length * (1 + 1e-9))

@@ -1,0 +1,169 @@
+"""The part of the appendix with the scores of each column, and each metric in its own words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from skeval.reporting.document.blocks import (
+    Block,
+    Cell,
+    Entries,
+    Entry,
+    Headline,
+    Page,
+    Picture,
+    PictureRow,
+    PictureRows,
+    Table,
+)
+from skeval.reporting.document.chosen_columns import choice_of_table, choose_names
+from skeval.reporting.document.details import mapping_at, number_at, texts_at
+from skeval.reporting.document.drawings.heat_map import STRENGTH, HeatMap
+from skeval.reporting.document.metric_titles import metric_titles
+from skeval.reporting.document.numbers import NOTHING, rate, score
+from skeval.reporting.document.sentences import appendix as say
+from skeval.reporting.document.shortening import shorten_name
+from skeval.reporting.document.spans import Text, compose, name
+from skeval.results.suite_result import SuiteResult
+
+_MAX_LABELS, _MAX_NAME = 24, 14
+_MAX_HEADS = 6  # metrics in one table
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """The numbers of one metric by column, as printed."""
+
+    title: str
+    shown: Mapping[str, str]
+
+
+def by_column_page(
+    tables: dict[str, SuiteResult], facts: tuple[Text, ...], columns: object
+) -> Page | None:
+    """Return all scores by column and all metrics in words; None if there are none."""
+    blocks: list[Block] = []
+    for table, results in tables.items():
+        if matrix := _similarities(results, table):
+            blocks.append(matrix)
+        choice = choice_of_table(columns, table)
+        blocks += _score_tables(results, table, choice.univ if choice is not None else None)
+    for results in tables.values():
+        if entries := tuple(_words(results)):
+            blocks.append(Entries("words", "Each metric in words", say.words_note(), entries))
+    if not blocks:
+        return None
+    head = Headline("headline", None, say.further_title(), (), facts)
+    return Page("by-column", "Appendix: scores", (head, *blocks))
+
+
+def _similarities(results: SuiteResult, table: str) -> PictureRows | None:
+    """Return the matrix of the similarities of columns and pairs, and its ceiling."""
+    for result in results.values():
+        names = texts_at(result.details, "names")
+        try:
+            matrix, ceiling = (
+                np.asarray(result.details[key], dtype=float) for key in ("matrix", "ceiling")
+            )
+        except (KeyError, TypeError, ValueError):
+            continue
+        if matrix.shape != (len(names), len(names)) or ceiling.shape != matrix.shape:
+            continue
+        if not np.isfinite(matrix).any():
+            continue
+        lowest = float(np.nanmin(matrix))
+        top = 1.0 - lowest or 1.0
+        pictures = (
+            Picture(
+                "Similarity", _draw(1.0 - matrix, top), "Similarities of all columns and pairs."
+            ),
+            Picture("Ceiling", _draw(1.0 - ceiling, top), "Expected similarities of two samples."),
+            Picture(
+                "Difference",
+                _draw(matrix - ceiling, top, is_difference=True),
+                "Similarities minus expected ones.",
+            ),
+        )
+        labels = tuple(shorten_name(one, _MAX_NAME) for one in names)
+        note = say.similarity_note(_worst_pair(matrix, names), lowest)
+        title = f"{table}: similarity matrix" if table else "Similarity matrix"
+        shown = labels if len(labels) <= _MAX_LABELS else ()
+        return PictureRows("similarity", title, note, (PictureRow((), (), pictures),), shown)
+    return None
+
+
+def _worst_pair(matrix: np.ndarray, names: Sequence[str]) -> tuple[str, ...]:
+    pairs = matrix.copy()
+    np.fill_diagonal(pairs, np.nan)
+    if not np.isfinite(pairs).any():
+        return ()
+    i, j = np.unravel_index(int(np.nanargmin(pairs)), pairs.shape)
+    return names[i], names[j]
+
+
+def _draw(matrix: np.ndarray, top: float, *, is_difference: bool = False) -> str:
+    rows = tuple(tuple(row) for row in matrix.tolist())
+    return HeatMap(rows, top, STRENGTH, is_difference).to_svg()
+
+
+def _score_tables(
+    results: SuiteResult, table: str, chosen: int | Sequence[str] | None
+) -> Iterator[Table]:
+    metrics = list(_metrics(results))
+    known = dict.fromkeys(column for one in metrics for column in one.shown)
+    columns = choose_names(list(known), chosen)
+    for start in range(0, len(metrics), _MAX_HEADS):
+        part = metrics[start : start + _MAX_HEADS]
+        rows = tuple(
+            (Cell((name(column),)), *(Cell(compose(one.shown.get(column, ""))) for one in part))
+            for column in columns
+            if any(column in one.shown for one in part)
+        )
+        title = "" if start else f"{table}: scores by column" if table else "Scores by column"
+        heads = ("Column", *(one.title for one in part))
+        aligned = ("left", *["right"] * len(part))
+        note = () if start else say.scores_note()
+        yield Table("by-column", title, note, heads, aligned, (("", rows),))
+
+
+def _metrics(results: SuiteResult) -> Iterator[_Scores]:
+    """Yield the metrics that have a score for each column, and first the missing cells."""
+    titles = metric_titles(results)
+    for result in results.values():
+        shares = mapping_at(result.details, "shares")
+        missing = {
+            column: [number_at(shares, column, role) for role in ("synthetic", "train")]
+            for column in shares
+        }
+        if result.metric == "MissingValueSimilarity" and missing:
+            shown = {column: " | ".join(map(rate, both)) for column, both in missing.items()}
+            yield _Scores("Missing cells", {c: text for c, text in shown.items() if text})
+    for key, result in results.items():
+        scores = mapping_at(result.details, "columns")
+        unseen = mapping_at(result.details, "baseline_columns")
+        if result.error or "relational" in (result.tags.needs if result.tags is not None else ()):
+            continue
+        shown = {
+            column: _join(number_at(scores, column), number_at(unseen, column))
+            for column in scores
+            if isinstance(scores[column], int | float)
+        }
+        if shown:
+            yield _Scores(titles[key], shown)
+
+
+def _join(own: float, unseen: float) -> str:
+    if math.isnan(own):
+        return NOTHING
+    return score(own) if math.isnan(unseen) else f"{score(own)} | {score(unseen)}"
+
+
+def _words(results: SuiteResult) -> Iterator[Entry]:
+    titles = metric_titles(results)
+    for key, result in results.items():
+        if result.summary and not result.error:
+            yield Entry(compose("{title}", title=titles[key]), compose("{text}", text=result.summary))

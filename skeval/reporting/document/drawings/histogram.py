@@ -1,0 +1,101 @@
+"""The histogram of numbers or dates: real rows filled, synthetic rows a line, unseen rows dashed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from skeval.reporting.document.drawings.svg import (
+    FAINT,
+    INK,
+    REAL,
+    SYNTHETIC,
+    UNSEEN,
+    area,
+    dashed_line,
+    drawing,
+    label,
+    line,
+    path,
+)
+
+_BOTTOM, _GAP, _BAR = 11.0, 4.0, 8.0
+_MAX_BESIDE = 3.0  # height of a bar beside the others, in heights of the highest other bar
+
+
+@dataclass(frozen=True)
+class Bars:
+    """The shares of bins in up to three tables, and of single values that are beside them."""
+
+    real: Sequence[float]
+    synthetic: Sequence[float] = ()
+    unseen: Sequence[float] = ()
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Bins of one width on an axis from `low` to `high`; bars beside them have no place on it."""
+
+    bins: Bars
+    low: str
+    high: str
+    beside: Bars = Bars(())
+    mark: float | None = None  # place of a dashed line, from 0 to 1
+    width: float = 122.0
+    height: float = 72.0
+    color: str = REAL
+
+    def to_svg(self) -> str:
+        """Return the drawing."""
+        return drawing(self.width, self.height, self._parts())
+
+    @property
+    def _floor(self) -> float:
+        return self.height - _BOTTOM
+
+    @property
+    def _right(self) -> float:
+        n = len(self.beside.real)
+        return self.width - n * _BAR - (_GAP if n else 0.0)
+
+    def _parts(self) -> Iterator[str]:
+        top, right = self._top(), self._right
+        yield area([(0, self._floor), *self._steps(self.bins.real), (right, self._floor)], REAL)
+        for i, share in enumerate(self.beside.real):
+            ends = self._bar(i, share, top)
+            yield area([(ends[0][0], self._floor), *ends, (ends[1][0], self._floor)], REAL)
+        yield line(0, self._floor, right, self._floor, FAINT)
+        if self.bins.unseen:
+            yield path(self._steps(self.bins.unseen), UNSEEN, 0.9, is_dashed=True)
+        for i, share in enumerate(self.beside.unseen):
+            yield path(self._bar(i, share, top), UNSEEN, 0.9, is_dashed=True)
+        if self.bins.synthetic:
+            yield path(self._steps(self.bins.synthetic), SYNTHETIC, 1.4)
+        for i, share in enumerate(self.beside.synthetic):
+            yield path(self._bar(i, share, top), SYNTHETIC, 1.4)
+        if self.mark is not None:
+            yield dashed_line(self.mark * right, 0, self.mark * right, self._floor, INK)
+        yield label(0, self.height - 2, self.low, anchor="start")
+        yield label(right, self.height - 2, self.high, anchor="end")
+
+    def _top(self) -> float:
+        """Return the share at the upper edge, which bars beside the others do not flatten."""
+        own = max([0.0, *self.bins.real, *self.bins.synthetic, *self.bins.unseen])
+        beside = max([0.0, *self.beside.real, *self.beside.synthetic, *self.beside.unseen])
+        return max(own, min(beside, _MAX_BESIDE * own) if own else beside) or 1.0
+
+    def _up(self, share: float, top: float) -> float:
+        return self._floor - min(1.0, share / top) * (self._floor - 1.5)
+
+    def _steps(self, shares: Sequence[float]) -> list[tuple[float, float]]:
+        n, top, right = max(1, len(shares)), self._top(), self._right
+        places = []
+        for i, share in enumerate(shares):
+            y = self._up(share, top)
+            places += [(i * right / n, y), ((i + 1) * right / n, y)]
+        return places
+
+    def _bar(self, i: int, share: float, top: float) -> list[tuple[float, float]]:
+        left = self._right + _GAP + i * _BAR
+        y = self._up(share, top)
+        return [(left, y), (left + _BAR - 2.0, y)]

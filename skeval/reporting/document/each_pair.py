@@ -1,0 +1,39 @@
+"""The part of the appendix with the joint distributions of pairs of columns."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from skeval.reporting.document.blocks import Block, Headline, Page, PictureRows
+from skeval.reporting.document.chosen_columns import choice_of_table, choose_pairs
+from skeval.reporting.document.page5 import pair_row
+from skeval.reporting.document.pairs import find_pairs, names_of_pairs
+from skeval.reporting.document.sentences import appendix as say
+from skeval.reporting.document.sentences.pairs import pairs_note
+from skeval.reporting.document.spans import Text
+from skeval.results.suite_result import SuiteResult
+
+
+def each_pair_page(
+    tables: dict[str, SuiteResult],
+    facts: tuple[Text, ...],
+    columns: object,
+    pairs: Literal["chosen", "all"],
+) -> Page | None:
+    """Return the pairs of the chosen columns of each table; None if there are none."""
+    blocks: list[Block] = []
+    n_shown = n_kept = n = 0
+    for table, results in tables.items():
+        known, names = find_pairs(results), names_of_pairs(results)
+        choice = choice_of_table(columns, table)
+        shown = choose_pairs(known, names, choice, is_all=pairs == "all")
+        if shown:
+            note = () if blocks else pairs_note()
+            blocks.append(PictureRows("pairs", table, note, tuple(map(pair_row, shown))))
+        n_shown, n_kept = n_shown + len(shown), n_kept + len(known)
+        n += len(names) * (len(names) - 1) // 2
+    if not blocks:
+        return None
+    title, deck = say.each_pair_title(n_shown, n), say.each_pair_deck(n_kept, n_shown, n)
+    head = Headline("headline", None, title, deck, facts)
+    return Page("each-pair", "Appendix: pairs of columns", (head, *blocks))

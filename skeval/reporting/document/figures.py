@@ -1,0 +1,102 @@
+"""A metric's own figure, drawn by matplotlib, as an SVG drawing for the document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from skeval.reporting.document.blocks import Block, Figure, Paragraphs
+from skeval.reporting.document.drawings.svg import WEIGHT
+from skeval.reporting.document.metric_titles import metric_titles
+from skeval.reporting.document.sentences import appendix as say
+from skeval.reporting.document.spans import compose
+from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
+
+if TYPE_CHECKING:
+    from skeval.reporting.displays.base import Display
+
+# displays whose content has another place in a document, as a drawing that needs no matplotlib
+DRAWN_ELSEWHERE = frozenset(
+    f"{one}Display"
+    for one in (
+        *("Value", "Scores", "ColumnScores", "SimilarityMatrix", "PhikMatrices", "Proximity"),
+        *("Distances", "MDA", "ROC", "PRD", "Audit", "Attack", "Attacks", "ModelCurves"),
+        *("Calibration", "Importances", "SurvivalCurves"),
+    )
+)
+_UNNEEDED = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", re.DOTALL)
+_STYLE = re.compile(r"<style.*?</style>", re.DOTALL)  # of all elements, so of a whole web page
+_ID, _USED = re.compile(r' id="([^"]*)"'), re.compile(r'(?:url\(|href=")#([^")]+)')
+_LINK = re.compile(r' (?:xlink:)?href="(?!#|data:image/png)[^"]*"')
+_FONT = re.compile(r"font: (?:(\w+) )?([\d.]+)px ([^;\"]+)")
+_MAX_REASON = 200  # letters
+
+
+def own_figures(results: SuiteResult) -> Iterator[Block]:
+    """Yield the figures that no other part of a document has, such as those of custom metrics."""
+    titles = metric_titles(results)
+    for name, result in results.items():
+        display = result.tags.display if result.tags is not None else ""
+        if not display or display in DRAWN_ELSEWHERE or result.error:
+            continue
+        if (block := figure_of(result, titles[name])) is not None:
+            yield block
+
+
+def figure_of(result: Result, title: str) -> Figure | Paragraphs | None:
+    """Return the figure of the display that a metric names; None if the value alone is drawn.
+
+    A display that fails is replaced by a sentence, because it may be the user's.
+    """
+    from skeval.reporting.displays.values import ValueDisplay, display_of
+
+    try:
+        display = display_of(result)
+        if type(display) is ValueDisplay:
+            return None
+        svg = draw_display(display)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"[:_MAX_REASON]
+        return Paragraphs("not-drawn", title, (say.not_drawn(reason),))
+    words = " ".join(f"{title}. {display.said}".split())
+    note = compose("{text}", text=result.summary)
+    return Figure("own-figure", title, note, svg, words, is_wide=False)
+
+
+def draw_display(display: Display) -> str:
+    """Return the SVG drawing of a display, the same at each call."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    from skeval.reporting.style import theme
+
+    buffer = BytesIO()
+    with theme():
+        figure = display.untitled()
+        undated = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        FigureCanvasSVG(figure).print_svg(buffer, metadata=undated)
+    return clean_svg(buffer.getvalue().decode("utf-8"))
+
+
+def clean_svg(svg: str) -> str:
+    """Return a drawing of matplotlib without all that a document must not contain.
+
+    These are comments with texts of the user, styles and identifiers that would affect the rest of
+    a web page, and addresses. Texts state their font in attributes, which Typst reads.
+    """
+    for pattern in (_UNNEEDED, _STYLE, _LINK):
+        svg = pattern.sub("", svg)
+    used = set(_USED.findall(svg))
+    svg = _ID.sub(lambda found: found[0] if found[1] in used else "", svg)
+    svg = _FONT.sub(_state_font, svg)
+    joins = '<svg stroke-linejoin="round" stroke-linecap="butt"'
+    return re.sub(r"\s*\n\s*", " ", svg.replace("<svg", joins, 1)).strip()
+
+
+def _state_font(found: re.Match[str]) -> str:
+    weight, size, family = found.groups()
+    # Typst sets weight 400 of a variable font within SVG in its thinnest style
+    weight = weight if weight in ("bold", "700") else str(WEIGHT)
+    return f"font-weight: {weight}; font-size: {size}px; font-family: {family}"

@@ -1,0 +1,126 @@
+"""The sentences of the appendix: each column, pairs of columns, and each metric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from skeval.reporting.document.distributions import Distribution
+from skeval.reporting.document.numbers import count, rate
+from skeval.reporting.document.pairs import PairMap
+from skeval.reporting.document.spans import Text, compose, name, paragraph
+
+_MAX_NAMED = 3  # categories in the words of a drawing
+
+
+def each_column_title(n_shown: int, n: int) -> Text:
+    """Return how many columns are shown."""
+    what = "column" if n_shown == 1 else "columns"
+    if n_shown == n:
+        return compose(f"Appendix: each column ({n:,} {what})")
+    return compose(f"Appendix: {n_shown:,} of {n:,} columns")
+
+
+def each_column_deck() -> Text:
+    """Return how to read the distributions."""
+    return compose(
+        "Real rows are filled, synthetic rows are an orange line, unseen rows are dashed or a ring. "
+        "Axes end at quantiles, rare categories are pooled, and bins with fewer than 10 real rows "
+        "are empty. Bars to the right of an axis are single values and missing cells."
+    )
+
+
+def distribution_note(one: Distribution) -> Text:
+    """Return the similarity of a column, and the bars that are beside its axis."""
+    parts = []
+    if not math.isnan(one.similarity):
+        parts.append(f"{100 * one.similarity:.1f} of 100")
+        if not math.isnan(one.unseen):
+            parts[0] += f", unseen {100 * one.unseen:.1f}"
+    similar = compose("; ".join(parts) + ".") if parts else ()
+    beside = [
+        compose("{value} {share}", value=name(value), share=rate(share))
+        for value, share in zip(one.beside_labels, one.beside.real, strict=True)
+    ]
+    if one.ends is None or not beside:
+        return similar
+    listed = [span for i, part in enumerate(beside) for span in (*compose(", " * (i > 0)), *part)]
+    return paragraph(similar, (*compose("Right: "), *listed, *compose(".")))
+
+
+def distribution_alternative(one: Distribution) -> str:
+    """Return a distribution in words."""
+    if one.ends is not None:
+        return f"Distribution of {one.column}, from {one.ends[0]} to {one.ends[1]}."
+    shares = zip(one.labels, one.shares.real, one.shares.synthetic, strict=True)
+    largest = sorted(shares, key=lambda three: -three[1])[:_MAX_NAMED]
+    listed = "; ".join(f"{label} {rate(a)} and {rate(b)}" for label, a, b in largest)
+    return f"Distribution of {one.column} in real and synthetic rows: {listed}."
+
+
+def each_pair_title(n_shown: int, n: int) -> Text:
+    """Return how many pairs are shown."""
+    return compose(f"Appendix: {n_shown:,} of {n:,} pairs of columns")
+
+
+def each_pair_deck(n_kept: int, n_shown: int, n: int) -> Text:
+    """Return which pairs are shown, and how to read them."""
+    how = ()
+    if n_kept < n:
+        how = compose(
+            f"The results contain {count(n_kept)} pairs: half are the least similar ones, half "
+            "have the strongest associations in real rows."
+        )
+    left = n_kept - n_shown
+    agreeing: Text = ()
+    if left:
+        which = "1 other pair is" if left == 1 else f"{count(left)} other pairs are"
+        agreeing = compose(f"{which} as similar as two samples of one population, and not shown.")
+    return paragraph(how, agreeing)
+
+
+def pair_in_words(pair: PairMap) -> str:
+    """Return the names of a pair."""
+    return f"{pair.columns[0]} and {pair.columns[1]}"
+
+
+def further_title() -> Text:
+    """Return the title of the page with all other scores."""
+    return compose("Appendix: scores by column, and each metric in words")
+
+
+def similarity_note(worst: Sequence[str], lowest: float) -> Text:
+    """Return how to read the matrix of similarities."""
+    how = compose(
+        "Columns are on the diagonal, pairs of columns beside it. White cells are equal in both "
+        f"tables; the darkest cell has a similarity of {100 * lowest:.0f} of 100. The ceiling is "
+        "the expected similarity of two samples of one population."
+    )
+    if len(worst) != 2:
+        return how
+    first, second = map(name, worst)
+    least = compose("The least similar pair is {a} and {b}.", a=first, b=second)
+    return paragraph(least, how)
+
+
+def scores_note() -> Text:
+    """Return how to read the table of scores by column."""
+    return compose(
+        "A cell contains the score of the synthetic rows and, behind a line, the score of unseen "
+        "rows. Missing cells are percentages of the synthetic rows and of the training rows."
+    )
+
+
+def words_note() -> Text:
+    """Return where the sentences on metrics come from."""
+    return compose("Each metric describes its own value. The page with all numbers has the rest.")
+
+
+def not_drawn(reason: str) -> Text:
+    """Return that a figure could not be drawn, and why."""
+    return compose("The figure could not be drawn: {reason}.", reason=reason.rstrip("."))
+
+
+def figures_title() -> Text:
+    """Return the title of the page with further figures."""
+    return compose("Appendix: further figures")
