@@ -207,7 +207,23 @@ class UnnoticedShiftWarning(MetricWarning):
 
 
 class UnreadCellsWarning(InvalidValueWarning):
-    """Some cells contain text in a column of numbers or dates and count as missing."""
+    """Some cells contain text in a column of numbers or dates and count as missing.
+
+    Parameters
+    ----------
+    message : str
+        The columns, the cells and what to do about them.
+    columns : sequence of str, default=()
+        The names of the columns.
+    """
+
+    def __init__(self, message: str, columns: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.columns = tuple(map(str, columns))
+
+    def with_prefix(self, name: str) -> Self:
+        """Return the same of a part of the input, whose name is put in front."""
+        return type(self)(f"{name}: {self}", self.columns)
 
 
 class UnexaminedColumnsWarning(MetricWarning):

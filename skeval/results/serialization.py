@@ -96,9 +96,9 @@ def named_warnings(warnings: Iterable[MetricWarning]) -> list[list[Any]]:
 
 
 def _columns_of(warning: MetricWarning) -> list[list[str]]:
-    if not isinstance(warning, exceptions.UnexaminedColumnsWarning):
-        return []
-    return [[*warning.columns], [*warning.unique]]
+    if isinstance(warning, exceptions.UnexaminedColumnsWarning):
+        return [[*warning.columns], [*warning.unique]]
+    return [[*warning.columns]] if isinstance(warning, exceptions.UnreadCellsWarning) else []
 
 
 def rebuild_warnings(named: Iterable[Sequence[Any]]) -> tuple[MetricWarning, ...]:
@@ -112,6 +112,8 @@ def _rebuild_warning(
     kind = getattr(exceptions, str(name), None)
     if kind is exceptions.UnexaminedColumnsWarning:
         return exceptions.UnexaminedColumnsWarning(str(text), columns, unique)
+    if kind is exceptions.UnreadCellsWarning:
+        return exceptions.UnreadCellsWarning(str(text), columns)
     if isinstance(kind, type) and issubclass(kind, MetricWarning):
         return kind(str(text))
     return MetricWarning(str(text))

@@ -184,7 +184,7 @@ class Oddities:
         ]
         said: list[MetricWarning] = []
         if self._cells:
-            said.append(UnreadCellsWarning(self._of_unread()))
+            said.append(UnreadCellsWarning(self._of_unread(), tuple(self._cells)))
         if self._respelled:
             said.append(spelling_warning(self.role, self._respelled))
         return tuple(said) + tuple(

@@ -224,6 +224,8 @@ def test_some_unreadable_cells_are_counted():
     ((kind, text),) = notices(context)
     assert kind is UnreadCellsWarning
     assert "x (2 cells: '-', '?')" in text
+    (notice,) = (one for one in context.notices if isinstance(one, UnreadCellsWarning))
+    assert notice.columns == notice.with_prefix("visits").columns == ("x",)
     assert context.synthetic["x"].isna().sum() == 2
 
 

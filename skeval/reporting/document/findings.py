@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skeval.core.tags import Need
-from skeval.exceptions import UnexaminedColumnsWarning
+from skeval.exceptions import UnexaminedColumnsWarning, UnreadCellsWarning
 from skeval.reporting.document.checks import (
     UtilityFindings,
     ValidityFindings,
@@ -38,6 +38,7 @@ class Findings:
     noun: Noun
     untested: Untested
     unexamined: tuple[str, ...]
+    unread: tuple[str, ...]
     doubtful: tuple[str, ...]
 
     @property
@@ -62,12 +63,6 @@ class Findings:
 def find_all(results: SuiteResult) -> Findings:
     """Return the findings on all aspects."""
     provenance = results.provenance
-    unexamined = (
-        column
-        for notice in results.notices
-        if isinstance(notice, UnexaminedColumnsWarning)
-        for column in notice.columns
-    )
     return Findings(
         results=results,
         privacy=find_privacy(results),
@@ -77,9 +72,18 @@ def find_all(results: SuiteResult) -> Findings:
         loss=find_loss(results),
         noun=_noun(provenance),
         untested=_untested(results),
-        unexamined=tuple(dict.fromkeys(unexamined)),
+        unexamined=_columns_of(results, UnexaminedColumnsWarning),
+        unread=_columns_of(results, UnreadCellsWarning),
         doubtful=tuple(provenance.doubts) if provenance is not None else (),
     )
+
+
+def _columns_of(
+    results: SuiteResult, kind: type[UnexaminedColumnsWarning | UnreadCellsWarning]
+) -> tuple[str, ...]:
+    """Return the columns that notices of a kind name, each once."""
+    notices = (notice for notice in results.notices if isinstance(notice, kind))
+    return tuple(dict.fromkeys(column for notice in notices for column in notice.columns))
 
 
 def _noun(provenance: Provenance | None) -> Noun:

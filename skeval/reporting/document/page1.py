@@ -43,6 +43,7 @@ from skeval.reporting.document.sentences.tiles import (
     validity_tile,
 )
 from skeval.reporting.document.sentences.untested import (
+    check_cells,
     check_columns,
     check_types,
     untested_sentence,
@@ -264,5 +265,7 @@ def _heat_cell(share: float | None, is_invented: bool, is_real: bool) -> HeatCel
 def _checks(found: Findings) -> Iterator[Text]:
     if found.unexamined:
         yield check_columns(found.unexamined)
+    if found.unread:
+        yield check_cells(found.unread)
     if found.doubtful:
         yield check_types(found.doubtful)

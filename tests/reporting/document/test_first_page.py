@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from skeval import Result, SuiteResult
+from skeval.exceptions import UnreadCellsWarning
 from skeval.reporting.document.blocks import (
     Cell,
     Comparison,
@@ -235,6 +236,16 @@ def test_a_test_without_two_rates_has_its_row() -> None:
     row = rows.groups[0].rows[1]
     assert (plain(row.note), row.answer, row.value) == ("Own test", "leak", None)
     assert plain(tiles.tiles[0].evidence).startswith("1 of 5 tests")
+
+
+def test_columns_with_unread_cells_are_named_also_from_json() -> None:
+    results, notice = release("none"), UnreadCellsWarning("synthetic has cells.", ("age", "city"))
+    results = SuiteResult(results, sizes=results.sizes, notices=(notice,))
+    for one in (results, SuiteResult.from_json(results.to_json())):
+        (check,) = block(first_page(one), "checks").paragraphs
+        assert plain(check) == (
+            "Some cells of age and city could not be read and count as missing."
+        )
 
 
 def test_many_columns_to_check_are_counted() -> None:

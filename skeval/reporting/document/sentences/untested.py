@@ -56,6 +56,11 @@ def check_types(columns: Sequence[str]) -> Text:
     return _check("The type of {columns} is in doubt.", columns)
 
 
+def check_cells(columns: Sequence[str]) -> Text:
+    """Return which columns have cells of another type, which count as missing."""
+    return _check("Some cells of {columns} could not be read and count as missing.", columns)
+
+
 def _check(template: str, columns: Sequence[str]) -> Text:
     """Return a sentence that names three columns, and where the others are listed."""
     listed = compose(template, columns=names(columns, _MAX_NAMED))
