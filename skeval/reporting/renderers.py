@@ -8,6 +8,7 @@ from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skeval.reporting.document.compared_report import make_comparison_document
 from skeval.reporting.document.report import make_document
 from skeval.results.comparison import Comparison
 from skeval.results.suite_result import SuiteResult
@@ -53,13 +54,17 @@ class Renderer(ABC):
         """
         path = Path(path)
         results = results if self.hashes else _without_hashes(results)
-        document = make_document(
-            results, title=self.title, columns=self.columns, is_short=self.short
-        )
-        content = self._set(document, results)
+        content = self._set(self._document(results), results)
         with replacing(path) as temporary:
             temporary.write_bytes(content)
         return path
+
+    def _document(self, results: Results) -> Document:
+        if isinstance(results, Comparison):
+            return make_comparison_document(results, title=self.title, is_short=self.short)
+        return make_document(
+            results, title=self.title, columns=self.columns, is_short=self.short
+        )
 
     @abstractmethod
     def _set(self, document: Document, results: Results) -> bytes:

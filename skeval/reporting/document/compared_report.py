@@ -13,17 +13,20 @@ from skeval.reporting.document.compared_metrics import (
 from skeval.reporting.document.compared_origin import compared_origin_page
 from skeval.reporting.document.compared_page1 import choice_page
 from skeval.reporting.document.report import date_of, timestamp_of
-from skeval.reporting.document.spans import Span, Text, compose
+from skeval.reporting.document.spans import Span, Text, compose, name
 from skeval.results.comparison import Comparison
 
 TITLE = "Synthetic tables compared"
 _ROLES = {"train": "training", "holdout": "unseen"}
 
 
-def make_comparison_document(comparison: Comparison, *, is_short: bool = False) -> Document:
+def make_comparison_document(
+    comparison: Comparison, *, title: str = "", is_short: bool = False
+) -> Document:
     """Return the report of several synthetic tables as plain data."""
     compared = find_compared(comparison)
-    facts, footer = _facts(compared), _footer(compared)
+    title = title or TITLE
+    facts, footer = _facts(compared, title), _footer(compared)
     later = facts[:2]
     pages: list[Page] = [choice_page(compared, facts, footer)]
     if not is_short:
@@ -33,15 +36,15 @@ def make_comparison_document(comparison: Comparison, *, is_short: bool = False) 
         pages.append(page)
     pages.append(compared_origin_page(compared, (*later, compose("Provenance")), footer))
     return Document(
-        TITLE, facts, tuple(pages), footer, timestamp=timestamp_of(compared.first.provenance)
+        title, facts, tuple(pages), footer, timestamp=timestamp_of(compared.first.provenance)
     )
 
 
-def _facts(compared: ComparedFindings) -> tuple[Text, ...]:
+def _facts(compared: ComparedFindings, title: str) -> tuple[Text, ...]:
     """Return the title, the number of tables, the sizes of the real tables, and the date."""
     sizes, provenance = compared.first.results.sizes, compared.first.provenance
     counted = [f"{sizes[role]:,} {word}" for role, word in _ROLES.items() if role in sizes]
-    facts = [(Span(TITLE),), (Span(f"{len(compared.tables)} tables"),)]
+    facts = [(name(title),), (Span(f"{len(compared.tables)} tables"),)]
     if counted:
         facts.append((Span(f"{' and '.join(counted)} rows"),))
     if provenance is not None:
