@@ -139,7 +139,7 @@ class TestMutations:
         def read(one):
             content = json.loads(result.to_json())
             content["results"]["own"]["details"] = one
-            SuiteResult.from_json(json.dumps(content)).to_html(path, sections=["decision"])
+            SuiteResult.from_json(json.dumps(content)).to_html(path)
 
         for seed in range(1, N_MUTATIONS):
             if seed % 20:  # others are cut, and no JSON

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from skeval.cli.application import app
 from skeval.cli.options import OUTPUT, Scores
 from skeval.cli.terminal import say
-from skeval.utils.progress import show_progress
 
 
 @app.command()
@@ -29,16 +28,11 @@ def render(
     from skeval.cli.inputs import check_paths
     from skeval.cli.scores import read_comparison, read_results
     from skeval.results.rendering import ENDINGS
-    from skeval.results.suite_result import SuiteResult
     from skeval.tables.reading import check_exists
 
     check_paths(output, ENDINGS, "report", [scores])
     check_exists(scores)
     result = read_comparison(scores) or read_results(scores)
     write = result.to_html if output.suffix.lower() in ENDINGS[1:] else result.to_pdf
-    settings: dict[str, Any] = {"title": title} if title else {}
-    with show_progress("lines") as tick:
-        if isinstance(result, SuiteResult):
-            settings |= {"progress": tick("drawn"), "short": short}
-        write(output, **settings)
+    write(output, title=title, short=short)
     say(f"Report: {output}")

@@ -485,15 +485,15 @@ class Comparison(Mapping[str, SuiteResult]):
         """Return the JSON text, and write it to `path` if given."""
         return write_json(self.to_dict(), path)
 
-    def to_pdf(self, path: str | Path, *, title: str = "Synthetic tables compared") -> Path:
-        """Write a PDF."""
+    def to_pdf(self, path: str | Path, **settings: Any) -> Path:
+        """Write a PDF; `settings` as :class:`skeval.reporting.PDFRenderer` takes them."""
         with details_of(self.source):
-            return rendering().write(self, path, "pdf", title=title)
+            return rendering().write(self, path, "pdf", **settings)
 
-    def to_html(self, path: str | Path, *, title: str = "Synthetic tables compared") -> Path:
-        """Write one HTML page that needs nothing else."""
+    def to_html(self, path: str | Path, **settings: Any) -> Path:
+        """Write one HTML page; `settings` as :class:`skeval.reporting.HTMLRenderer` takes them."""
         with details_of(self.source):
-            return rendering().write(self, path, "html", title=title)
+            return rendering().write(self, path, "html", **settings)
 
 
 def compare(results: Mapping[str, SuiteResult]) -> Comparison:

@@ -310,12 +310,9 @@ def write_report(
         if isinstance(tables.synthetic, Mapping):
             rows = {name: table.rows for name, table in tables.synthetic.items()}
             result = suite.compare(rows, **measure)
-            title = drawing.get("title") or (stated.title if stated is not None else "")
-            drawing = {"title": title} if title else {}
         else:
             result = suite.evaluate(tables.synthetic.rows, **measure)
-            drawing = {name: value for name, value in drawing.items() if value != ""}
-            drawing |= {"columns": chosen, "progress": tick("drawn")}
+            drawing["columns"] = chosen
         _name_inputs(result, tables, limits.seed)
         is_page = path.suffix.lower() in ENDINGS[1:]
         (result.to_html if is_page else result.to_pdf)(path, **drawing)

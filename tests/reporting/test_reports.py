@@ -96,7 +96,7 @@ def test_a_report_that_fails_leaves_the_old_file(
     path = tmp_path / f"a.{ending}"
     path.write_text("old", encoding="utf-8")
 
-    def fail(*_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("no paper")
 
     monkeypatch.setattr("skeval.reporting.renderers.make_document", fail)

@@ -12,8 +12,9 @@ from skeval.reporting.document.compared_metrics import (
 )
 from skeval.reporting.document.compared_origin import compared_origin_page
 from skeval.reporting.document.compared_page1 import choice_page
-from skeval.reporting.document.report import date_of, timestamp_of
-from skeval.reporting.document.spans import Span, Text, compose, name
+from skeval.reporting.document.report import MAX_TITLE, choose_title, date_of, timestamp_of
+from skeval.reporting.document.shortening import shorten_end
+from skeval.reporting.document.spans import Span, Text, compose
 from skeval.results.comparison import Comparison
 
 TITLE = "Synthetic tables compared"
@@ -25,7 +26,7 @@ def make_comparison_document(
 ) -> Document:
     """Return the report of several synthetic tables as plain data."""
     compared = find_compared(comparison)
-    title = title or TITLE
+    title = choose_title(title, compared.first.provenance, TITLE)
     facts, footer = _facts(compared, title), _footer(compared)
     later = facts[:2]
     pages: list[Page] = [choice_page(compared, facts, footer)]
@@ -44,7 +45,7 @@ def _facts(compared: ComparedFindings, title: str) -> tuple[Text, ...]:
     """Return the title, the number of tables, the sizes of the real tables, and the date."""
     sizes, provenance = compared.first.results.sizes, compared.first.provenance
     counted = [f"{sizes[role]:,} {word}" for role, word in _ROLES.items() if role in sizes]
-    facts = [(name(title),), (Span(f"{len(compared.tables)} tables"),)]
+    facts = [(Span(shorten_end(title, MAX_TITLE)),), (Span(f"{len(compared.tables)} tables"),)]
     if counted:
         facts.append((Span(f"{' and '.join(counted)} rows"),))
     if provenance is not None:

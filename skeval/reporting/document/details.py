@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from skeval.utils.formatting import as_float
 
 _UNREADABLE = (TypeError, ValueError)
@@ -39,9 +41,11 @@ def interval_at(content: Any, *keys: str) -> tuple[float, float] | None:
 
 
 def list_at(content: Any, *keys: str) -> list[Any]:
-    """Return the list under these keys; empty if there is none."""
+    """Return the list or array under these keys as a list; empty if there is none."""
     *outer, last = keys
     found = mapping_at(content, *outer).get(last)
+    if isinstance(found, np.ndarray) and found.ndim:
+        return list(found.tolist())  # results that were not read from JSON have arrays
     return list(found) if isinstance(found, list | tuple) else []
 
 
@@ -52,9 +56,8 @@ def texts_at(content: Any, *keys: str) -> tuple[str, ...]:
 
 def numbers_at(content: Any, *keys: str) -> tuple[float, ...]:
     """Return the finite numbers in a list under these keys; empty if one is no number."""
-    *outer, last = keys
     try:
-        values = tuple(as_float(value) for value in mapping_at(content, *outer).get(last) or ())
+        values = tuple(map(as_float, list_at(content, *keys)))
     except _UNREADABLE:
         return ()
     return values if all(map(math.isfinite, values)) else ()

@@ -92,7 +92,14 @@ def settings(provenance: Provenance) -> tuple[Text, ...]:
         lines.append(f"Target: {provenance.target}.")
     if packages:
         lines.append(f"Packages: {packages}.")
-    return tuple((Span(line),) for line in lines)
+    files = (one for one in provenance.inputs if one.file_bytes)
+    return (
+        *((Span(line),) for line in lines),
+        *(
+            compose("SHA-256 of the file {file}: {hash}", file=name(one.file), hash=one.file_bytes)
+            for one in files
+        ),
+    )
 
 
 def _doubts(found: Findings) -> Iterator[Text]:

@@ -18,6 +18,7 @@ from skeval.reporting.document.page3 import distances_page
 from skeval.reporting.document.page4 import columns_page
 from skeval.reporting.document.page5 import pairs_page
 from skeval.reporting.document.page6 import utility_page
+from skeval.reporting.document.shortening import shorten_end
 from skeval.reporting.document.spans import Span, Text, compose, name
 from skeval.results.provenance import Provenance
 from skeval.results.suite_result import SuiteResult
@@ -34,6 +35,7 @@ _DETAILS = (
     ("Utility", utility_page),
 )
 _ROLES = {"train": "training", "holdout": "unseen", "synthetic": "synthetic"}
+MAX_TITLE = 60  # letters
 _N_HASH = 8  # digits of a hash that the footer shows
 
 
@@ -48,13 +50,12 @@ def make_document(
 ) -> Document:
     """Return the report of one table's results as plain data."""
     found = find_all(results if has_hashes else without_hashes(results))
-    if title.strip() in ("", TITLE):
-        title = _stated_title(found.provenance) or TITLE
+    title = choose_title(title, found.provenance, TITLE)
     facts, footer = _facts(found, title), footer_of(found.provenance)
     later = facts[:2]
     pages = [decision_page(found, facts, footer)]
-    for title, make_page in _DETAILS if not is_short else ():
-        if page := make_page(found, (*later, compose(title))):
+    for subject, make_page in _DETAILS if not is_short else ():
+        if page := make_page(found, (*later, compose(subject))):
             pages.append(page)
     pages.append(numbers_page(found, (*later, compose("All numbers"))))
     pages.append(origin_page(found, (*later, compose("Provenance and sign-off")), footer))
@@ -73,15 +74,16 @@ def without_hashes(results: SuiteResult) -> SuiteResult:
     return changed
 
 
-def _stated_title(provenance: Provenance | None) -> str:
+def choose_title(title: str, provenance: Provenance | None, default: str) -> str:
+    """Return the title that was given, or that of the release file."""
     release = provenance.release if provenance is not None else None
-    return release.title if release is not None else ""
+    return title.strip() or (release.title if release is not None else "") or default
 
 
 def _facts(found: Findings, title: str) -> tuple[Text, ...]:
     """Return the title, the table, its sizes and the date."""
     provenance, sizes = found.provenance, found.results.sizes
-    facts: list[Text] = [(name(title),)]
+    facts: list[Text] = [(Span(shorten_end(title, MAX_TITLE)),)]
     if provenance is not None:
         n = len(provenance.columns)
         what = compose("{n} {columns}", n=n, columns="column" if n == 1 else "columns")
