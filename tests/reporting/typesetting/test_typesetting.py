@@ -20,10 +20,11 @@ import skeval.reporting.typesetting as typesetting
 from skeval import SuiteResult
 from skeval.exceptions import InvalidParameterError, MissingDependencyError, TypesettingError
 from skeval.reporting.document.report import make_document
+from skeval.reporting.letters import map_texts
 from skeval.reporting.typesetting import compiler, fonts
 from skeval.reporting.typesetting.attachment import read_attached_results
 from skeval.reporting.typesetting.compiler import compile_pdf, compile_png
-from skeval.reporting.typesetting.letters import has_code_points, make_printable, map_texts
+from skeval.reporting.typesetting.letters import has_code_points, make_printable
 from skeval.reporting.typesetting.render import render_pdf, render_png
 from tests.reporting.document.releases import STATES, State, release
 from tests.snapshots import raises
