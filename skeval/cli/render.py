@@ -20,8 +20,7 @@ def render(
     ),
     title: Annotated[str, typer.Option(help="Of the report.")] = "",
     short: Annotated[
-        bool,
-        typer.Option("--short", help="Only the first page, all numbers and the provenance."),
+        bool, typer.Option("--short", help="Only the first page, all numbers and the provenance.")
     ] = False,
 ) -> None:
     """Write the report of saved scores: no table is needed."""

@@ -62,9 +62,7 @@ class Renderer(ABC):
     def _document(self, results: Results) -> Document:
         if isinstance(results, Comparison):
             return make_comparison_document(results, title=self.title, is_short=self.short)
-        return make_document(
-            results, title=self.title, columns=self.columns, is_short=self.short
-        )
+        return make_document(results, title=self.title, columns=self.columns, is_short=self.short)
 
     @abstractmethod
     def _set(self, document: Document, results: Results) -> bytes:

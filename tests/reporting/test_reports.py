@@ -120,6 +120,7 @@ def test_without_typst_a_page_can_still_be_written(
     assert "a" in results.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_hashes_of_the_real_tables_can_be_left_out(tmp_path: Path) -> None:
     tables = [make_mixed(N_ROWS, random_state=seed) for seed in range(3)]
     results = make_suite("diagnostic").fit(*tables[:2]).evaluate(tables[2])
@@ -174,9 +175,7 @@ def test_results_of_nothing_make_a_report() -> None:
 @pytest.mark.slow
 def test_many_metrics_run_over_several_pages(tmp_path: Path) -> None:
     results = SuiteResult({f"metric_{i:03d}": Result(i / 100) for i in range(90)})
-    pages = [
-        page.extract_text() for page in PdfReader(results.to_pdf(tmp_path / "a.pdf")).pages
-    ]
+    pages = [page.extract_text() for page in PdfReader(results.to_pdf(tmp_path / "a.pdf")).pages]
     with_numbers = [text for text in pages if "metric_0" in text]
     assert len(with_numbers) > 1
     assert all("95% interval" in text for text in with_numbers)

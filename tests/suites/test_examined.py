@@ -62,7 +62,9 @@ def test_columns_that_nothing_examined_are_named_and_not_passed(metrics, schema,
     verdict = results.verdict()
     assert verdict.outcome == "cannot be told"
     assert all(name in verdict.sentence for name in left)
-    assert f"No test examined {left[0]}" in report_text(results, "decision")
+    page = report_text(results, "decision")
+    assert "No test examined" in page
+    assert all(name in page for name in left)
     assert not Policy().judge(results)[0].passed
     accepted = Policy(accept_untested=tuple(untested(results)))
     assert accepted.judge(results)[0].passed

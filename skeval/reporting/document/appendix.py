@@ -16,10 +16,7 @@ from skeval.results.suite_result import SuiteResult
 
 
 def appendix_pages(
-    results: SuiteResult,
-    facts: tuple[Text, ...],
-    columns: object,
-    pairs: Literal["chosen", "all"],
+    results: SuiteResult, facts: tuple[Text, ...], columns: object, pairs: Literal["chosen", "all"]
 ) -> list[Page]:
     """Return the pages of the appendix; `columns` chooses by section, or by table and section."""
     tables = tables_of(results)

@@ -166,4 +166,6 @@ def _words(results: SuiteResult) -> Iterator[Entry]:
     titles = metric_titles(results)
     for key, result in results.items():
         if result.summary and not result.error:
-            yield Entry(compose("{title}", title=titles[key]), compose("{text}", text=result.summary))
+            yield Entry(
+                compose("{title}", title=titles[key]), compose("{text}", text=result.summary)
+            )

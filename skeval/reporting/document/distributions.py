@@ -49,9 +49,7 @@ def find_distributions(results: SuiteResult) -> tuple[Distribution, ...]:
 def _read(column: str, marginal: Any, result: Result) -> Distribution | None:
     shares = mapping_at(marginal, "shares")
     try:
-        tables = {
-            role: np.asarray(shares[role], dtype=float) for role in _ROLES if role in shares
-        }
+        tables = {role: np.asarray(shares[role], dtype=float) for role in _ROLES if role in shares}
         given = mapping_at(marginal).get("edges")
         edges = [] if given is None else list(map(as_float, given))
     except (TypeError, ValueError):

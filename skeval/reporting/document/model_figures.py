@@ -110,9 +110,7 @@ def _survival(result: Result) -> Figure | None:
     end = max(line.x[-1] for line in lines) or 1.0
     chart = LineChart(lines, *say.SURVIVAL_AXES, end, is_share=False)
     words = say.survival_alternative(result.value)
-    return Figure(
-        "survival", "Survival", say.survival_note(), chart.to_svg(), words, is_wide=False
-    )
+    return Figure("survival", "Survival", say.survival_note(), chart.to_svg(), words, is_wide=False)
 
 
 def _precision_recall(result: Result) -> Figure | None:

@@ -85,9 +85,6 @@ def _proximity(result: Result) -> Figure | None:
     )
 
 
-
-
-
 def _accumulation(result: Result) -> Figure | None:
     curves = mapping_at(result.details, "curve")
     thresholds = numbers_at(result.details, "thresholds")
@@ -104,9 +101,7 @@ def _accumulation(result: Result) -> Figure | None:
     if not lines or not thresholds:
         return None
     end = min(1.0, max(1.05 * end, 1.25 * thresholds[0]))
-    chart = LineChart(
-        lines, say.DISTANCE, say.WITHIN, end, is_share=False, mark=thresholds[0]
-    )
+    chart = LineChart(lines, say.DISTANCE, say.WITHIN, end, is_share=False, mark=thresholds[0])
     return Figure(
         "accumulation",
         "Accumulated distances",

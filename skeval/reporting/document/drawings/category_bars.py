@@ -44,8 +44,16 @@ class CategoryBars:
         yield line(self.left, 0, self.left, floor, FAINT)
         for i, text in enumerate(self.labels):
             y = i * _TALL
-            yield label(self.left - 3, y + 7.2, shorten_name(text, round(self.left / _LETTER)), anchor="end", color=INK)
-            yield rectangle(self.left, y + 1, self._x(self.real[i], top) - self.left, _TALL - 2, REAL)
+            yield label(
+                self.left - 3,
+                y + 7.2,
+                shorten_name(text, round(self.left / _LETTER)),
+                anchor="end",
+                color=INK,
+            )
+            yield rectangle(
+                self.left, y + 1, self._x(self.real[i], top) - self.left, _TALL - 2, REAL
+            )
             x = self._x(self.synthetic[i], top)
             yield line(x, y + 0.5, x, y + _TALL - 0.5, SYNTHETIC, 1.6)
             if self.unseen:

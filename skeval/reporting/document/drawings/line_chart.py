@@ -77,9 +77,7 @@ class LineChart:
     def _guides(self) -> Iterator[str]:
         if self.diagonal is not None:
             first, last = self.diagonal
-            yield dashed_line(
-                *self._place(0.0, first), *self._place(self.x_end, last), GREY
-            )
+            yield dashed_line(*self._place(0.0, first), *self._place(self.x_end, last), GREY)
         if self.mark is not None and self.mark <= self.x_end:
             yield dashed_line(*self._place(self.mark, 0.0), *self._place(self.mark, 1.0), INK)
 
