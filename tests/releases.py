@@ -19,7 +19,7 @@ from skeval.relational import ForeignKey, RelationalSchema
 
 N = 400
 FOUND = ("leak found", "copies found")
-UNTOLD = ("cannot be told",)
+UNTOLD = ("inconclusive",)
 STOPPED = (*FOUND, *UNTOLD)
 FEW = (*STOPPED, "no leak found")  # 1 to 3 copies may pass, where the verdict states them
 

@@ -264,7 +264,7 @@ def label_of(words: str) -> str:
     kinds = {
         "alarm": ("leak", "violated"),
         "copies": ("copies found", "few copies"),
-        "doubt": (BEHIND, CLOSER, "not looked at", "not tested", "cannot be told"),
+        "doubt": (BEHIND, CLOSER, "not looked at", "not tested", "inconclusive"),
     }
     for kind, starts in kinds.items():
         if words.startswith(starts):
@@ -300,7 +300,7 @@ def _judged_of_privacy(result: Result, verdict: Verdict, name: str, shifted: boo
     if name in verdict.adjusted and any(one.some for one in result.copies):
         return "few copies, no alarm"
     if name in verdict.adjusted:
-        return "cannot be told" if verdict.void else "no leak found by this test"
+        return "inconclusive" if verdict.void else "no leak found by this test"
     return "describes, tests nothing" if result.p_value is None else "could raise no alarm"
 
 

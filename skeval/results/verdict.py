@@ -48,7 +48,7 @@ _VOID = (HoldoutShiftWarning, HoldoutUsedWarning, MostlySharedRowsWarning, Ignor
 ReasonKind = Literal["needs holdout", "meaningless", "unable", "failed", "undefined", "untested"]
 SaidKind = Literal["not looked at", "fact", "void", "copies", "alarms", "no alarm", "advice"]
 _MAX_ALARMS = 3  # further alarms are only counted
-Outcome = Literal["leak found", "copies found", "cannot be told", "no leak found"]
+Outcome = Literal["leak found", "copies found", "inconclusive", "no leak found"]
 NOTHING_OF_PRIVACY = "No metric of privacy was measured."
 _LACKS_HOLDOUT = ("holdout", "population")
 _RETURN = (
@@ -127,7 +127,7 @@ class Verdict:
     copies : bool, default=False
         Whether the release repeats more rows, texts or subjects that are unique in train than real
         ones repeat among themselves. This holds even if no test is significant.
-    outcome : {"leak found", "copies found", "cannot be told", "no leak found"}
+    outcome : {"leak found", "copies found", "inconclusive", "no leak found"}
         An alarm; else copies; else, where something is void or no test was made, that nothing can
         be told. The last is no clearance.
     advice : tuple of str, default=()
@@ -159,7 +159,7 @@ class Verdict:
     adjusted: dict[str, float]
     parts: tuple[Said, ...]
     copies: bool = False
-    outcome: Outcome = "cannot be told"
+    outcome: Outcome = "inconclusive"
     advice: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -343,7 +343,7 @@ def _outcome(
         return "leak found"
     if has_copies:
         return "copies found"
-    return "cannot be told" if void or not tested else "no leak found"
+    return "inconclusive" if void or not tested else "no leak found"
 
 
 def _describe_untested_values(columns: Sequence[str]) -> str:
@@ -521,7 +521,7 @@ def _describe_no_alarm(
 ) -> str:
     if not tested:
         return "No test of privacy was made."
-    if outcome == "cannot be told":
+    if outcome == "inconclusive":
         return "Whether there is a leak cannot be told."
     counts = Counter(r.row()["evidence"] for r in _distinct(tested.values()).values())
     kinds = [

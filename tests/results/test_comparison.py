@@ -21,7 +21,6 @@ from skeval.results.release import Release
 from skeval.tables.schema import TableSchema
 from skeval.utility import TSTR
 from tests.notebook import cell_of
-from tests.report_text import report_text
 from tests.snapshots import raises
 
 HIGH = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))

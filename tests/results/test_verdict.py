@@ -210,7 +210,7 @@ def test_a_tiny_holdout_is_no_ground_to_say_that_no_leak_was_found(n_train, n_ho
         )
     if n_holdout == 1:
         fresh = suite.evaluate(make_mixed(n_train, random_state=2)).verdict()
-        assert fresh.outcome == "cannot be told"
+        assert fresh.outcome == "inconclusive"
 
 
 def test_only_tests_of_privacy_count():
@@ -352,7 +352,7 @@ def test_equal_train_and_holdout_cannot_be_contrasted():
     table = make_mixed(60)
     suite = make_suite("screens").fit(table, table)
     judged = suite.evaluate(make_mixed(60, random_state=1)).verdict()
-    assert judged.outcome == "cannot be told"
+    assert judged.outcome == "inconclusive"
     assert judged.sentence.endswith("Whether there is a leak cannot be told.")
     copied = suite.evaluate(table).verdict()
     assert not copied.alarm
@@ -383,9 +383,9 @@ def copies(train, holdout=0, n_distinct=100, known=1.0):
         (0.001, copies(9), "leak found", "Copies found: 9 rows"),
         (0.9, copies(9), "copies found", "Copies found: 9 rows that are unique in train"),
         (0.9, copies(9, 9), "copies found", "9 rows that are unique in the holdout"),
-        (0.9, copies(2, 9), "cannot be told", "Whether there is a leak cannot be told."),
-        (0.9, copies(0, n_distinct=1), "cannot be told", "1 different row, too few"),
-        (0.9, copies(0, known=0.2), "cannot be told", "Most cells of the release are missing"),
+        (0.9, copies(2, 9), "inconclusive", "Whether there is a leak cannot be told."),
+        (0.9, copies(0, n_distinct=1), "inconclusive", "1 different row, too few"),
+        (0.9, copies(0, known=0.2), "inconclusive", "Most cells of the release are missing"),
         (0.9, copies(2), "no leak found", "2 rows that are unique in train stand in the release"),
         (0.9, copies(0), "no leak found", "No leak found by one distance screen."),
     ],
@@ -483,7 +483,7 @@ def test_words_of_an_advice_decide_nothing():
 def test_copies_that_few_real_rows_cannot_explain_are_not_cleared():
     doubted = Copies("rows", Copied(5, 7, usual=3), None, 100, 100)
     found = SuiteResult({"a": replace(made(0.3), copies=(doubted,))}, sizes=SIZES).verdict()
-    assert found.outcome == "cannot be told"
+    assert found.outcome == "inconclusive"
     assert "5 rows that are unique in train stand in the release, and too few" in found.sentence
     assert Copies.from_dict(doubted.to_dict()).untold == doubted.untold
 

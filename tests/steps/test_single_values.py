@@ -40,7 +40,7 @@ def test_values_of_the_holdout_in_the_release_make_the_verdict_inconclusive():
     result = evaluated(train, holdout, shuffled_apart(train, holdout))
     assert HoldoutUsedWarning in [type(notice) for notice in result.notices]
     verdict = result.verdict()
-    assert verdict.outcome == "cannot be told"
+    assert verdict.outcome == "inconclusive"
     assert any("pay" in why for why in verdict.void)
 
 
