@@ -33,7 +33,7 @@ _N_HASH = 8  # digits of a hash that the footer shows
 def make_document(results: SuiteResult, *, is_short: bool = False) -> Document:
     """Return the report of one table's results as plain data."""
     found = find_all(results)
-    facts, footer = _facts(found), footer_of(found.provenance)
+    facts, footer = _facts(found), _footer(found.provenance)
     later = facts[:2]
     pages = [decision_page(found, facts, footer)]
     for title, make_page in _DETAILS if not is_short else ():
@@ -68,6 +68,7 @@ def _file(provenance: Provenance, role: str) -> str:
 
 
 def date_of(text: str) -> str:
+    """Return a date as people write it."""
     try:
         day = dt.datetime.fromisoformat(text)
     except ValueError:
@@ -75,7 +76,7 @@ def date_of(text: str) -> str:
     return f"{day.day} {day:%b %Y}"
 
 
-def footer_of(provenance: Provenance | None) -> Text:
+def _footer(provenance: Provenance | None) -> Text:
     if provenance is None:
         return (Span("details from page 2"),)
     cells = next((one.cells for one in provenance.inputs if one.role == "synthetic"), "")
