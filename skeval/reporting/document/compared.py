@@ -85,11 +85,10 @@ class ComparedFindings:
     @property
     def learning(self) -> str:
         """The metric of what models learn; empty if there is none."""
-        metrics = self.comparison.metrics
-        own = (
-            m for m in metrics if any(is_quoted(r, "learning") for r in self.results_of(m).values())
-        )
-        return next(own, "")
+        for metric in self.comparison.metrics:
+            if any(is_quoted(one, "learning") for one in self.results_of(metric).values()):
+                return metric
+        return ""
 
     def results_of(self, metric: str) -> dict[str, Result]:
         """Return the results of a metric that have no error, by table."""

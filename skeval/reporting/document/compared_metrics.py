@@ -80,8 +80,8 @@ def metrics_page(compared: ComparedFindings, facts: tuple[Text, ...]) -> Page:
     note = say.metrics_note()
     blocks: list[Block] = [Headline("headline", None, compose("Metric by metric"), note, facts)]
     tables = list(compared.comparison)
-    for i in range(0, len(tables), MAX_TABLES):
-        blocks.append(_values(compared, tables[i : i + MAX_TABLES]))
+    parts = (tables[i : i + MAX_TABLES] for i in range(0, len(tables), MAX_TABLES))
+    blocks += [_values(compared, part) for part in parts]
     if lacking := tuple(say.not_in_all(compared)):
         blocks.append(Paragraphs("lacking", "Not evaluated in all tables", lacking))
     return Page("metrics", "Metric by metric", tuple(blocks))
@@ -161,16 +161,14 @@ def differences_page(compared: ComparedFindings, facts: tuple[Text, ...]) -> Pag
 def _difference_rows(metric: str, compared: ComparedFindings) -> Iterator[tuple[Cell, ...]]:
     rows = compared.comparison.differences
     for row in rows[rows["metric"] == metric].to_dict("records"):
-        low, high = float(row["low"]), float(row["high"])
-        between = (
-            "" if math.isnan(low) else f"{score(low, (low, high))} to {score(high, (low, high))}"
-        )
+        ends = float(row["low"]), float(row["high"])
+        between = "" if math.isnan(ends[0]) else " to ".join(score(end, ends) for end in ends)
         ahead: Text = (name(str(row["ahead"])),) if row["ahead"] else say.reason(str(row["said"]))
         yield (
             Cell(compose("{title}", title=compared.titles[metric])),
             Cell((name(str(row["first"])),)),
             Cell((name(str(row["second"])),)),
-            Cell((Span(score(float(row["difference"]), (low, high))),)),
+            Cell((Span(score(float(row["difference"]), ends)),)),
             Cell((Span(between),)),
             Cell((Span(str(row["interval"])),)),
             Cell(ahead),

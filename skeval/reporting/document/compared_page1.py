@@ -60,7 +60,7 @@ def choice_page(compared: ComparedFindings, facts: tuple[Text, ...], footer: Tex
         _tables(compared),
         privacy_dots(compared),
         fidelity_dots(compared),
-        Paragraphs("reasons", "What decided", tuple(filter(None, say.reasons(compared)))),
+        Paragraphs("reasons", "What decided", say.reasons(compared)),
         Paragraphs("untold", "What cannot be told", tuple(say.untold(compared))),
         SignOff("sign-off", "Sign-off", ("Decision", "Name and role", "Date"), footer),
     ]
@@ -84,11 +84,8 @@ def _table_row(table: TableFindings) -> tuple[Cell, ...]:
     cells = [_tile_cell(*tile) for tile in tiles]
     words = say.PLACE_WORDS[table.place]
     is_kept = table.place in (Place.RECOMMENDED, Place.TIED, Place.REMAINS)
-    return (
-        Cell((Span(table.name, strong=True, name=True),)),
-        *cells,
-        Cell((Span(words, strong=is_kept),)),
-    )
+    first, last = Span(table.name, strong=True, name=True), Span(words, strong=is_kept)
+    return Cell((first,)), *cells, Cell((last,))
 
 
 def _tile_cell(outcome: Outcome, answer: str, evidence: Text) -> Cell:
@@ -203,9 +200,9 @@ def _fidelity_dot(kept: Kept) -> Dot:
     return Dot(kept.outcome, round(kept.value, 3), interval)
 
 
-def _values_note(dots: Sequence[Dot], unseen: float | None) -> Text:
+def _values_note(dots: Sequence[Dot], reference: float | None, what: str = "unseen") -> Text:
     shown = ", ".join(hundredths(dot.value) for dot in dots)
-    return compose(shown if unseen is None else f"{shown}; unseen {hundredths(unseen)}")
+    return compose(shown if reference is None else f"{shown}; {what} {hundredths(reference)}")
 
 
 def _utility_row(compared: ComparedFindings) -> DotRow | None:
@@ -223,4 +220,6 @@ def _utility_row(compared: ComparedFindings) -> DotRow | None:
     )
     metric = compared.learning
     answer = say.standing_words(compared.standing_of(metric), 100.0, 1) if metric else ()
-    return DotRow(label, _values_note(dots, real), Outcome.NO_TEST, answer, dots, real)
+    return DotRow(
+        label, _values_note(dots, real, "trained on real"), Outcome.NO_TEST, answer, dots, real
+    )

@@ -51,7 +51,7 @@ def make_document(
     """Return the report of one table's results as plain data."""
     found = find_all(results if has_hashes else without_hashes(results))
     title = choose_title(title, found.provenance, TITLE)
-    facts, footer = _facts(found, title), footer_of(found.provenance)
+    facts, footer = _facts(found, title), _footer(found.provenance)
     later = facts[:2]
     pages = [decision_page(found, facts, footer)]
     for subject, make_page in _DETAILS if not is_short else ():
@@ -104,6 +104,7 @@ def _file(provenance: Provenance, role: str) -> str:
 
 
 def date_of(text: str) -> str:
+    """Return a date as people write it."""
     try:
         day = dt.datetime.fromisoformat(text)
     except ValueError:
@@ -111,7 +112,7 @@ def date_of(text: str) -> str:
     return f"{day.day} {day:%b %Y}"
 
 
-def footer_of(provenance: Provenance | None) -> Text:
+def _footer(provenance: Provenance | None) -> Text:
     if provenance is None:
         return (Span("details from page 2"),)
     cells = next((one.cells for one in provenance.inputs if one.role == "synthetic"), "")

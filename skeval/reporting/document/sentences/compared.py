@@ -9,6 +9,7 @@ from skeval.reporting.document.numbers import capitalized, count_word, points, s
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import Answer, PrivacyFindings
 from skeval.reporting.document.sentences.tiles import privacy_tile
+from skeval.reporting.document.shortening import shorten_end
 from skeval.reporting.document.spans import Span, Text, compose, name, names, paragraph
 from skeval.results.comparison import AS_FRESH, OTHER_INPUTS, UNTOLD
 from skeval.results.recommendation import (
@@ -16,14 +17,14 @@ from skeval.results.recommendation import (
     Difference,
     Lead,
     Mismatch,
-    Recommendation,
     Shortfall,
     Violation,
     weaknesses,
 )
 from skeval.results.verdict import ALARM_LEVEL
 
-_MAX_NAMED, _MAX_LEADS, _MAX_WEAK = 3, 2, 3
+_MAX_NAMED, _MAX_WEAK = 3, 3
+_MAX_REASON = 150  # letters
 ASPECTS = {
     "privacy": "privacy",
     "fidelity": "fidelity",
@@ -50,14 +51,16 @@ def compared_title(compared: ComparedFindings) -> Text:
         return compose("{tables} cannot be told apart. Take any of them.", tables=tables)
     if decided.outcome is Conclusion.OPEN:
         return compose("Each table is ahead in something. Choose by the purpose.")
-    return compose(f"No table can be recommended. {_why_none(decided)}")
+    return compose(f"No table can be recommended. {_why_none(compared)}")
 
 
-def _why_none(decided: Recommendation) -> str:
+def _why_none(compared: ComparedFindings) -> str:
+    decided = compared.decided
     if decided.outcome is Conclusion.INCOMPARABLE:
         return "The real tables differ."
     if decided.outcome is Conclusion.LEAKS:
-        return "A leak or copies were found in each."
+        is_leak = all(one.place is Place.LEAK for one in compared.tables)
+        return "A leak was found in each." if is_leak else "A leak or copies were found in each."
     n_reasons = sum(map(bool, (decided.leaking, decided.violations, decided.shortfalls)))
     if n_reasons > 1:
         return "Each is ruled out."
@@ -72,11 +75,8 @@ def compared_deck(compared: ComparedFindings) -> Text:
         return paragraph(*map(mismatch_sentence, decided.mismatches[:1]))
     in_favor = [one for one in decided.leads if one.better in decided.tables]
     leads = in_favor if decided.outcome is Conclusion.TAKE else decided.leads
-    return paragraph(
-        *(lead_sentence(one, compared) for one in leads[:_MAX_LEADS]),
-        _ruled_out(compared),
-        _against(compared),
-    )
+    first = lead_sentence(leads[0], compared) if leads else ()
+    return paragraph(first, _ruled_out(compared), _against(compared))
 
 
 def _ruled_out(compared: ComparedFindings) -> Text:
@@ -177,9 +177,9 @@ def standing_words(standing: Standing, scale: float = 1.0, digits: int | None = 
         return compose(", ".join(reasons) or "not in all tables")
     ahead = compose("{tables}", tables=names(standing.ahead, _MAX_NAMED))
     if standing.margin is None:
-        return ahead
+        return (*ahead, *compose(" ahead"))
     ends = margin_words(standing.margin, scale, digits)
-    return (*ahead, *compose(f": by {ends}"))
+    return (*ahead, *compose(f" ahead by {ends}"))
 
 
 def margin_words(margin: Margin, scale: float = 1.0, digits: int | None = None) -> str:
@@ -220,8 +220,13 @@ def lead_sentence(lead: Lead, compared: ComparedFindings) -> Text:
     return paragraph(sentence, other)
 
 
-def reasons(compared: ComparedFindings) -> Iterator[Text]:
-    """Yield everything that decided about each table."""
+def reasons(compared: ComparedFindings) -> tuple[Text, ...]:
+    """Return everything that decided about each table."""
+    found = tuple(filter(None, _reasons(compared)))
+    return found or (compose("By no deciding metric is a table ahead of another table."),)
+
+
+def _reasons(compared: ComparedFindings) -> Iterator[Text]:
     decided = compared.decided
     yield from (lead_sentence(one, compared) for one in decided.leads)
     yield from map(mismatch_sentence, decided.mismatches)
@@ -287,21 +292,29 @@ def _list(parts: Sequence[str]) -> str:
 
 def mismatch_sentence(one: Mismatch) -> Text:
     """Return how a real table was not the same for all results."""
-    role = one.role.replace("train", "training data", 1)
+    role, _, table = one.role.partition("/")
+    data = compose(f"{_REAL_DATA.get(role, role)} data")
+    if table:
+        data = (*data, *compose(" of {table}", table=name(table)))
     columns = names(one.columns, _MAX_NAMED)
     if one.difference is Difference.CONTENT:
-        return compose(f"The {role} was not the same table for all results.")
+        return compose("The results are based on different {data}.", data=data)
     if one.difference is Difference.KINDS:
         return compose(
-            f"The {role} was one file, but {{columns}} was read as another kind of column. "
+            "The {data} come from one file, but {columns} was read as another kind of column. "
             "**Evaluate all tables with one schema.**",
+            data=data,
             columns=columns,
         )
     return compose(
-        f"The {role} was read with other kinds of columns ({{columns}}), so that its cells cannot "
+        "The {data} were read with other kinds of columns ({columns}), so that their cells cannot "
         "be compared. **Evaluate all tables with one schema.**",
+        data=data,
         columns=columns,
     )
+
+
+_REAL_DATA = {"train": "training"}
 
 
 def privacy_words(privacy: PrivacyFindings) -> str:
@@ -347,8 +360,8 @@ def untold(compared: ComparedFindings) -> Iterator[Text]:
     if n_tied:
         metrics = "metric" if n_tied == 1 else "metrics"
         yield compose(
-            f"By {n_tied} of {len(standings)} {metrics}, the tables cannot be told apart. More rows "
-            "make intervals narrower."
+            f"By {n_tied} of {len(standings)} {metrics}, the tables cannot be told apart. More "
+            "rows make intervals narrower."
         )
     if n_lacking := len(compared.comparison.lacking()):
         metrics = "metric was" if n_lacking == 1 else "metrics were"
@@ -396,11 +409,17 @@ def caveats(compared: ComparedFindings) -> Iterator[Text]:
 def not_in_all(compared: ComparedFindings) -> Iterator[Text]:
     """Yield the metrics that some table lacks, with the reasons."""
     for metric, why in compared.comparison.lacking().items():
+        title = Span(compared.titles[metric], strong=True)
+        if len({*why.values()}) == 1 and len(why) == len(compared.tables):
+            reason = next(iter(why.values()))
+            yield compose("{title}. {reason}", title=title, reason=_sentence(reason))
+            continue
         parts = [
-            compose("{table}: {reason}", table=name(table), reason=reason.rstrip("."))
+            compose("{table}: {reason}", table=name(table), reason=_sentence(reason))
             for table, reason in why.items()
         ]
-        listed: list[Span] = [Span(compared.titles[metric], strong=True), Span(". ")]
-        for i, part in enumerate(parts):
-            listed += [Span("; ")] * bool(i) + list(part)
-        yield tuple([*listed, Span(".")])
+        yield paragraph((title, Span(".")), *parts)
+
+
+def _sentence(reason: str) -> str:
+    return f"{capitalized(shorten_end(reason, _MAX_REASON).rstrip('.'))}."
