@@ -10,7 +10,6 @@ import typer
 from skeval.cli.application import app
 from skeval.cli.options import OUTPUT, Scores
 from skeval.cli.terminal import say
-from skeval.utils.progress import show_progress
 
 
 @app.command()
@@ -22,23 +21,21 @@ def render(
     title: Annotated[str, typer.Option(help="Of the report.")] = "",
     short: Annotated[
         bool,
-        typer.Option("--short", help="Decision, scores, columns to mend, provenance, sign-off."),
+        typer.Option("--short", help="Only page 1, all numbers and the provenance."),
     ] = False,
 ) -> None:
-    """Write the report of saved scores: no table is needed."""
+    """Write the report of saved scores, or of a PDF report again: no table is needed.
+
+    Of a PDF report, the title and the other settings are kept unless options state others.
+    """
     from skeval.cli.inputs import check_paths
-    from skeval.cli.scores import read_comparison, read_results
+    from skeval.cli.scores import read_saved, read_settings
     from skeval.results.rendering import ENDINGS
-    from skeval.results.suite_result import SuiteResult
-    from skeval.tables.reading import check_exists
 
     check_paths(output, ENDINGS, "report", [scores])
-    check_exists(scores)
-    result = read_comparison(scores) or read_results(scores)
+    result = read_saved(scores)
     write = result.to_html if output.suffix.lower() in ENDINGS[1:] else result.to_pdf
-    settings: dict[str, Any] = {"title": title} if title else {}
-    with show_progress("lines") as tick:
-        if isinstance(result, SuiteResult):
-            settings |= {"progress": tick("drawn"), "short": short}
-        write(output, **settings)
+    settings: dict[str, Any] = read_settings(scores) | ({"title": title} if title else {})
+    settings |= {"short": True} if short else {}
+    write(output, **settings)
     say(f"Report: {output}")

@@ -21,6 +21,7 @@ ASPECTS = {
     "Fidelity": ("fidelity",),
     "Validity": ("diagnostic", "validity"),
     "Utility": ("utility",),
+    "Other": ("",),
 }
 HEADS = ("Metric", "Value", "95% interval", "Unseen", "Difference, 95%", "Better", "Verdict")
 _ALIGNED = ("left", "right", "right", "right", "right", "left", "left")
