@@ -10,14 +10,17 @@ from rich.markup import escape
 
 from skeval.cli.application import app
 from skeval.cli.options import OUTPUT
-from skeval.cli.terminal import plain_table, say, show
+from skeval.cli.terminal import add_folded, plain_table, say, show
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.place import Place
-from skeval.utils.formatting import number
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from skeval.results.comparison import Comparison
 
+_MIN_VALUE = 7  # letters of a value
+NOTHING = "\N{EN DASH}"
 _ENDINGS = (".html", ".htm", ".pdf", ".json")
 
 
@@ -56,27 +59,47 @@ def compare(
             comparison.to_json(output)
         else:
             (comparison.to_pdf if ending == ".pdf" else comparison.to_html)(output)
-    table = plain_table("metric", *map(escape, comparison), "baseline", "ahead", "told apart")
-    for name, row in comparison.frame().iterrows():
-        values = [number(row[one]) for one in comparison]
-        table.add_row(
-            escape(str(name)),
-            *values,
-            number(row["baseline"]),
-            escape(row["ahead"]),
-            escape(comparison.describe_tie(str(name))),
-        )
-    show(table)
+    show(_table(comparison))
     say(comparison.sentence)
     say(_describe_falls(comparison))
     if output is not None:
         say(f"Saved: {output}")
 
 
+def _table(comparison: Comparison) -> Table:
+    """Return one row per metric: its value in each table, that of unseen rows, and who is ahead."""
+    table = plain_table("metric")
+    for name in comparison:
+        add_folded(table, escape(name), min_width=_MIN_VALUE, right=True)
+    table.add_column("unseen", no_wrap=True, justify="right")
+    add_folded(table, "ahead")
+    for metric, row in comparison.frame().iterrows():
+        name = str(metric)
+        values = [_value(comparison, one, name) for one in comparison]
+        unseen = _unseen(comparison, name, row["baseline"])
+        ahead = row["ahead"] or comparison.describe_tie(name)
+        table.add_row(escape(name), *values, unseen, escape(ahead))
+    return table
+
+
+def _value(comparison: Comparison, table: str, metric: str) -> str:
+    from skeval.reporting.document.score_table import shown_value
+
+    result = comparison[table].get(metric)
+    return NOTHING if result is None else shown_value(result, result.value)
+
+
+def _unseen(comparison: Comparison, metric: str, baseline: float) -> str:
+    from skeval.reporting.document.score_table import shown_value
+
+    first = next(one[metric] for one in comparison.values() if metric in one)
+    return shown_value(first, baseline)
+
+
 def _describe_falls(comparison: Comparison) -> str:
     falls = [
-        f"{row.metric} (from {number(comparison[row.first][row.metric].value)} in {row.first} to "
-        f"{number(comparison[row.second][row.metric].value)} in {row.second})"
+        f"{row.metric} (from {_value(comparison, row.first, row.metric)} in {row.first} to "
+        f"{_value(comparison, row.second, row.metric)} in {row.second})"
         for row in comparison.falls().itertuples()
     ]
     if not falls:

@@ -37,6 +37,10 @@ def evaluate(
     timeout: Annotated[
         float | None, typer.Option(help="Seconds that each metric may take.", min=0.0)
     ] = None,
+    wide: Annotated[
+        bool,
+        typer.Option("--wide", help="Print value, interval, baseline, p-value and evidence too."),
+    ] = False,
 ) -> None:
     """Print the scores of a synthetic table, and save them."""
     from skeval.cli import inputs
@@ -48,9 +52,9 @@ def evaluate(
     limits = {"timeout": timeout, "on_error": "raise" if debugging() else "warn"}
     if len(tables) == 1:
         foreign = {"--metrics": metrics, "--suite": suite != "report", "--timeout": timeout}
-        _evaluate_by_schema(given, tables[0], output, foreign)
+        _evaluate_by_schema(given, tables[0], output, foreign, is_wide=wide)
     else:
-        _evaluate_tables(given, tables, output, suite, metrics, limits)
+        _evaluate_tables(given, tables, output, suite, metrics, limits, is_wide=wide)
 
 
 def _evaluate_tables(
@@ -60,6 +64,8 @@ def _evaluate_tables(
     preset: str,
     metrics: str | None,
     limits: dict[str, Any],
+    *,
+    is_wide: bool,
 ) -> None:
     """Evaluate a synthetic table next to the real ones; they are read before metrics are imported.
 
@@ -87,7 +93,8 @@ def _evaluate_tables(
         progress = tick("measured")
         measured.fit(train, holdout, schema=known)
         result = measured.evaluate(synthetic, progress=progress, date=given.date, release=release)
-    scores.conclude(result, inputs.files_by_role(tables), output, policy, given)
+    files = inputs.files_by_role(tables)
+    scores.conclude(result, files, output, policy, given, is_wide=is_wide)
 
 
 def _policy_and_release(given: Given) -> tuple[Policy | None, Release | None]:
@@ -101,7 +108,7 @@ def _policy_and_release(given: Given) -> tuple[Policy | None, Release | None]:
 
 
 def _evaluate_by_schema(
-    given: Given, table: Place, output: Path | None, foreign: dict[str, Any]
+    given: Given, table: Place, output: Path | None, foreign: dict[str, Any], *, is_wide: bool
 ) -> None:
     """Evaluate a synthetic table alone, by what a schema states."""
     from skeval.cli import inputs
@@ -138,4 +145,4 @@ def _evaluate_by_schema(
     with show_progress("lines") as tick:
         result = evaluate_alone(synthetic, content, progress=tick("measured"), date=given.date)
     files = {} if table.path is None else {"synthetic": table}
-    scores.conclude(result, files, output, policy, given)
+    scores.conclude(result, files, output, policy, given, is_wide=is_wide)

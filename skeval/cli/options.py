@@ -25,7 +25,7 @@ Tables = Annotated[
         "there are no baselines. SYNTHETIC alone goes with --schema.",
     ),
 ]
-Scores = Annotated[Path, typer.Argument(help="What `evaluate -o scores.json` saved.")]
+Scores = Annotated[Path, typer.Argument(help="What `evaluate -o scores.json` saved, or a PDF report.")]
 SchemaFile = Annotated[
     Path | None,
     typer.Option(

@@ -20,18 +20,21 @@ def render(
     ),
     title: Annotated[str, typer.Option(help="Of the report.")] = "",
     short: Annotated[
-        bool, typer.Option("--short", help="Only the first page, all numbers and the provenance.")
+        bool,
+        typer.Option("--short", help="Only page 1, all numbers and the provenance."),
     ] = False,
 ) -> None:
-    """Write the report of saved scores: no table is needed."""
+    """Write the report of saved scores, or of a PDF report again: no table is needed.
+
+    Of a PDF report, the title and the other settings are kept unless options state others.
+    """
     from skeval.cli.inputs import check_paths
-    from skeval.cli.scores import read_comparison, read_results
+    from skeval.cli.scores import read_saved, read_settings
     from skeval.results.rendering import ENDINGS
-    from skeval.tables.reading import check_exists
 
     check_paths(output, ENDINGS, "report", [scores])
-    check_exists(scores)
-    result = read_comparison(scores) or read_results(scores)
+    result = read_saved(scores)
     write = result.to_html if output.suffix.lower() in ENDINGS[1:] else result.to_pdf
-    write(output, title=title, short=short)
+    settings = read_settings(scores) | ({"title": title} if title else {})
+    write(output, **settings | ({"short": True} if short else {}))
     say(f"Report: {output}")

@@ -47,7 +47,8 @@ def report(
     ] = None,
     title: Annotated[str, typer.Option(help="Of the report.")] = "",
     short: Annotated[
-        bool, typer.Option("--short", help="Only the first page, all numbers and the provenance.")
+        bool,
+        typer.Option("--short", help="Only page 1, all numbers and the provenance."),
     ] = False,
     suite: Annotated[str | None, typer.Option(help=PRESETS)] = None,
     metrics: Annotated[
@@ -187,11 +188,10 @@ def _conclude(
     from skeval.cli.gate import enforce, write_junit
     from skeval.cli.inputs import say_kinds
     from skeval.results.comparison import Comparison
-    from skeval.results.summary import summary
 
     results = dict(result) if isinstance(result, Comparison) else {"": result}
     write_junit(policy, results, junit)
     say_kinds(next(iter(results.values())))
-    say(result.sentence if isinstance(result, Comparison) else summary(result))
+    say(result.sentence if isinstance(result, Comparison) else result.summary())
     say(f"Report: {output}")
     enforce(policy, results)

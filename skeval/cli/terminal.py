@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from skeval.cli.options import with_options
 from skeval.utils.formatting import printable
+
+if TYPE_CHECKING:
+    from skeval.reporting.document import blocks
 
 _WIDE = 200  # columns of a log
 _NARROWEST = 12  # columns of a cell that contains a name
@@ -45,17 +49,89 @@ def plain_table(*names: str, texts: int = 1) -> Table:
     return table
 
 
+def add_folded(table: Table, name: str, *, min_width: int = _NARROWEST, right: bool = False) -> None:
+    """Add a column whose head and cells are broken where there is no room."""
+    justify: Literal["left", "right"] = "right" if right else "left"
+    table.add_column(name, overflow="fold", min_width=min_width, justify=justify)
+
+
 def _length(markup: Any) -> int:
     return cell_len(Text.from_markup(markup).plain)
+
+
+def _log_width(console: Console) -> int | None:
+    """Return the width of a log, which has no width of its own; None for a terminal."""
+    return None if console.is_terminal or "COLUMNS" in os.environ else _WIDE
+
+
+def show_text(text: str, *, style: str | None = None) -> None:
+    """Print a paragraph on standard output, broken between words at the width of a terminal."""
+    console = Console()
+    is_log = _log_width(console) is not None
+    words = _encodable(printable(text), console)
+    console.print(words, style=style, markup=False, highlight=False, soft_wrap=is_log)
 
 
 def show(table: Table) -> None:
     """Print a table, wider than a narrow terminal if need be."""
     console = Console()
-    wide = not console.is_terminal and "COLUMNS" not in os.environ
     least = sum(
-        _NARROWEST if column.min_width else max(map(_length, (column.header, *column.cells)))
+        column.min_width or max(map(_length, (column.header, *column.cells)))
         for column in table.columns
     )
     most = max(console.width, least + 3 * len(table.columns))
-    Console(width=_WIDE if wide else most, highlight=False).print(table)
+    Console(width=_log_width(console) or most, highlight=False).print(table)
+
+
+_INKS = {
+    "leak": "bold red",
+    "copies": "bold dark_orange",
+    "below": "yellow",
+    "inconclusive": "yellow",
+}
+
+
+def show_block(block: blocks.Table) -> None:
+    """Print a table of a document: outcomes have their shape and color, long names are broken."""
+    from skeval.reporting.plain_text import cell_text
+
+    console = Console()
+    table = _Printable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for head, aligned in zip(block.heads, block.aligned, strict=True):
+        if head == "metric":
+            table.add_column(head, overflow="fold", min_width=_NARROWEST)
+        else:
+            table.add_column(head, no_wrap=True, justify="right" if aligned == "right" else "left")
+    for _, rows in block.groups:
+        for row in rows:
+            cells = [escape(_encodable(cell_text(cell), console)) for cell in row]
+            inks = [_INKS.get(cell.outcome.value) if cell.outcome else None for cell in row]
+            pairs = zip(cells, inks, strict=True)
+            table.add_row(*(f"[{ink}]{text}[/]" if ink else text for text, ink in pairs))
+    show(table)
+    show_text("".join(span.text for span in block.note))
+
+
+# What a terminal of an older Windows cannot print would be a question mark, as if inconclusive.
+_PLAIN = str.maketrans(
+    {
+        "\N{BLACK UP-POINTING TRIANGLE}": "!",
+        "\N{BLACK SQUARE}": "!",
+        "\N{BLACK DIAMOND}": "*",
+        "\N{WHITE DIAMOND}": "*",
+        "\N{WHITE CIRCLE}": "o",
+        "\N{EN DASH}": "-",
+        "\N{MINUS SIGN}": "-",
+        "\N{INFINITY}": "inf",
+        "\N{HORIZONTAL ELLIPSIS}": "...",
+    }
+)
+
+
+def _encodable(text: str, console: Console) -> str:
+    """Return the text with signs that the terminal's encoding has."""
+    try:
+        text.encode(console.encoding)
+    except (UnicodeError, LookupError):
+        return text.translate(_PLAIN)
+    return text

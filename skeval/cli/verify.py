@@ -1,8 +1,9 @@
-"""The command that checks of which files saved scores are: `verify`."""
+"""The command that checks reports for changes, and of which files scores are: `verify`."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -13,27 +14,75 @@ from skeval.cli.terminal import plain_table, say, show
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.place import Place
 
+if TYPE_CHECKING:
+    from skeval.results.provenance import Provenance
+
 
 @app.command()
 def verify(
     scores: Scores,
     files: Annotated[
-        list[Place],
+        list[Place] | None,
         typer.Argument(
-            parser=Place.from_path, help="Files as `evaluate` reads them, in any order."
+            parser=Place.from_path,
+            help="Files as `evaluate` reads them, in any order. A PDF report needs none.",
         ),
-    ],
+    ] = None,
 ) -> None:
-    """Check that scores are of these files; exit code 1 if one of them is none of the inputs."""
-    from skeval.cli.scores import read_results
+    """Check that a PDF report was not changed, and that scores were computed from these files.
+
+    The exit code is 1 if the report was changed, or if one of the files is not among the inputs.
+    """
+    from skeval.cli.scores import is_report
+
+    if is_report(scores):
+        _check_report(scores)
+    elif not files:
+        raise InvalidParameterError(
+            f"{scores} has no hash of its own, so that nothing can be checked without the tables. "
+            f"Name the files that were evaluated: skeval verify {scores} FILE ..."
+        )
+    if files:
+        _check_files(scores, files)
+
+
+def _check_report(path: Path) -> None:
+    """Say whether a report was changed, and by which of the two checks that is known."""
+    from skeval.results.attached_report import check_report
+
+    found = check_report(path)
+    if not found.is_hash_right:
+        say(
+            f"skeval: {path} was changed: the hash of the attached results is not the hash that the "
+            "report states. The report was not written again."
+        )
+    elif found.is_same is None:
+        say(
+            f"{path}: the hash of the attached results is the hash that the report states. The "
+            "bytes were not compared, because the report was written with other versions: "
+            f"{'; '.join(found.other_versions)}."
+        )
+    elif found.is_same:
+        say(
+            f"{path}: the hash of the attached results is the hash that the report states, and the "
+            "report was written again from these results with the same bytes."
+        )
+    else:
+        say(
+            f"skeval: {path} was changed: the report was written again from the attached results, "
+            "and its bytes are different. The hash of the results is the hash that is stated."
+        )
+    if found.is_changed:
+        raise typer.Exit(1)
+
+
+def _check_files(scores: Path, files: list[Place]) -> None:
+    """Say which inputs of the scores the files are."""
     from skeval.results.verification import DIFFERENT
     from skeval.results.verification import verify as verify_tables
     from skeval.tables.reading import check_exists
-    from skeval.utils.versions import installed_versions
 
-    provenance = read_results(scores).provenance
-    if provenance is None:
-        raise InvalidParameterError(f"{scores} says nothing of where its scores come from.")
+    provenance = _read_provenance(scores)
     for place in files:
         if place.path is not None:
             check_exists(place.path)
@@ -42,6 +91,26 @@ def verify(
     for row in frame.itertuples(index=False):
         table.add_row(*map(escape, row))
     show(table)
+    _say_versions(scores, provenance)
+    if unknown := frame.loc[frame["found"] == DIFFERENT, "given"].tolist():
+        say(f"skeval: not among the inputs of {scores}: {', '.join(unknown)}.")
+        raise typer.Exit(1)
+
+
+def _read_provenance(scores: Path) -> Provenance:
+    from skeval.cli.scores import read_results
+
+    provenance = read_results(scores).provenance
+    if provenance is None:
+        raise InvalidParameterError(
+            f"{scores} does not contain where its scores come from, so that no file can be checked."
+        )
+    return provenance
+
+
+def _say_versions(scores: Path, provenance: Provenance) -> None:
+    from skeval.utils.versions import installed_versions
+
     say(f"{scores.name}: evaluated by skeval {provenance.version} on {provenance.date}.")
     here = installed_versions()
     then = {"skeval": provenance.version, **provenance.packages}
@@ -49,6 +118,3 @@ def verify(
         f"{n} {v}, here {here.get(n, 'none')}" for n, v in then.items() if v != here.get(n)
     ]:
         say(f"note: evaluated with other versions: {'; '.join(changed)}.")
-    if unknown := frame.loc[frame["found"] == DIFFERENT, "given"].tolist():
-        say(f"skeval: not among the inputs of {scores}: {', '.join(unknown)}.")
-        raise typer.Exit(1)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from skeval.exceptions import InvalidParameterError
-from skeval.reporting import exports, style
 from skeval.reporting.comparison import comparison_plan
 from skeval.reporting.displays.relations import PropertyDisplay
 from skeval.reporting.displays.values import ScoresDisplay, display_of
@@ -15,8 +14,9 @@ from skeval.reporting.exports import suite_html as suite_html
 from skeval.reporting.html import section_html
 from skeval.reporting.pareto import pareto_of
 from skeval.reporting.renderers import HTMLRenderer, PDFRenderer
+from skeval.reporting.typesetting.attachment import read_report
 from skeval.results.comparison import Comparison
-from skeval.results.rendering import Display, Form
+from skeval.results.rendering import AttachedReport, Display, Form
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 
@@ -48,22 +48,6 @@ def write(results: Any, path: str | Path, form: Form, **settings: Any) -> Path:
     return _RENDERERS[form](**settings).render(results, path)
 
 
-def finding(result: Result, alarm: bool | None = None, shifted: bool = False) -> str:
-    """Return the sentence of one result; empty where it has an error."""
-    return "" if result.error else style.finding(result, alarm, shifted)
-
-
-def markdown(results: Any, *, title: str, level: int) -> str:
-    """Return a section of Markdown; one result is a suite of its own."""
-    return exports.markdown(_suite(results), title=title, level=level)
-
-
-def metrics(results: Any, *, prefix: str) -> dict[str, float]:
-    """Return finite numbers by names that trackers take; one result is a suite of its own."""
-    return exports.flat_metrics(_suite(results), prefix=prefix)
-
-
-def _suite(results: Result | SuiteResult) -> SuiteResult:
-    if isinstance(results, Result):
-        return SuiteResult({results.metric or "value": results})
-    return results
+def read_pdf(path: str | Path) -> AttachedReport:
+    """Return what is attached to a report that was written as a PDF."""
+    return read_report(path)

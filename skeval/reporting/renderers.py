@@ -119,7 +119,8 @@ class PDFRenderer(Renderer):
     def _set(self, document: Document, results: Results) -> bytes:
         from skeval.reporting.typesetting.render import render_pdf
 
-        return render_pdf(document, results)
+        # the settings are attached too, so that the report can be written again and compared
+        return render_pdf(document, results, vars(self))
 
 
 class HTMLRenderer(Renderer):

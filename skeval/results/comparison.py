@@ -29,7 +29,7 @@ from skeval.results.recommendation import (
     recommendation,
     weaknesses,
 )
-from skeval.results.rendering import Display, rendering
+from skeval.results.rendering import Display, read_attached_results, rendering
 from skeval.results.result import Result
 from skeval.results.serialization import (
     SCHEMA_VERSION,
@@ -60,6 +60,7 @@ _FACETS = {
 # what each headline of fidelity compares, and what the other one does
 _ABOUT = {"relations": " (all columns together)", "similarity": " (columns and pairs)"}
 _ABOUT_OTHER = {"relations": _ABOUT["similarity"], "similarity": _ABOUT["relations"]}
+_SAVED = "comparison that Comparison.to_json wrote"
 _COLUMNS = ["metric", "first", "second", "difference", "low", "high", "interval", "ahead", "said"]
 
 
@@ -478,8 +479,44 @@ class Comparison(Mapping[str, SuiteResult]):
         InvalidParameterError
             If the file holds no comparison.
         """
-        what = "comparison that Comparison.to_json wrote"
-        return read_json_of_results(path, cls.from_dict, what=what)
+        return read_json_of_results(path, cls.from_dict, what=_SAVED)
+
+    @classmethod
+    def from_pdf(cls, path: str | Path) -> Comparison:
+        """Read the comparison that a PDF report contains.
+
+        Parameters
+        ----------
+        path : str or Path
+            A report of several synthetic tables that skeval wrote as a PDF.
+
+        Returns
+        -------
+        Comparison
+            The same as :meth:`from_json` reads from the JSON of this comparison.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the file is not such a report, or if the hash of its results is not the hash that
+            the report states.
+
+        See Also
+        --------
+        SuiteResult.from_pdf : Read the results of one synthetic table; it says what the hash shows.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from skeval import Comparison, Result, SuiteResult, compare
+        >>> tables = {name: SuiteResult({"a": Result(0.5)}) for name in ("one", "other")}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = compare(tables).to_pdf(pathlib.Path(folder) / "report.pdf")
+        ...     list(Comparison.from_pdf(path))
+        ['one', 'other']
+        """
+        text = read_attached_results(path)
+        return read_json_of_results(text, cls.from_dict, what=_SAVED, source=path)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the JSON text, and write it to `path` if given."""

@@ -1,10 +1,13 @@
-"""What results require of skeval.reporting, which draws and writes them."""
+"""What results require of skeval.reporting, which draws, writes and describes them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+
+from skeval.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,6 +16,16 @@ if TYPE_CHECKING:
 
 Form = Literal["pdf", "html"]
 ENDINGS = (".pdf", ".html", ".htm")  # the last two are pages
+
+
+@dataclass(frozen=True)
+class AttachedReport:
+    """What is attached to a report, and whether its hash is the one that the report states."""
+
+    results: str
+    settings: Mapping[str, Any]
+    other_versions: tuple[str, ...]
+    is_unchanged: bool
 
 
 class Display(Protocol):
@@ -46,14 +59,24 @@ class Rendering(Protocol):
     def write(self, results: Any, path: str | Path, form: Form, **settings: Any) -> Path:
         """Write a report of results, and return its path."""
 
-    def finding(self, result: Any, alarm: bool | None = None, shifted: bool = False) -> str:
-        """Return the sentence of one result; empty where it has an error."""
+    def read_pdf(self, path: str | Path) -> AttachedReport:
+        """Return what is attached to a report that was written as a PDF."""
+
+
+class Wording(Protocol):
+    """What puts results into words, without a figure."""
+
+    def summary(self, results: Any) -> str:
+        """Return what the results of a suite show, in a few sentences."""
+
+    def table(self, results: Any) -> str:
+        """Return the scores of a suite in lines that fit a terminal."""
+
+    def finding(self, result: Any, is_alarm: bool | None = None, is_shifted: bool = False) -> str:
+        """Return the sentences on one result; empty if it has an error."""
 
     def markdown(self, results: Any, *, title: str, level: int) -> str:
         """Return a section of Markdown."""
-
-    def metrics(self, results: Any, *, prefix: str) -> dict[str, float]:
-        """Return finite numbers by names that trackers of experiments take."""
 
 
 def rendering() -> Rendering:
@@ -62,3 +85,22 @@ def rendering() -> Rendering:
     from skeval.reporting import entry
 
     return entry
+
+
+def wording() -> Wording:
+    """Return what puts results into words."""
+    # reporting is built on results; this part of it imports neither matplotlib nor Typst
+    from skeval.reporting import wording as words
+
+    return words
+
+
+def read_attached_results(path: str | Path) -> str:
+    """Return the JSON of the results in a report; refuse a report whose hash is another one."""
+    attached = rendering().read_pdf(path)
+    if not attached.is_unchanged:
+        raise InvalidParameterError(
+            f"{path} was changed after it was written: the hash of its results is not the hash that "
+            "the report states. Ask for the original report, or write it again from the results."
+        )
+    return attached.results

@@ -12,7 +12,7 @@ import pandas as pd
 
 from skeval.core.tags import MetricTags
 from skeval.exceptions import DegenerateInputWarning, MetricWarning, NothingToMeasureWarning
-from skeval.results.rendering import Display, rendering
+from skeval.results.rendering import Display, rendering, wording
 from skeval.results.serialization import (
     check_details,
     named_warnings,
@@ -258,7 +258,7 @@ class Result:
     def frame(self, *, findings: bool = False) -> pd.DataFrame:
         """Return the headline numbers as a table of one row; with `findings`, the sentence too."""
         frame = pd.DataFrame([self.row()])
-        return frame.assign(finding=[rendering().finding(self)]) if findings else frame
+        return frame.assign(finding=[wording().finding(self)]) if findings else frame
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain lists, dicts, strings and numbers; nan is None."""
@@ -331,7 +331,7 @@ class Result:
         >>> print(Result(0.9, baseline=0.95, metric="KSComplement").to_markdown().splitlines()[4])
         | KSComplement | 0.900 |  | 0.950 |  |  |  |  |
         """
-        return rendering().markdown(self, title=title, level=level)
+        return wording().markdown(self, title=title, level=level)
 
     def to_metrics(self, *, prefix: str = "") -> dict[str, float]:
         """Return flat numbers for trackers of experiments, such as MLflow and Weights & Biases.
@@ -354,7 +354,10 @@ class Result:
         >>> metrics["KSComplement"], metrics["KSComplement.baseline"]
         (0.9, 0.95)
         """
-        return rendering().metrics(self, prefix=prefix)
+        # a suite contains results, so that it is above this module
+        from skeval.results.suite_result import SuiteResult
+
+        return SuiteResult({self.metric or "value": self}).to_metrics(prefix=prefix)
 
     def _repr_html_(self) -> str:
         return rendering().html(self)

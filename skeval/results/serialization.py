@@ -119,10 +119,12 @@ def _rebuild_warning(
     return MetricWarning(str(text))
 
 
-def read_json_of_results(path: str | Path, make: Callable[[dict[str, Any]], T], *, what: str) -> T:
-    """Return what `make` rebuilds of a file, or of a text that begins with a brace."""
+def read_json_of_results(
+    path: str | Path, make: Callable[[dict[str, Any]], T], *, what: str, source: object = "The text"
+) -> T:
+    """Return what `make` rebuilds of a file, or of a text of `source` that begins with a brace."""
     is_text = isinstance(path, str) and path.lstrip().startswith("{")
-    source = "The text" if is_text else path
+    source = source if is_text else path
     text = str(path) if is_text else foreign_text(path)
     try:
         content = replace_controls(json.loads(text))

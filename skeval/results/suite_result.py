@@ -12,7 +12,7 @@ import pandas as pd
 from skeval.exceptions import InvalidParameterError, MetricWarning, NotRememberedError
 from skeval.results.properties import property_details, property_scores
 from skeval.results.provenance import Provenance
-from skeval.results.rendering import Display, rendering
+from skeval.results.rendering import Display, read_attached_results, rendering, wording
 from skeval.results.result import Result
 from skeval.results.serialization import (
     SCHEMA_VERSION,
@@ -23,10 +23,12 @@ from skeval.results.serialization import (
     rebuild_warnings,
     write_json,
 )
-from skeval.results.summary import summary
+from skeval.results.tracked_metrics import tracked_metrics
 from skeval.results.verdict import ALARM_LEVEL, Verdict, adjusted_p_values, is_shifted, verdict
 from skeval.utils.formatting import did_you_mean
 from skeval.utils.spreadsheets import no_formula
+
+_SCORES = "scores that SuiteResult.to_json wrote"
 
 
 class SuiteResult(Mapping[str, Result]):
@@ -88,7 +90,8 @@ class SuiteResult(Mapping[str, Result]):
         return len(self._results)
 
     def __repr__(self) -> str:
-        return self.frame().to_string(index=False, float_format="{:.4g}".format, na_rep="")
+        with details_of(self.source):
+            return wording().table(self)
 
     def _repr_html_(self) -> str:
         return rendering().html(self)
@@ -129,7 +132,7 @@ class SuiteResult(Mapping[str, Result]):
         frame.insert(frame.columns.get_loc("p_value") + 1, "p_adjusted", adjusted)
         if findings:
             alarms, shifted = self.verdict().alarms, is_shifted(self.notices)
-            finding = rendering().finding
+            finding = wording().finding
             frame["finding"] = [finding(one, n in alarms, shifted) for n, one in self.items()]
         return frame
 
@@ -165,13 +168,13 @@ class SuiteResult(Mapping[str, Result]):
             return verdict(self, self.sizes, self.notices, level, accept_untested=accept_untested)
 
     def summary(self) -> str:
-        """Say in a few sentences how alike the tables are, what a model learns, what leaks.
+        """Return the headline of the report and the sentences below it.
 
         Returns
         -------
         str
-            What the command line prints; what these results lack is not mentioned. It never says
-            that data are private or safe.
+            What the command line prints: what was found, how strong it is, and where. It never
+            says that data are private or safe.
 
         Examples
         --------
@@ -179,10 +182,11 @@ class SuiteResult(Mapping[str, Result]):
         >>> from skeval.datasets import make_mixed
         >>> train, holdout, fresh = (make_mixed(200, random_state=seed) for seed in range(3))
         >>> suite = make_suite("screens").fit(train, holdout)
-        >>> print(suite.evaluate(train).summary().split(",")[0])
-        200 of 200 synthetic rows are complete copies of train rows
+        >>> print(suite.evaluate(train).summary().split(".")[0])
+        A severe leak was found
         """
-        return summary(self)
+        with details_of(self.source):
+            return wording().summary(self)
 
     def at_risk(self, n: int = 100) -> pd.DataFrame:
         """Return the train rows that the strongest attacks point to, most exposed first.
@@ -356,7 +360,7 @@ class SuiteResult(Mapping[str, Result]):
         | ks | 0.900 |  | 0.950 |  |  |  |  |
         """
         with details_of(self.source):
-            return rendering().markdown(self, title=title, level=level)
+            return wording().markdown(self, title=title, level=level)
 
     def to_metrics(self, *, prefix: str = "") -> dict[str, float]:
         """Return flat numbers for trackers of experiments, such as MLflow and Weights & Biases.
@@ -385,7 +389,7 @@ class SuiteResult(Mapping[str, Result]):
         ``mlflow.log_metrics(result.to_metrics())``, ``wandb.log(result.to_metrics())``.
         """
         with details_of(self.source):
-            return rendering().metrics(self, prefix=prefix)
+            return tracked_metrics(self, self.verdict(), prefix)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain lists, dicts, strings and numbers.
@@ -430,12 +434,59 @@ class SuiteResult(Mapping[str, Result]):
             If the file holds no such results, or those of another version of the schema.
         """
 
-        def rebuild(content: dict[str, Any]) -> SuiteResult:
-            named = {no_formula(name): one for name, one in content["results"].items()}
-            return cls.from_dict({**content, "results": named})
+        return read_json_of_results(path, cls._rebuild, what=_SCORES)
 
-        what = "scores that SuiteResult.to_json wrote"
-        return read_json_of_results(path, rebuild, what=what)
+    @classmethod
+    def _rebuild(cls, content: dict[str, Any]) -> SuiteResult:
+        named = {no_formula(name): one for name, one in content["results"].items()}
+        return cls.from_dict({**content, "results": named})
+
+    @classmethod
+    def from_pdf(cls, path: str | Path) -> SuiteResult:
+        """Read the results that a PDF report contains.
+
+        A PDF report has the results attached, so that the report can be written again, compared
+        or tested without any other file.
+
+        Parameters
+        ----------
+        path : str or Path
+            A report of one synthetic table that skeval wrote as a PDF. The file may be another's,
+            as the file of :meth:`from_json`.
+
+        Returns
+        -------
+        SuiteResult
+            The same as :meth:`from_json` reads from the JSON of these results.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the file is not such a report, or if the hash of its results is not the hash that
+            the report states, because one of the two was changed.
+
+        See Also
+        --------
+        to_pdf : Write the report.
+
+        Notes
+        -----
+        The hash is in the report itself. It finds an accident, and it does not find a person who
+        changed both. ``skeval verify report.pdf`` also writes the report again and compares the
+        bytes.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from skeval import Result, SuiteResult
+        >>> results = SuiteResult({"a": Result(0.5)})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = results.to_pdf(pathlib.Path(folder) / "report.pdf")
+        ...     SuiteResult.from_pdf(path)["a"].value
+        0.5
+        """
+        text = read_attached_results(path)
+        return read_json_of_results(text, cls._rebuild, what=_SCORES, source=path)
 
     def to_pdf(self, path: str | Path, **settings: Any) -> Path:
         """Write a PDF report; `settings` as :class:`skeval.reporting.PDFRenderer` takes them."""

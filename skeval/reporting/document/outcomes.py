@@ -23,6 +23,11 @@ class Outcome(Enum):
         """The words for a row, the same in all outputs."""
         return _WORDS[self]
 
+    @property
+    def mark(self) -> str:
+        """The shape as one letter, for text."""
+        return _MARKS.get(self, "\N{WHITE CIRCLE}")
+
 
 _WORDS = {
     Outcome.LEAK: "leak",
@@ -34,6 +39,15 @@ _WORDS = {
     Outcome.NO_TEST: "no test",
     Outcome.NOT_EVALUATED: "not evaluated",
     Outcome.INCONCLUSIVE: "inconclusive",
+}
+_MARKS = {
+    Outcome.LEAK: "\N{BLACK UP-POINTING TRIANGLE}",
+    Outcome.COPIES: "\N{BLACK SQUARE}",
+    Outcome.BELOW: "\N{BLACK DIAMOND}",
+    Outcome.CLOSER: "\N{WHITE DIAMOND}",
+    Outcome.NO_TEST: "\N{EN DASH}",
+    Outcome.NOT_EVALUATED: "\N{EN DASH}",
+    Outcome.INCONCLUSIVE: "?",
 }
 
 

@@ -3,41 +3,94 @@
 from __future__ import annotations
 
 import hashlib
-from io import BytesIO
+import logging
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from skeval.exceptions import InvalidParameterError
-from skeval.reporting.typesetting.render import ATTACHMENT, HASH_PREFIX
+from skeval.reporting.typesetting.render import ATTACHMENT, HASH_PREFIX, SETTINGS
+from skeval.reporting.typesetting.settings import drawing_versions, read_settings
+from skeval.results.rendering import AttachedReport
+from skeval.results.serialization import FOREIGN
 
-MAX_BYTES = 2**29  # of a report
+if TYPE_CHECKING:
+    from pypdf.generic import EmbeddedFile
+
+MAX_ATTACHMENTS = 100  # that are looked at; a report has two
+MAX_BYTES = 2**26  # of a report, and of what is attached to it
 
 
-def read_attached_results(path: str | Path) -> str:
-    """Return the JSON of the results that a report contains, after its hash was checked."""
-    from pypdf import PdfReader
-    from pypdf.errors import PyPdfError
-
+def read_report(path: str | Path) -> AttachedReport:
+    """Return what is attached to a report, and whether its hash is the one that is stated."""
     path = Path(path)
-    if path.stat().st_size > MAX_BYTES:
-        raise InvalidParameterError(f"{path.name} is larger than a report: {MAX_BYTES:,} bytes.")
+    with _as_one_sentence(path), path.open("rb") as file:
+        from pypdf import PdfReader
+
+        if path.stat().st_size > MAX_BYTES:
+            raise InvalidParameterError(
+                f"{path} is larger than {MAX_BYTES:,} bytes, which no report is."
+            )
+        reader = PdfReader(file, strict=True)
+        attached = list(islice(reader.attachment_list, MAX_ATTACHMENTS))
+        results, settings = (_only(path, name, attached) for name in (ATTACHMENT, SETTINGS))
+        stated = str(reader.metadata.subject or "") if reader.metadata is not None else ""
+        known, versions = read_settings(settings.decode("utf-8"))
+        return AttachedReport(
+            results=results.decode("utf-8"),
+            settings=known,
+            other_versions=tuple(_other_versions(versions)),
+            is_unchanged=stated == describe_hash(results),
+        )
+
+
+@contextmanager
+def _as_one_sentence(path: Path) -> Iterator[None]:
+    """Say in one sentence what is wrong with a file that somebody else may have written."""
+    if not path.exists():
+        raise InvalidParameterError(f"there is no file {path}.")
+    if not path.is_file():
+        raise InvalidParameterError(f"{path} is not a regular file.")
+    from pypdf.errors import DependencyError, PyPdfError
+
+    logger = logging.getLogger("pypdf")  # which would describe each fault in a line of its own
+    level = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
     try:
-        reader = PdfReader(BytesIO(path.read_bytes()))
-        attached = dict(reader.attachments).get(ATTACHMENT, [])
-        stated = (reader.metadata.subject or "") if reader.metadata is not None else ""
-    except (PyPdfError, ValueError, KeyError, OSError) as error:
-        raise InvalidParameterError(f"{path.name} cannot be read as a PDF: {error}.") from error
-    if len(attached) != 1:
+        yield
+    except InvalidParameterError:
+        raise
+    except OSError as error:
+        raise InvalidParameterError(f"{path} cannot be read: {error.strerror}.") from error
+    except (PyPdfError, DependencyError, zlib.error, NotImplementedError, *FOREIGN) as error:
         raise InvalidParameterError(
-            f"{path.name} has {len(attached)} attachments named {ATTACHMENT}, expected one. Pass a "
-            "report that skeval wrote as a PDF."
-        )
-    content = bytes(attached[0])
-    if stated != describe_hash(content):
+            f"{path} cannot be read as a PDF report. Pass a report that skeval wrote as a PDF."
+        ) from error
+    finally:
+        logger.setLevel(level)
+
+
+def _only(path: Path, name: str, attached: Iterable[EmbeddedFile]) -> bytes:
+    """Return the content of the one attachment of this name."""
+    own = [one for one in attached if one.name == name]
+    if len(own) != 1:
         raise InvalidParameterError(
-            f"{path.name} was changed after it was written: the hash of its results is not the one "
-            "that it states. Write the report again from the original results."
+            f"{path} has {len(own) or 'no'} attachments named {name}, expected one. Pass a report "
+            "that skeval wrote as a PDF."
         )
-    return content.decode("utf-8")
+    content = own[0].content
+    if len(content) > MAX_BYTES:
+        raise InvalidParameterError(f"{path} has an attachment of more than {MAX_BYTES:,} bytes.")
+    return content
+
+
+def _other_versions(versions: Mapping[str, str]) -> Iterator[str]:
+    for name, here in drawing_versions().items():
+        if (then := versions.get(name, "an unknown version")) != here:
+            yield f"{name} {then}, here {here}"
 
 
 def describe_hash(content: bytes) -> str:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from importlib.resources import files
-from typing import Any
+from typing import Any, Protocol
 
 from skeval.reporting.document.blocks import Document
 from skeval.reporting.letters import map_texts
 from skeval.reporting.typesetting.compiler import compile_pdf, compile_png
 from skeval.reporting.typesetting.fonts import font_families
 from skeval.reporting.typesetting.letters import has_code_points, make_printable
-from skeval.results.suite_result import SuiteResult
+from skeval.reporting.typesetting.settings import write_settings
 
 MAIN = "report.typ"
 ATTACHMENT = "results.json"
+SETTINGS = "settings.json"
 HASH_PREFIX = "results sha256:"
 _NO_LETTERS = (
     "Letters without a font are printed as code points. Chinese, Japanese and Korean letters need "
@@ -24,18 +26,28 @@ _NO_LETTERS = (
 _TEMPLATES = ("look.typ", "rows.typ", "blocks.typ", "dots.typ")
 
 
-def render_pdf(document: Document, results: SuiteResult) -> bytes:
-    """Return the PDF of a document; the results are attached to it."""
-    return compile_pdf(_job(document, results.to_json()), document.timestamp)
+class Results(Protocol):
+    """The results of one table, or a comparison of several."""
+
+    def to_json(self) -> str:
+        """Return the text that is attached to the report."""
+
+
+def render_pdf(
+    document: Document, results: Results, settings: Mapping[str, Any] | None = None
+) -> bytes:
+    """Return the PDF of a document; the results and the settings of its renderer are attached."""
+    job = _job(document, results.to_json(), write_settings(settings or {}))
+    return compile_pdf(job, document.timestamp)
 
 
 def render_png(document: Document, ppi: float = 144.0) -> list[bytes]:
     """Return a picture of each page."""
-    return compile_png(_job(document, "{}"), document.timestamp, ppi)
+    return compile_png(_job(document, "{}", "{}"), document.timestamp, ppi)
 
 
-def _job(document: Document, results: str) -> dict[str, str]:
-    """Return all files that the compiler reads: templates, the document, the results."""
+def _job(document: Document, results: str, settings: str) -> dict[str, str]:
+    """Return all files that the compiler reads: templates, the document, what is attached."""
     folder = files(__package__) / "templates"
     templates = {name: (folder / name).read_text(encoding="utf-8") for name in _TEMPLATES}
     main = (folder / MAIN).read_text(encoding="utf-8")
@@ -48,4 +60,5 @@ def _job(document: Document, results: str) -> dict[str, str]:
         **templates,
         "document.json": json.dumps(content, allow_nan=False, ensure_ascii=False),
         ATTACHMENT: results,
+        SETTINGS: settings,
     }

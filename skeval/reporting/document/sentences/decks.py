@@ -33,9 +33,11 @@ def deck(
     lost = fidelity_sentence(fidelity, loss) if fidelity.outcome in (_BELOW, Outcome.CLOSER) else ()
     return paragraph(
         compose(
-            "{n} privacy tests find no difference between training {many} and unseen "
-            "ones. That does not show that nothing leaks.",
-            n=capitalized(count_word(privacy.n_tests)),
+            "{tests} no difference between training {many} and unseen ones. That does not show "
+            "that nothing leaks.",
+            tests="One privacy test finds"
+            if privacy.n_tests == 1
+            else f"{capitalized(count_word(privacy.n_tests))} privacy tests find",
             many=noun.many,
         ),
         lost,
