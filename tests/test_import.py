@@ -18,6 +18,7 @@ _ANY = "from skeval import Metric, MetricSuite, TableSchema, make_suite, report"
 LATER = (
     "numba",
     "matplotlib",
+    "jinja2",
     "sklearn.compose",
     "sklearn.ensemble",
     "skeval.checks",
