@@ -68,10 +68,16 @@ def _shortfall(name: str, result: Result) -> Shortfall | None:
         result.metric,
         result.value,
         expected,
-        str(mapping_at(result.details, "worst").get("column") or ""),
+        _name_column(result),
         number_at(result.details, "worst", "value"),
         texts_at(result.details, "missing"),
     )
+
+
+def _name_column(result: Result) -> str:
+    """Return the worst column, of several tables after its table."""
+    column = str(mapping_at(result.details, "worst").get("column") or "")
+    return f"{result.table}.{column}" if result.table and column else column
 
 
 @dataclass(frozen=True)

@@ -104,9 +104,8 @@ class PrivacyFindings:
         return Outcome.INCONCLUSIVE if self.obstacle else Outcome.NONE_FOUND
 
 
-def find_privacy(results: SuiteResult) -> PrivacyFindings:
-    """Return what the results show of privacy."""
-    verdict = results.verdict()
+def find_privacy(results: SuiteResult, verdict: Verdict) -> PrivacyFindings:
+    """Return what the results show of privacy; the verdict may be one over more results."""
     trials = collect_trials(results, verdict)
     significant = [trial for trial in trials if trial.is_significant]
     clearest = min(significant, key=_rank, default=None)
@@ -129,7 +128,7 @@ def find_privacy(results: SuiteResult) -> PrivacyFindings:
         clearest=clearest,
         strength=_strength(clearest),
         n_tests=verdict.n_tests,
-        n_significant=len(_distinct(results, verdict.alarms)),
+        n_significant=len(_distinct(results, filter(results.__contains__, verdict.alarms))),
         copies=copies,
         counted=counted,
         columns=_columns_of_leak(significant),
@@ -207,7 +206,8 @@ def _columns_of_leak(significant: Iterable[Trial]) -> tuple[str, ...]:
     columns: dict[str, None] = {}
     for trial in sorted(significant, key=lambda t: -t.excess):
         own = (trial.column,) if trial.column else trial.columns
-        columns |= dict.fromkeys(own[:_MAX_NAMED])
+        table = f"{trial.table}." if trial.table else ""
+        columns |= dict.fromkeys(f"{table}{column}" for column in own[:_MAX_NAMED])
     return tuple(columns)[:_MAX_NAMED]
 
 

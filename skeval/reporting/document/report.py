@@ -6,26 +6,15 @@ import datetime as dt
 
 from skeval.reporting.document.all_numbers import numbers_page
 from skeval.reporting.document.blocks import Document
+from skeval.reporting.document.detail_pages import detail_pages
 from skeval.reporting.document.findings import Findings, find_all
 from skeval.reporting.document.origin_page import origin_page
 from skeval.reporting.document.page1 import decision_page
-from skeval.reporting.document.page2 import attacks_page
-from skeval.reporting.document.page3 import distances_page
-from skeval.reporting.document.page4 import columns_page
-from skeval.reporting.document.page5 import pairs_page
-from skeval.reporting.document.page6 import utility_page
 from skeval.reporting.document.spans import Span, Text, compose, name
 from skeval.results.provenance import Provenance
 from skeval.results.suite_result import SuiteResult
 
 TITLE = "Synthetic data report"
-_DETAILS = (
-    ("Privacy: attacks on records", attacks_page),
-    ("Privacy: distances and copies", distances_page),
-    ("Fidelity: columns", columns_page),
-    ("Fidelity: pairs", pairs_page),
-    ("Utility", utility_page),
-)
 _ROLES = {"train": "training", "holdout": "unseen", "synthetic": "synthetic"}
 _N_HASH = 8  # digits of a hash that the footer shows
 
@@ -36,9 +25,8 @@ def make_document(results: SuiteResult, *, is_short: bool = False) -> Document:
     facts, footer = _facts(found), _footer(found.provenance)
     later = facts[:2]
     pages = [decision_page(found, facts, footer)]
-    for title, make_page in _DETAILS if not is_short else ():
-        if page := make_page(found, (*later, compose(title))):
-            pages.append(page)
+    if not is_short:
+        pages += detail_pages(found, later)
     pages.append(numbers_page(found, (*later, compose("All numbers"))))
     pages.append(origin_page(found, (*later, compose("Provenance and sign-off")), footer))
     return Document(TITLE, facts, tuple(pages), footer, timestamp=timestamp_of(found.provenance))
@@ -51,6 +39,9 @@ def _facts(found: Findings) -> tuple[Text, ...]:
     if provenance is not None:
         n = len(provenance.columns)
         what = compose("{n} {columns}", n=n, columns="column" if n == 1 else "columns")
+        if n_tables := len({one.table for one in provenance.columns if one.table}):
+            tables = f"{n_tables} {'table' if n_tables == 1 else 'tables'}, "
+            what = (Span(tables), *what)
         if file := _file(provenance, "synthetic"):
             what = (name(file), Span(", "), *what)
         facts.append(what)

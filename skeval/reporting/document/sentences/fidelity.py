@@ -66,9 +66,11 @@ def _most_lost(loss: PairLoss | None) -> Text:
 
 def loss_title(loss: PairLoss, is_loss: bool) -> Text:
     """Return the heading of the two tables of a pair."""
-    lead = "The biggest loss: " if is_loss else "The least similar pair: "
+    lead = "The biggest loss" if is_loss else "The least similar pair"
     first, second = loss.names
-    return compose(lead + "{first} and {second}", first=name(first), second=name(second))
+    table = compose(" in {table}", table=name(loss.table)) if loss.table else ()
+    pair = compose(": {first} and {second}", first=name(first), second=name(second))
+    return (*compose(lead), *table, *pair)
 
 
 def loss_note(loss: PairLoss) -> Text:
