@@ -48,7 +48,7 @@ def _pages(found: Findings, facts: tuple[Text, ...]) -> Iterator[Page]:
 
 def _name_table(page: Page, table: str, i: int) -> Page:
     """Return the page with the table in its name, its title and its headline."""
-    blocks = tuple(map(lambda block: _name_in_headline(block, table), page.blocks))
+    blocks = tuple(_name_in_headline(block, table) for block in page.blocks)
     return Page(f"table{i}-{page.name}", f"{table}: {page.title}", blocks)
 
 

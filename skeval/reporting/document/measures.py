@@ -14,12 +14,7 @@ from skeval.reporting.document.spans import compose
 from skeval.results.result import Result
 
 _TICKS = tuple((25.0 * i, f"{25 * i}" if i % 2 == 0 else "") for i in range(5))
-LEGEND = (
-    ("value", "synthetic rows"),
-    ("reference", "unseen rows"),
-    ("gap", "difference"),
-    ("interval", "95% interval"),
-)
+LEGEND = (("value", "synthetic rows"), ("reference", "unseen rows"), ("interval", "95% interval"))
 
 
 def measure_rows(

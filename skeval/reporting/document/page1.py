@@ -29,7 +29,12 @@ from skeval.reporting.document.outcomes import Outcome, Strength
 from skeval.reporting.document.privacy import Answer
 from skeval.reporting.document.questions import WITHOUT_ATTACKER
 from skeval.reporting.document.sentences.decks import deck
-from skeval.reporting.document.sentences.fidelity import loss_note, loss_title, scale_label
+from skeval.reporting.document.sentences.fidelity import (
+    further_sentence,
+    loss_note,
+    loss_title,
+    scale_label,
+)
 from skeval.reporting.document.sentences.headlines import headline
 from skeval.reporting.document.sentences.privacy_rows import (
     answer_note,
@@ -200,6 +205,7 @@ def fidelity_rows(found: Findings) -> Comparison:
         high=100.0,
         ticks=ticks,
         alternative="Five values of fidelity of synthetic and of unseen rows, of 100.",
+        more=further_sentence(found.fidelity, found.results),
     )
 
 

@@ -186,14 +186,15 @@ def _rank(trial: Trial) -> tuple[bool, bool, float, float]:
 
 
 def _why_not_run(question: Question, results: SuiteResult) -> NotRun:
-    own = [
-        result
+    failed = any(
+        aspect_of(result) == "privacy"
+        and (result.error or math.isnan(result.value))
+        and _may_answer(result, question)
         for result in results.values()
-        if aspect_of(result) == "privacy" and _may_answer(result, question)
-    ]
+    )
     if "holdout" not in results.sizes and results.sizes:
         return NotRun.NO_HOLDOUT
-    return NotRun.FAILED if own else NotRun.NOT_IN_SUITE
+    return NotRun.FAILED if failed else NotRun.NOT_IN_SUITE
 
 
 def _may_answer(result: Result, question: Question) -> bool:

@@ -47,7 +47,8 @@ def _details(results: Mapping[str, Result], metric: str) -> Mapping[str, Any]:
 
 def _table(name: str, title: str, heads: tuple[str, ...], rows: Any) -> Table | None:
     rows = tuple(rows)
-    aligned = ("left", *["right"] * (len(heads) - 1))
+    n_left = 2 if name == "schema" else 1
+    aligned = (*["left"] * n_left, *["right"] * (len(heads) - n_left))
     return Table(name, title, (), heads, aligned, (("", rows),)) if rows else None
 
 

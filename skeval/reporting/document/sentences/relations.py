@@ -57,8 +57,8 @@ def _least(results: Mapping[str, Result], titles: Mapping[str, str]) -> Text:
     where = compose(", worst for {worst}", worst=name(worst)) if worst else ()
     return (
         *compose(
-            f"The measure that differs most from unseen rows is {titles[largest]}: {score(one.value)}"
-            f", unseen rows {score(one.baseline)}"
+            f"The measure that differs most from unseen rows is {titles[largest]}: "
+            f"{score(one.value)}, unseen rows {score(one.baseline)}"
         ),
         *where,
         *compose("."),
