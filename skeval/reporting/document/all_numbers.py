@@ -13,6 +13,7 @@ from skeval.reporting.document.numbers import NOTHING, points, rate, score
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.shortening import shorten_end
 from skeval.reporting.document.spans import Span, Text, compose
+from skeval.reporting.document.tables import names_of_tables
 from skeval.results.result import Result
 from skeval.results.verdict import aspect_of
 
@@ -38,15 +39,16 @@ def numbers_page(found: Findings, facts: tuple[Text, ...]) -> Page:
     """Return the page with all numbers."""
     titles = metric_titles(found.results)
     groups = []
-    for title, aspects in ASPECTS.items():
-        own = {
-            name: result
-            for name, result in found.results.items()
-            if aspect_of(result) in aspects and not result.error
-        }
-        if own:
-            rows = tuple(_row(titles[name], name, result, found) for name, result in own.items())
-            groups.append((title, rows))
+    for table in ("", *names_of_tables(found.results)):
+        for title, aspects in ASPECTS.items():
+            own = {
+                name: result
+                for name, result in found.results.items()
+                if result.table == table and aspect_of(result) in aspects and not result.error
+            }
+            if own:
+                rows = tuple(_row(titles[name], name, one, found) for name, one in own.items())
+                groups.append((f"{table}: {title}" if table else title, rows))
     blocks: list[Block] = [
         Headline("headline", None, compose("All numbers"), compose(_NOTE), facts),
         Table("numbers", "", (), HEADS, _ALIGNED, tuple(groups)),

@@ -34,6 +34,7 @@ class ValidityFindings:
 
     n_checks: int
     shortfalls: tuple[Shortfall, ...]
+    is_of_keys: bool = False
 
     @property
     def outcome(self) -> Outcome:
@@ -54,7 +55,10 @@ def find_validity(results: SuiteResult) -> ValidityFindings:
     }
     short = [one for name, result in checks.items() if (one := _shortfall(name, result))]
     short.sort(key=lambda one: one.value - one.expected)
-    return ValidityFindings(len(checks), tuple(short))
+    is_of_keys = any(
+        result.tags is not None and "relational" in result.tags.needs for result in checks.values()
+    )
+    return ValidityFindings(len(checks), tuple(short), is_of_keys)
 
 
 def _shortfall(name: str, result: Result) -> Shortfall | None:
@@ -68,10 +72,16 @@ def _shortfall(name: str, result: Result) -> Shortfall | None:
         result.metric,
         result.value,
         expected,
-        str(mapping_at(result.details, "worst").get("column") or ""),
+        _name_column(result),
         number_at(result.details, "worst", "value"),
         texts_at(result.details, "missing"),
     )
+
+
+def _name_column(result: Result) -> str:
+    """Return the worst column, of several tables after its table."""
+    column = str(mapping_at(result.details, "worst").get("column") or "")
+    return f"{result.table}.{column}" if result.table and column else column
 
 
 @dataclass(frozen=True)

@@ -48,10 +48,10 @@ class ColumnFinding:
 def find_columns(results: SuiteResult) -> tuple[ColumnFinding, ...]:
     """Return all columns with a similarity, the worst first."""
     known = results.provenance.columns if results.provenance is not None else ()
-    kinds = {one.column: one.kind for one in known if not one.table}
+    kinds = {one.column: one.kind for one in known}
     found = []
     for result in results.values():
-        if result.metric not in _METRICS or result.error or result.table:
+        if result.metric not in _METRICS or result.error:
             continue
         for column in mapping_at(result.details, "columns"):
             value = number_at(result.details, "columns", column)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 
 from skeval.reporting.document.details import number_at
@@ -48,6 +48,7 @@ class FidelityFindings:
     """The five values and what they show together."""
 
     kept: tuple[Kept, ...]
+    further: Mapping[str, Outcome] = field(default_factory=dict)  # of texts, keys and sequences
 
     @property
     def outcome(self) -> Outcome:
@@ -91,9 +92,22 @@ _METRICS: dict[Scale, tuple[str, Callable[[float], float]]] = {
 }
 
 
+_FURTHER = ("relational", "text")
+
+
 def find_fidelity(results: SuiteResult) -> FidelityFindings:
     """Return the five values of fidelity."""
-    return FidelityFindings(tuple(_find(scale, results) for scale in Scale))
+    further = {
+        name: outcome_of_difference(result)
+        for name, result in results.items()
+        if _is_further(result) and not result.error and not math.isnan(result.value)
+    }
+    return FidelityFindings(tuple(_find(scale, results) for scale in Scale), further)
+
+
+def _is_further(result: Result) -> bool:
+    tags = result.tags
+    return tags is not None and tags.aspect == "fidelity" and not tags.needs.isdisjoint(_FURTHER)
 
 
 def _find(scale: Scale, results: SuiteResult) -> Kept:

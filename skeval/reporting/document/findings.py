@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skeval.core.tags import Need
 from skeval.exceptions import UnexaminedColumnsWarning, UnreadCellsWarning
@@ -18,9 +18,10 @@ from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import PrivacyFindings, find_privacy
 from skeval.reporting.document.sentences.nouns import Noun
 from skeval.reporting.document.sentences.untested import Untested
+from skeval.reporting.document.tables import names_of_tables, results_of_table
 from skeval.results.provenance import Provenance
 from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import aspect_of
+from skeval.results.verdict import Verdict, aspect_of
 
 _MAX_UNUSABLE = 50.0  # relations kept of 100, below which a table is of no use yet
 
@@ -62,14 +63,23 @@ class Findings:
 
 def find_all(results: SuiteResult) -> Findings:
     """Return the findings on all aspects."""
+    return _find(results, results.verdict())
+
+
+def find_table(found: Findings, table: str) -> Findings:
+    """Return the findings on one of several tables; the verdict is the one over all tables."""
+    return _find(results_of_table(found.results, table), found.privacy.verdict)
+
+
+def _find(results: SuiteResult, verdict: Verdict) -> Findings:
     provenance = results.provenance
     return Findings(
         results=results,
-        privacy=find_privacy(results),
+        privacy=find_privacy(results, verdict),
         fidelity=find_fidelity(results),
         validity=find_validity(results),
         utility=find_utility(results),
-        loss=find_loss(results),
+        loss=_find_loss(results),
         noun=_noun(provenance),
         untested=_untested(results),
         unexamined=_columns_of(results, UnexaminedColumnsWarning),
@@ -84,6 +94,19 @@ def _columns_of(
     """Return the columns that notices of a kind name, each once."""
     notices = (notice for notice in results.notices if isinstance(notice, kind))
     return tuple(dict.fromkeys(column for notice in notices for column in notice.columns))
+
+
+def _find_loss(results: SuiteResult) -> PairLoss | None:
+    """Return the largest loss, of several tables that of the table that loses most."""
+    tables = names_of_tables(results)
+    if not tables:
+        return find_loss(results)
+    found = [
+        replace(loss, table=table)
+        for table in tables
+        if (loss := find_loss(results_of_table(results, table)))
+    ]
+    return max(found, key=lambda loss: loss.gap, default=None)
 
 
 def _noun(provenance: Provenance | None) -> Noun:

@@ -47,6 +47,13 @@ class PairLoss:
     invented_share: float = 0.0
     real_association: float = math.nan
     synthetic_association: float = math.nan
+    table: str = ""  # of several
+
+    @property
+    def gap(self) -> float:
+        """By how much the association is weaker in synthetic rows."""
+        gap = self.real_association - self.synthetic_association
+        return -math.inf if math.isnan(gap) else gap
 
     @property
     def names(self) -> tuple[str, str]:

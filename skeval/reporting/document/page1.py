@@ -29,7 +29,12 @@ from skeval.reporting.document.outcomes import Outcome, Strength
 from skeval.reporting.document.privacy import Answer
 from skeval.reporting.document.questions import WITHOUT_ATTACKER
 from skeval.reporting.document.sentences.decks import deck
-from skeval.reporting.document.sentences.fidelity import loss_note, loss_title, scale_label
+from skeval.reporting.document.sentences.fidelity import (
+    further_sentence,
+    loss_note,
+    loss_title,
+    scale_label,
+)
 from skeval.reporting.document.sentences.headlines import headline
 from skeval.reporting.document.sentences.privacy_rows import (
     answer_note,
@@ -48,8 +53,8 @@ from skeval.reporting.document.sentences.untested import (
     check_types,
     untested_sentence,
 )
-from skeval.reporting.document.shortening import shorten_end, shorten_names
-from skeval.reporting.document.spans import Text
+from skeval.reporting.document.shortening import shorten_end, shorten_name, shorten_names
+from skeval.reporting.document.spans import Text, name
 from skeval.reporting.document.stated_release import release_block, threshold_limits
 
 _PERCENT_TICKS = tuple((float(x), f"{x}%" if x % 50 == 0 else "") for x in range(0, 101, 25))
@@ -176,7 +181,7 @@ def _percent_interval(interval: tuple[float, float] | None) -> tuple[float, floa
 def fidelity_rows(found: Findings) -> Comparison:
     """Return the five rows of fidelity on one scale of 100."""
     limits = threshold_limits(found.results)
-    rows = tuple(_fidelity_row(one, limits) for one in found.fidelity.kept)
+    rows = tuple(_fidelity_row(one, limits, _table(one, found)) for one in found.fidelity.kept)
     ends = [
         end
         for row in rows
@@ -201,10 +206,17 @@ def fidelity_rows(found: Findings) -> Comparison:
         high=100.0,
         ticks=ticks,
         alternative="Five values of fidelity of synthetic and of unseen rows, of 100.",
+        more=further_sentence(found.fidelity, found.results),
     )
 
 
-def _fidelity_row(kept: Kept, limits: dict[str, float]) -> ComparisonRow:
+def _table(kept: Kept, found: Findings) -> Text:
+    """Return the table of a value, if there are several."""
+    table = found.results[kept.result].table if kept.result else ""
+    return (name(shorten_name(table, _MAX_NAME_IN_NOTE)),) if table else ()
+
+
+def _fidelity_row(kept: Kept, limits: dict[str, float], table: Text) -> ComparisonRow:
     label, words = scale_label(kept.scale), kept.outcome.word
     if not kept.result:
         return ComparisonRow(label, (), kept.outcome, words, hundredths(None), hundredths(None))
@@ -213,7 +225,7 @@ def _fidelity_row(kept: Kept, limits: dict[str, float]) -> ComparisonRow:
         limit = 100.0 * (1.0 - limit if kept.scale is Scale.ASSOCIATIONS else limit)
     return ComparisonRow(
         label,
-        (),
+        table,
         kept.outcome,
         words,
         hundredths(kept.value),

@@ -104,9 +104,8 @@ class PrivacyFindings:
         return Outcome.INCONCLUSIVE if self.obstacle else Outcome.NONE_FOUND
 
 
-def find_privacy(results: SuiteResult) -> PrivacyFindings:
-    """Return what the results show of privacy."""
-    verdict = results.verdict()
+def find_privacy(results: SuiteResult, verdict: Verdict) -> PrivacyFindings:
+    """Return what the results show of privacy; the verdict may be one over more results."""
     trials = collect_trials(results, verdict)
     significant = [trial for trial in trials if trial.is_significant]
     clearest = min(significant, key=_rank, default=None)
@@ -129,7 +128,7 @@ def find_privacy(results: SuiteResult) -> PrivacyFindings:
         clearest=clearest,
         strength=_strength(clearest),
         n_tests=verdict.n_tests,
-        n_significant=len(_distinct(results, verdict.alarms)),
+        n_significant=len(_distinct(results, filter(results.__contains__, verdict.alarms))),
         copies=copies,
         counted=counted,
         columns=_columns_of_leak(significant),
@@ -187,14 +186,15 @@ def _rank(trial: Trial) -> tuple[bool, bool, float, float]:
 
 
 def _why_not_run(question: Question, results: SuiteResult) -> NotRun:
-    own = [
-        result
+    failed = any(
+        aspect_of(result) == "privacy"
+        and (result.error or math.isnan(result.value))
+        and _may_answer(result, question)
         for result in results.values()
-        if aspect_of(result) == "privacy" and _may_answer(result, question)
-    ]
+    )
     if "holdout" not in results.sizes and results.sizes:
         return NotRun.NO_HOLDOUT
-    return NotRun.FAILED if own else NotRun.NOT_IN_SUITE
+    return NotRun.FAILED if failed else NotRun.NOT_IN_SUITE
 
 
 def _may_answer(result: Result, question: Question) -> bool:
@@ -207,7 +207,8 @@ def _columns_of_leak(significant: Iterable[Trial]) -> tuple[str, ...]:
     columns: dict[str, None] = {}
     for trial in sorted(significant, key=lambda t: -t.excess):
         own = (trial.column,) if trial.column else trial.columns
-        columns |= dict.fromkeys(own[:_MAX_NAMED])
+        table = f"{trial.table}." if trial.table else ""
+        columns |= dict.fromkeys(f"{table}{column}" for column in own[:_MAX_NAMED])
     return tuple(columns)[:_MAX_NAMED]
 
 

@@ -9,15 +9,11 @@ from typing import TYPE_CHECKING, Literal
 from skeval.reporting.document.all_numbers import numbers_page
 from skeval.reporting.document.appendix import appendix_pages
 from skeval.reporting.document.blocks import Document
+from skeval.reporting.document.detail_pages import detail_pages
 from skeval.reporting.document.findings import Findings, find_all
 from skeval.reporting.document.notes_page import notes_page
 from skeval.reporting.document.origin_page import origin_page
 from skeval.reporting.document.page1 import decision_page
-from skeval.reporting.document.page2 import attacks_page
-from skeval.reporting.document.page3 import distances_page
-from skeval.reporting.document.page4 import columns_page
-from skeval.reporting.document.page5 import pairs_page
-from skeval.reporting.document.page6 import utility_page
 from skeval.reporting.document.shortening import shorten_end
 from skeval.reporting.document.spans import Span, Text, compose, name
 from skeval.results.provenance import Provenance
@@ -27,13 +23,6 @@ if TYPE_CHECKING:
     from skeval.suites.report_columns import ReportColumns
 
 TITLE = "Synthetic data report"
-_DETAILS = (
-    ("Privacy: attacks on records", attacks_page),
-    ("Privacy: distances and copies", distances_page),
-    ("Fidelity: columns", columns_page),
-    ("Fidelity: pairs", pairs_page),
-    ("Utility", utility_page),
-)
 _ROLES = {"train": "training", "holdout": "unseen", "synthetic": "synthetic"}
 MAX_TITLE = 60  # letters
 _N_HASH = 8  # digits of a hash that the footer shows
@@ -54,9 +43,8 @@ def make_document(
     facts, footer = _facts(found, title), _footer(found.provenance)
     later = facts[:2]
     pages = [decision_page(found, facts, footer)]
-    for subject, make_page in _DETAILS if not is_short else ():
-        if page := make_page(found, (*later, compose(subject))):
-            pages.append(page)
+    if not is_short:
+        pages += detail_pages(found, later)
     pages.append(numbers_page(found, (*later, compose("All numbers"))))
     pages.append(origin_page(found, (*later, compose("Provenance and sign-off")), footer))
     if not is_short:
@@ -87,6 +75,9 @@ def _facts(found: Findings, title: str) -> tuple[Text, ...]:
     if provenance is not None:
         n = len(provenance.columns)
         what = compose("{n} {columns}", n=n, columns="column" if n == 1 else "columns")
+        if n_tables := len({one.table for one in provenance.columns if one.table}):
+            tables = f"{n_tables} {'table' if n_tables == 1 else 'tables'}, "
+            what = (Span(tables), *what)
         if file := _file(provenance, "synthetic"):
             what = (name(file), Span(", "), *what)
         facts.append(what)

@@ -9,7 +9,7 @@ from typing import Any
 
 from skeval.reporting.document.details import interval_at, mapping_at, number_at, texts_at
 from skeval.reporting.document.questions import Question, question_of, question_of_risk
-from skeval.results.result import Result
+from skeval.results.result import Contrast, Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import Verdict, aspect_of
 
@@ -65,6 +65,7 @@ class Trial:
     is_of_most_confident: bool = False
     is_weighted: bool = False
     has_tested_numbers: bool = True
+    table: str = ""  # of several
 
     @property
     def excess(self) -> float:
@@ -85,7 +86,7 @@ class Trial:
 def collect_trials(results: SuiteResult, verdict: Verdict) -> tuple[Trial, ...]:
     """Return every attack and test of privacy that has a value, in the order of the suite."""
     return tuple(
-        trial
+        replace(trial, table=result.table)
         for name, result in results.items()
         if aspect_of(result) == "privacy" and not result.error and not math.isnan(result.value)
         for trial in _trials_of(name, result, verdict)
@@ -208,7 +209,7 @@ def _with_tested_rates(
 
 def _single_trial(name: str, result: Result, p_value: float, is_alarm: bool) -> Iterator[Trial]:
     """Yield the one test of a metric, if it compared two rates or has a rate of copies."""
-    question, tested = question_of(result), result.contrast
+    question, tested = question_of(result), _rate_that_leaks(result.contrast)
     if tested is None or not tested.share:
         is_rate = question is Question.COPIES and 0.0 <= result.value <= 1.0
         if is_rate or not math.isnan(p_value):
@@ -245,6 +246,14 @@ def _single_trial(name: str, result: Result, p_value: float, is_alarm: bool) -> 
     )
 
 
+def _rate_that_leaks(tested: Contrast | None) -> Contrast | None:
+    """Return the rates so that the higher one leaks, as all rows of privacy have them."""
+    if tested is None or tested.high_leaks or not tested.share:
+        return tested
+    observed, expected = 1.0 - tested.observed, 1.0 - tested.expected
+    return replace(tested, observed=observed, expected=expected, high_leaks=True)
+
+
 def _guessed(result: Result) -> Counts | None:
     n, n_success = (number_at(result.details, key) for key in ("n_guesses", "n_correct"))
     return Counts(n_success, n) if n > 0 and n_success >= 0 else None
@@ -258,7 +267,8 @@ def _interval_of_rate(result: Result) -> tuple[float, float] | None:
     if tested is None or result.interval is None:
         return None
     if abs(result.value - tested.observed) <= _SAME:
-        return result.interval
+        low, high = result.interval
+        return (low, high) if tested.high_leaks else (1.0 - high, 1.0 - low)
     closer = number_at(result.details, "closer_to_training")
     if abs(closer - tested.observed) <= _SAME:  # the score is twice the rate that is not closer
         low, high = (1.0 - end / 2.0 for end in reversed(result.interval))

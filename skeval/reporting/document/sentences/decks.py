@@ -8,6 +8,7 @@ from skeval.reporting.document.numbers import capitalized, count, count_word, of
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import Obstacle, PrivacyFindings
 from skeval.reporting.document.questions import Question
+from skeval.reporting.document.sentences.cases import case_template
 from skeval.reporting.document.sentences.fidelity import fidelity_sentence
 from skeval.reporting.document.sentences.nouns import Noun
 from skeval.reporting.document.spans import Span, Text, compose, name, names, paragraph
@@ -94,7 +95,7 @@ _BY_RARITY = (
 def _clearest_case(trial: Trial | None, noun: Noun) -> Text:
     if trial is None or not trial.has_tested_numbers:
         return ()
-    template = _CASES[trial.question]
+    template = case_template(trial) or _CASES[trial.question]
     if trial.is_weighted:
         template = _BY_RARITY
     elif trial.is_of_most_confident and trial.column:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from skeval.reporting.document.fidelity import FidelityFindings, Kept, Scale
 from skeval.reporting.document.loss import PairLoss
 from skeval.reporting.document.numbers import whole_percent
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.spans import Text, compose, name, paragraph
+from skeval.results.result import Result
 
 _SCALE_LABELS = {
     Scale.NUMBERS: "Single columns: numbers",
@@ -64,11 +67,29 @@ def _most_lost(loss: PairLoss | None) -> Text:
     )
 
 
+def further_sentence(fidelity: FidelityFindings, results: Mapping[str, Result]) -> Text:
+    """Return how many measures of texts, keys and sequences are below those of unseen rows."""
+    if not fidelity.further:
+        return ()
+    needs = {need for one in fidelity.further if (tags := results[one].tags) for need in tags.needs}
+    what = [word for need, word in _FURTHER_WORDS.items() if need in needs]
+    n, n_below = len(fidelity.further), sum(o is Outcome.BELOW for o in fidelity.further.values())
+    measures = "measure" if n == 1 else "measures"
+    be = "is" if n_below == 1 else "are"
+    below = f"{n_below} {be}" if n_below else "none is"
+    return compose(f"Of {n} further {measures} of {' and '.join(what)}, {below} below unseen rows.")
+
+
+_FURTHER_WORDS = {"relational": "linked rows", "text": "texts"}
+
+
 def loss_title(loss: PairLoss, is_loss: bool) -> Text:
     """Return the heading of the two tables of a pair."""
-    lead = "The biggest loss: " if is_loss else "The least similar pair: "
+    lead = "The biggest loss" if is_loss else "The least similar pair"
     first, second = loss.names
-    return compose(lead + "{first} and {second}", first=name(first), second=name(second))
+    table = compose(" in {table}", table=name(loss.table)) if loss.table else ()
+    pair = compose(": {first} and {second}", first=name(first), second=name(second))
+    return (*compose(lead), *table, *pair)
 
 
 def loss_note(loss: PairLoss) -> Text:

@@ -6,6 +6,7 @@ from skeval.reporting.document.numbers import count, points
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import Answer, NotRun
 from skeval.reporting.document.questions import Question
+from skeval.reporting.document.sentences.cases import kind_note
 from skeval.reporting.document.sentences.nouns import Noun
 from skeval.reporting.document.spans import Span, Text, compose, name, names
 from skeval.reporting.document.trials import Trial
@@ -46,6 +47,13 @@ def answer_note(answer: Answer, noun: Noun) -> Text:
     if answer.trial is None:
         return compose(_NOT_RUN[answer.not_run]) if answer.not_run else ()
     trial = answer.trial
+    note = _note_without_table(answer, trial, noun)
+    return (name(trial.table), Span(": "), *note) if trial.table and note else note
+
+
+def _note_without_table(answer: Answer, trial: Trial, noun: Noun) -> Text:
+    if note := kind_note(trial):
+        return note
     if not (trial.has_tested_numbers or trial.column):
         return compose(title_of(trial.metric) if trial.metric else trial.result)
     counted = _counts(trial)

@@ -89,8 +89,10 @@ def validity_tile(validity: ValidityFindings) -> tuple[Outcome, str, Text]:
     if not validity.n_checks:
         return outcome, _ANSWERS[outcome], compose("no check was run")
     if not validity.shortfalls:
-        answer = f"All {validity.n_checks} checks hold"
-        return outcome, answer, compose("columns, ranges, categories")
+        n = validity.n_checks
+        answer = f"All {n} checks hold" if n > 1 else "The check holds"
+        what = "tables, keys, references" if validity.is_of_keys else "columns, ranges, categories"
+        return outcome, answer, compose(what)
     return outcome, _ANSWERS[outcome], shortfall_sentence(validity.shortfalls[0])
 
 

@@ -1,0 +1,72 @@
+"""Measures without a row on the first page, as rows of a value next to that of unseen rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from skeval.reporting.document.blocks import Comparison, ComparisonRow, RowGroup
+from skeval.reporting.document.details import mapping_at
+from skeval.reporting.document.fidelity import outcome_of_difference
+from skeval.reporting.document.numbers import hundredths, score
+from skeval.reporting.document.sentences.measures import measure_note
+from skeval.reporting.document.spans import compose
+from skeval.results.result import Result
+
+_TICKS = tuple((25.0 * i, f"{25 * i}" if i % 2 == 0 else "") for i in range(5))
+LEGEND = (("value", "synthetic rows"), ("reference", "unseen rows"), ("interval", "95% interval"))
+
+
+def measure_rows(
+    title: str, results: Mapping[str, Result], titles: Mapping[str, str]
+) -> Comparison:
+    """Return one row per measure, those of which a high value of 100 is good on one axis."""
+    rows = tuple(_row(titles[name], result) for name, result in results.items())
+    return Comparison(
+        name="measures",
+        title=title,
+        heads=("Measure", "synth.", "unseen", "outcome"),
+        legend=LEGEND,
+        groups=(RowGroup("", rows),),
+        low=0.0,
+        high=100.0,
+        ticks=_TICKS,
+        alternative="Values of synthetic and of unseen rows, of 100.",
+    )
+
+
+def _row(title: str, result: Result) -> ComparisonRow:
+    outcome = outcome_of_difference(result)
+    label, baseline = compose("{title}", title=title), result.baseline
+    worst = str(mapping_at(result.details, "worst").get("column") or "")
+    is_of_100 = is_on_axis(result)
+    note = measure_note(worst, is_lower_better=not is_of_100 and _sign(result) < 0)
+    if not is_of_100:
+        return ComparisonRow(
+            label, note, outcome, outcome.word, score(result.value), score(baseline)
+        )
+    unseen = None if baseline is None or math.isnan(baseline) else 100.0 * baseline
+    return ComparisonRow(
+        label,
+        note,
+        outcome,
+        outcome.word,
+        hundredths(100.0 * result.value),
+        hundredths(unseen),
+        round(100.0 * result.value, 3),
+        None if unseen is None else round(unseen, 3),
+        _percent(result.interval),
+    )
+
+
+def is_on_axis(result: Result) -> bool:
+    """Return whether a value is one of 100 of which more is better."""
+    return result.tags is not None and result.tags.bounds == (0.0, 1.0) and _sign(result) > 0
+
+
+def _sign(result: Result) -> int:
+    return result.tags.sign if result.tags is not None else 0
+
+
+def _percent(ends: tuple[float, float] | None) -> tuple[float, float] | None:
+    return None if ends is None else (round(100.0 * ends[0], 3), round(100.0 * ends[1], 3))

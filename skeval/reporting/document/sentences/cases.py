@@ -1,0 +1,53 @@
+"""What tests found that compare no rows: texts, sequences and subjects, in words."""
+
+from __future__ import annotations
+
+from skeval.reporting.document.spans import Text, compose
+from skeval.reporting.document.trials import Trial
+
+_LEAD = "The clearest case: "
+_CASES = {
+    "TextExactMatch": "**{a} of 100** distinct synthetic texts equal a training text, **{b} of "
+    "100** an unseen text.",
+    "NearDuplicateText": "**{a} of 100** distinct synthetic texts nearly equal a training text, "
+    "**{b} of 100** an unseen text.",
+    "NGramNovelty": "**{a} of 100** phrases of synthetic texts occur in training texts, **{b} of "
+    "100** in unseen texts.",
+    "EntityLeakage": "of the names and numbers that synthetic texts repeat from a single real "
+    "text, **{a} of 100** come from the training data; **{b} of 100** are expected by chance.",
+    "StylisticOutliers": "**{a} of 100** synthetic texts are most similar to an unusual training "
+    "text, **{b} of 100** to an unusual unseen text.",
+    "TextMembershipInference": "given two texts, an attacker names the one in the training data "
+    "**{a} of 100** times; **{b} of 100** are expected by chance.",
+    "SharedSubsequences": "the synthetic table contains a passage that is unique to one sequence "
+    "for **{a} of 100** training sequences and for **{b} of 100** unseen ones.",
+    "SubjectCopies": "**{a} of 100** synthetic subjects equal a training subject in all rows, "
+    "**{b} of 100** an unseen subject.",
+    "NearestSequences": "of the real sequences that are closest to a synthetic one, **{a} of 100** "
+    "are training sequences; **{b} of 100** are expected by chance.",
+}
+_NOTES = {
+    "TextExactMatch": "texts that equal a training text",
+    "NearDuplicateText": "texts that nearly equal one",
+    "NGramNovelty": "phrases of training texts",
+    "EntityLeakage": "names and numbers of one text; chance: half",
+    "LongestCommonSubstring": "words of the longest common passage",
+    "StylisticOutliers": "texts like an unusual one",
+    "NominalMentions": "mentions of names",
+    "TextMembershipInference": "names the right one of two texts",
+    "SharedSubsequences": "passages unique to one sequence",
+    "SharedHistoryShare": "rows shared by one subject",
+    "SubjectCopies": "subjects with all their rows",
+    "NearestSequences": "closest sequences; chance: half",
+}
+
+
+def case_template(trial: Trial) -> str:
+    """Return the sentence of the clearest case; empty if the test compares rows."""
+    sentence = _CASES.get(trial.metric)
+    return f"{_LEAD}{sentence}" if sentence else ""
+
+
+def kind_note(trial: Trial) -> Text:
+    """Return the small print of what was counted; empty if rows were."""
+    return compose(_NOTES.get(trial.metric, ""))

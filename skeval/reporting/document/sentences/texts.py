@@ -1,0 +1,50 @@
+"""The sentences of the page on free text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skeval.reporting.document.numbers import capitalized, count_word, points
+from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.spans import Text, compose
+from skeval.reporting.document.trials import Trial
+
+
+def texts_title(trials: Sequence[Trial]) -> Text:
+    """Return how many tests find that synthetic texts repeat training texts."""
+    n, found = len(trials), sum(trial.is_significant for trial in trials)
+    if not n:
+        return compose("Texts")
+    if not found:
+        return compose("No test finds that synthetic texts repeat training texts")
+    return compose(
+        f"{capitalized(count_word(found))} of {count_word(n)} tests "
+        f"{'finds' if found == 1 else 'find'} that synthetic texts repeat training texts"
+    )
+
+
+def texts_deck() -> Text:
+    """Return what the page does not show."""
+    return compose("Texts are compared in counts and rates. No word of a text is shown.")
+
+
+def test_words(trial: Trial) -> str:
+    """Return the outcome of a test, with its excess in points."""
+    if not trial.is_significant:
+        return Outcome.NONE_FOUND.word
+    if trial.is_rate_of_records:
+        return f"{Outcome.LEAK.word}: {points(trial.excess)} points"
+    return Outcome.LEAK.word
+
+
+def lengths_note() -> Text:
+    """Return how to read the drawing of lengths."""
+    return compose(
+        "Share of texts by length. Filled: training texts. Line: synthetic texts. Dashed: unseen "
+        "texts. The outer bars contain all shorter and all longer texts."
+    )
+
+
+def lengths_alternative() -> str:
+    """Return the drawing of lengths in words."""
+    return "Shares of training, synthetic and unseen texts by their length."

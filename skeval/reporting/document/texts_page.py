@@ -1,0 +1,148 @@
+"""The page on free text: what is copied, and how alike texts are; no word of a text is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from skeval.reporting.document.blocks import (
+    Block,
+    Cell,
+    Comparison,
+    ComparisonRow,
+    Figure,
+    Headline,
+    Page,
+    RowGroup,
+    Table,
+)
+from skeval.reporting.document.details import mapping_at, number_at
+from skeval.reporting.document.drawings.overlay import Overlay
+from skeval.reporting.document.findings import Findings
+from skeval.reporting.document.measures import measure_rows
+from skeval.reporting.document.metric_titles import metric_titles
+from skeval.reporting.document.numbers import count, rate, score
+from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.sentences import texts as say
+from skeval.reporting.document.sentences.cases import kind_note
+from skeval.reporting.document.spans import Text, compose, name
+from skeval.reporting.document.trials import Trial
+from skeval.results.result import Result
+from skeval.results.verdict import aspect_of
+
+_MAX_TYPES = 12
+_TICKS = tuple((25.0 * i, f"{25 * i}%" if i % 2 == 0 else "") for i in range(5))
+
+
+def texts_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
+    """Return the page on free text; None if no metric read any."""
+    own = {
+        name: one
+        for name, one in found.results.items()
+        if _reads_texts(one) and not one.error and one.value == one.value
+    }
+    if not own:
+        return None
+    titles = metric_titles(found.results)
+    trials = [trial for trial in found.privacy.trials if trial.result in own]
+    title, deck = say.texts_title(trials), say.texts_deck()
+    blocks: list[Block] = [Headline("headline", None, title, deck, facts)]
+    if trials:
+        blocks.append(_tests(trials, titles, own))
+    blocks += _entities(own)
+    measures = {name: one for name, one in own.items() if aspect_of(one) == "fidelity"}
+    if measures:
+        blocks.append(measure_rows("How similar texts are", measures, titles))
+    blocks += _lengths(own)
+    return Page("texts", "Texts", tuple(blocks))
+
+
+def _reads_texts(result: Result) -> bool:
+    return result.tags is not None and "text" in result.tags.needs
+
+
+def _tests(trials: list[Trial], titles: dict[str, str], results: dict[str, Result]) -> Comparison:
+    return Comparison(
+        name="tests",
+        title="What synthetic texts repeat",
+        heads=("Test", "in data", "unseen", "outcome"),
+        legend=(
+            ("value", "of the training texts"),
+            ("reference", "of unseen texts, or by chance"),
+            ("gap", "revealed"),
+            ("interval", "95% interval"),
+        ),
+        groups=(RowGroup("", tuple(_test_row(one, titles, results) for one in trials)),),
+        low=0.0,
+        high=100.0,
+        ticks=_TICKS,
+        alternative="Rates of training and of unseen texts that are repeated.",
+    )
+
+
+def _test_row(trial: Trial, titles: dict[str, str], results: dict[str, Result]) -> ComparisonRow:
+    outcome = Outcome.LEAK if trial.is_significant else Outcome.NONE_FOUND
+    label = compose("{title}", title=titles[trial.result])
+    words, note = say.test_words(trial), kind_note(trial)
+    if not trial.has_tested_numbers or trial.expected is None:
+        one = results[trial.result]
+        shown, expected = one.value, one.baseline
+        if one.contrast is not None:
+            shown, expected = one.contrast.observed, one.contrast.expected
+        return ComparisonRow(label, note, outcome, words, score(shown), score(expected))
+    return ComparisonRow(
+        label,
+        note,
+        outcome,
+        words,
+        rate(trial.observed),
+        rate(trial.expected),
+        round(100.0 * trial.observed, 3),
+        round(100.0 * trial.expected, 3),
+        _percent(trial.interval),
+        _percent(trial.expected_interval),
+    )
+
+
+def _percent(ends: tuple[float, float] | None) -> tuple[float, float] | None:
+    return None if ends is None else (round(100.0 * ends[0], 3), round(100.0 * ends[1], 3))
+
+
+def _entities(results: dict[str, Result]) -> Iterator[Table]:
+    """Yield how many names and numbers of one real text are repeated, by their type."""
+    for result in results.values():
+        types = mapping_at(result.details, "types")
+        counts = {
+            kind: (number_at(types, kind, "train"), number_at(types, kind, "holdout"))
+            for kind in types
+        }
+        known = {kind: pair for kind, pair in counts.items() if pair[0] + pair[1] >= 0}
+        worst = sorted(known, key=lambda kind: -known[kind][0])[:_MAX_TYPES]
+        if worst:
+            rows = tuple(
+                (Cell((name(kind),)), *(Cell(compose(count(n))) for n in known[kind]))
+                for kind in worst
+            )
+            heads = ("Repeated names and numbers", "of one training text", "of one unseen text")
+            aligned = ("left", "right", "right")
+            title = "Names and numbers of single texts"
+            yield Table("entities", title, (), heads, aligned, (("", rows),))
+
+
+def _lengths(results: dict[str, Result]) -> Iterator[Figure]:
+    """Yield the distribution of the lengths of texts, by column."""
+    for result in results.values():
+        for column in mapping_at(result.details, "marginals"):
+            shares = mapping_at(result.details, "marginals", column, "shares")
+            try:
+                real, synthetic, unseen = (
+                    tuple(float(share) for share in shares.get(role) or ())
+                    for role in ("train", "synthetic", "holdout")
+                )
+            except (TypeError, ValueError):
+                continue
+            if real and len(real) == len(synthetic):
+                svg = Overlay(real, synthetic, unseen if len(unseen) == len(real) else ()).to_svg()
+                words = say.lengths_alternative()
+                yield Figure(
+                    "lengths", f"Lengths of texts: {column}", say.lengths_note(), svg, words
+                )
