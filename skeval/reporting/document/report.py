@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 from copy import copy
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from skeval.reporting.document.all_numbers import numbers_page
 from skeval.reporting.document.appendix import appendix_pages
 from skeval.reporting.document.blocks import Document
+from skeval.reporting.document.chosen_columns import Columns
 from skeval.reporting.document.findings import Findings, find_all
 from skeval.reporting.document.origin_page import origin_page
 from skeval.reporting.document.page1 import decision_page
@@ -20,9 +21,6 @@ from skeval.reporting.document.page6 import utility_page
 from skeval.reporting.document.spans import Span, Text, compose, name
 from skeval.results.provenance import Provenance
 from skeval.results.suite_result import SuiteResult
-
-if TYPE_CHECKING:
-    from skeval.suites.report_columns import ReportColumns
 
 TITLE = "Synthetic data report"
 _DETAILS = (
@@ -40,7 +38,7 @@ def make_document(
     results: SuiteResult,
     *,
     is_short: bool = False,
-    columns: ReportColumns | None = None,
+    columns: Columns = None,
     pairs: Literal["chosen", "all"] = "chosen",
     title: str = "",
     has_hashes: bool = True,

@@ -55,7 +55,9 @@ def importances_alternative(columns: Sequence[str]) -> str:
 
 def survival_note() -> Text:
     """Return how to read the curves of survival."""
-    return compose("Kaplan-Meier estimate of the percentage of rows without the event over time.")
+    return compose(
+        "Kaplan-Meier estimate of the percentage of rows without the event, with 95% intervals."
+    )
 
 
 def survival_alternative(value: float) -> str:
@@ -66,7 +68,9 @@ def survival_alternative(value: float) -> str:
 def precision_note(beta: float, scores: Scores) -> Text:
     """Return the F scores of each curve, and how to read the curves."""
     known = [one for one in scores if not math.isnan(one[1] + one[2])]
-    listed = "; ".join(f"{label} {rate(recall)} and {rate(other)}" for label, recall, other in known)
+    listed = "; ".join(
+        f"{label} {rate(recall)} and {rate(other)}" for label, recall, other in known
+    )
     lead = f"F{beta:g} and F1/{beta:g}: {listed}. " if known else ""
     return compose(
         "{lead}Recall is low if kinds of rows are missing, precision is low if kinds of rows are "
