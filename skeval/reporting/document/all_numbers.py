@@ -55,6 +55,8 @@ def numbers_page(found: Findings, facts: tuple[Text, ...]) -> Page:
     ]
     if skipped := tuple(_skipped(found, titles)):
         blocks.append(Paragraphs("skipped", "Not evaluated", skipped))
+    if warnings := tuple(_warnings(found, titles)):
+        blocks.append(Paragraphs("warnings", "Warnings", warnings))
     return Page("numbers", "All numbers", tuple(blocks))
 
 
@@ -138,3 +140,15 @@ def _skipped(found: Findings, titles: dict[str, str]) -> Iterator[Text]:
     for reason, names in by_reason.items():
         listed = (Span(", ".join(names), strong=True), Span(". "))
         yield (*listed, Span(shorten_end(reason[:1].upper() + reason[1:], _MAX_REASON)))
+
+
+def _warnings(found: Findings, titles: dict[str, str]) -> Iterator[Text]:
+    """Yield the warnings about the tables, and then those of metrics, each once."""
+    for notice in dict.fromkeys(map(str, found.results.notices)):
+        yield (Span(notice),)
+    by_text: dict[str, list[str]] = {}
+    for name, result in found.results.items():
+        for warning in () if result.error else result.warnings:
+            by_text.setdefault(str(warning), []).append(titles[name])
+    for text, names in by_text.items():
+        yield (Span(", ".join(names), strong=True), Span(f". {text[:1].upper()}{text[1:]}"))

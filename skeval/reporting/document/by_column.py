@@ -20,10 +20,12 @@ from skeval.reporting.document.blocks import (
     PictureRows,
     Table,
 )
-from skeval.reporting.document.chosen_columns import choice_of_table, choose_names
+from skeval.reporting.document.chosen_columns import Chosen, Columns, choose_names, choose_section
 from skeval.reporting.document.details import mapping_at, number_at, texts_at
 from skeval.reporting.document.drawings.heat_map import STRENGTH, HeatMap
+from skeval.reporting.document.figures import own_figures
 from skeval.reporting.document.metric_titles import metric_titles
+from skeval.reporting.document.model_figures import precision_figures
 from skeval.reporting.document.numbers import NOTHING, rate, score
 from skeval.reporting.document.sentences import appendix as say
 from skeval.reporting.document.shortening import shorten_name
@@ -31,6 +33,7 @@ from skeval.reporting.document.spans import Text, compose, name
 from skeval.results.suite_result import SuiteResult
 
 _MAX_LABELS, _MAX_NAME = 24, 14
+_MISSING = "MissingValueSimilarity"
 _MAX_HEADS = 6  # metrics in one table
 
 
@@ -43,15 +46,15 @@ class _Scores:
 
 
 def by_column_page(
-    tables: dict[str, SuiteResult], facts: tuple[Text, ...], columns: object
+    tables: dict[str, SuiteResult], facts: tuple[Text, ...], columns: Columns
 ) -> Page | None:
     """Return all scores by column and all metrics in words; None if there are none."""
     blocks: list[Block] = []
     for table, results in tables.items():
         if matrix := _similarities(results, table):
             blocks.append(matrix)
-        choice = choice_of_table(columns, table)
-        blocks += _score_tables(results, table, choice.univ if choice is not None else None)
+        blocks += [*precision_figures(results), *own_figures(results)]
+        blocks += _score_tables(results, table, choose_section(columns, table, "univ"))
     for results in tables.values():
         if entries := tuple(_words(results)):
             blocks.append(Entries("words", "Each metric in words", say.words_note(), entries))
@@ -102,7 +105,7 @@ def _worst_pair(matrix: np.ndarray, names: Sequence[str]) -> tuple[str, ...]:
     if not np.isfinite(pairs).any():
         return ()
     i, j = np.unravel_index(int(np.nanargmin(pairs)), pairs.shape)
-    return names[i], names[j]
+    return names[int(i)], names[int(j)]
 
 
 def _draw(matrix: np.ndarray, top: float, *, is_difference: bool = False) -> str:
@@ -110,14 +113,14 @@ def _draw(matrix: np.ndarray, top: float, *, is_difference: bool = False) -> str
     return HeatMap(rows, top, STRENGTH, is_difference).to_svg()
 
 
-def _score_tables(
-    results: SuiteResult, table: str, chosen: int | Sequence[str] | None
-) -> Iterator[Table]:
+def _score_tables(results: SuiteResult, table: str, chosen: Chosen) -> Iterator[Table]:
     metrics = list(_metrics(results))
     known = dict.fromkeys(column for one in metrics for column in one.shown)
     columns = choose_names(list(known), chosen)
-    for start in range(0, len(metrics), _MAX_HEADS):
-        part = metrics[start : start + _MAX_HEADS]
+    n_tables = math.ceil(len(metrics) / _MAX_HEADS)
+    n_heads = math.ceil(len(metrics) / max(1, n_tables))  # tables of about the same width
+    for start in range(0, len(metrics), max(1, n_heads)):
+        part = metrics[start : start + n_heads]
         rows = tuple(
             (Cell((name(column),)), *(Cell(compose(one.shown.get(column, ""))) for one in part))
             for column in columns
@@ -139,13 +142,17 @@ def _metrics(results: SuiteResult) -> Iterator[_Scores]:
             column: [number_at(shares, column, role) for role in ("synthetic", "train")]
             for column in shares
         }
-        if result.metric == "MissingValueSimilarity" and missing:
+        if result.metric == _MISSING and missing:
             shown = {column: " | ".join(map(rate, both)) for column, both in missing.items()}
-            yield _Scores("Missing cells", {c: text for c, text in shown.items() if text})
+            yield _Scores("Missing cells", shown)
     for key, result in results.items():
         scores = mapping_at(result.details, "columns")
         unseen = mapping_at(result.details, "baseline_columns")
-        if result.error or "relational" in (result.tags.needs if result.tags is not None else ()):
+        if (
+            result.error
+            or result.metric == _MISSING
+            or "relational" in (result.tags.needs if result.tags is not None else ())
+        ):
             continue
         shown = {
             column: _join(number_at(scores, column), number_at(unseen, column))

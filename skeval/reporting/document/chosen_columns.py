@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -12,16 +12,19 @@ from skeval.reporting.document.pairs import PairMap
 if TYPE_CHECKING:
     from skeval.suites.report_columns import ReportColumns
 
+Chosen: TypeAlias = "int | Sequence[str] | None"
+Columns: TypeAlias = "ReportColumns | Mapping[str, ReportColumns] | Chosen"
 _MIN_PAIRS = 8  # shown, even if all pairs agree as two samples of real rows do
 
 
-def choice_of_table(columns: object, table: str) -> ReportColumns | None:
-    """Return the choice for a table, which may be the same for all."""
-    chosen: ReportColumns | None = columns.get(table) if isinstance(columns, Mapping) else columns
+def choose_section(columns: Columns, table: str, section: str) -> Chosen:
+    """Return the choice of a section, which may be the same for all sections or all tables."""
+    of_table: Any = columns.get(table) if isinstance(columns, Mapping) else columns
+    chosen: Chosen = getattr(of_table, section, of_table)
     return chosen
 
 
-def choose_names(names: Sequence[str], chosen: int | Sequence[str] | None) -> list[str]:
+def choose_names(names: Sequence[str], chosen: Chosen) -> list[str]:
     """Return the first names, or those that were chosen in this order; all if None."""
     if chosen is None:
         return list(names)
@@ -31,17 +34,15 @@ def choose_names(names: Sequence[str], chosen: int | Sequence[str] | None) -> li
 
 
 def choose_pairs(
-    pairs: Sequence[PairMap], names: Sequence[str], choice: ReportColumns | None, *, is_all: bool
+    pairs: Sequence[PairMap], names: Sequence[str], chosen: Chosen, *, is_all: bool
 ) -> tuple[PairMap, ...]:
     """Return the pairs of the chosen columns; some of those that agree are left out.
 
     All pairs are returned if columns were chosen by name, or if all were asked for.
     """
-    chosen = choice.biv if choice is not None else None
     known = set(choose_names(names, chosen))
     own = [pair for pair in pairs if known.issuperset(pair.columns)]
-    is_by_name = not isinstance(chosen, int | np.integer | None)
-    if is_all or is_by_name or (choice is not None and choice.pairs == "all"):
+    if is_all or not isinstance(chosen, int | np.integer | None):
         return tuple(own)
     short = [pair for pair in own if not pair.similarity >= pair.ceiling]
     fine = [pair for pair in own if pair.similarity >= pair.ceiling]

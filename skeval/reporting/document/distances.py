@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from skeval.reporting.document.details import interval_at, mapping_at, number_at
 from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import ALARM_LEVEL
+from skeval.results.verdict import ALARM_LEVEL, aspect_of
 
 _CURVES = {
     "synthetic to train": "to training rows",
@@ -83,6 +83,45 @@ def find_most_confident(results: SuiteResult) -> MostConfident | None:
         if k >= 1.0 and 0.0 <= fraction <= 1.0:
             return MostConfident(k, fraction, interval_at(first, "interval"))
     return None
+
+
+@dataclass(frozen=True)
+class UniqueRows:
+    """How many real rows have a combination of values that no other row has."""
+
+    n_unique: float
+    n: float
+
+
+def find_unique_rows(results: SuiteResult) -> UniqueRows | None:
+    """Return how many real rows would be picked out if they were released as they are."""
+    for result in results.values():
+        n, n_unique = (number_at(result.details, "alone", key) for key in ("n", "n_alone"))
+        if n_unique <= n:
+            return UniqueRows(n_unique, n)
+    return None
+
+
+@dataclass(frozen=True)
+class WorstGroup:
+    """The group of a column for which a metric of privacy is worst."""
+
+    metric: str
+    by: str
+    group: str
+    value: float
+    mean: float
+
+
+def find_worst_groups(results: SuiteResult) -> tuple[WorstGroup, ...]:
+    """Return the worst group of each metric of privacy that was evaluated by group."""
+    found = []
+    for result in results.values():
+        by, worst = result.details.get("by"), mapping_at(result.details, "worst")
+        if aspect_of(result) == "privacy" and isinstance(by, str) and "column" in worst:
+            value, mean = number_at(worst, "value"), number_at(result.details, "mean")
+            found.append(WorstGroup(result.metric, by, str(worst["column"]), value, mean))
+    return tuple(found)
 
 
 def _numbers(values: object) -> tuple[float, ...]:

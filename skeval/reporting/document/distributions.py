@@ -15,21 +15,21 @@ from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.utils.formatting import as_float
 
-_MISSING = "missing"
+_MISSING, _OTHERS = "missing", " others"
 _ROLES = ("train", "synthetic", "holdout")
 _DAY, _YEAR = 86_400.0, 31_557_600.0  # seconds
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """A column: bins from one end to another, or categories, and the values that are beside."""
+    """A column: bins from one end to another, or categories, and the values next to them."""
 
     column: str
     ends: tuple[str, str] | None  # None for categories
     labels: tuple[str, ...]  # of the categories
     shares: Shares
-    beside_labels: tuple[str, ...]  # values that many rows have, missing, and outside of training
-    beside: Shares
+    extra_labels: tuple[str, ...]  # single numbers or pooled categories, missing and new values
+    extra: Shares
     similarity: float = math.nan
     unseen: float = math.nan
 
@@ -55,23 +55,24 @@ def _read(column: str, marginal: Any, result: Result) -> Distribution | None:
     except (TypeError, ValueError):
         return None
     labels = texts_at(marginal, "labels")
-    outside = "outside" if edges else "other"
+    outside = "outside" if edges else "new"
     names = (*([""] * (len(edges) - 1) if edges else ()), *labels, _MISSING, outside)
     if "train" not in tables or "synthetic" not in tables:
         return None
     if any(table.shape != (len(names),) for table in tables.values()):
         return None
-    n_own = len(edges) - 1 if edges else len(labels)
+    has_others = not edges and bool(labels) and labels[-1].endswith(_OTHERS)
+    n_own = len(edges) - 1 if edges else len(labels) - has_others
     is_date = str(mapping_at(marginal).get("kind")) == "datetime"
     is_shown = np.max(list(tables.values()), axis=0) > 0.0
-    beside = [i for i in range(n_own, len(names)) if is_shown[i]]
+    extra = [i for i in range(n_own, len(names)) if is_shown[i]]
     return Distribution(
         column,
         _label_ends(edges[0], edges[-1], is_date=is_date) if edges else None,
-        () if edges else labels,
+        () if edges else labels[:n_own],
         _pick(tables, range(n_own)),
-        tuple(names[i] for i in beside),
-        _pick(tables, beside),
+        tuple(names[i] for i in extra),
+        _pick(tables, extra),
         number_at(result.details, "columns", column),
         number_at(result.details, "baseline_columns", column),
     )

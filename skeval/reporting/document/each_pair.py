@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from skeval.reporting.document.blocks import Block, Headline, Page, PictureRows
-from skeval.reporting.document.chosen_columns import choice_of_table, choose_pairs
+from skeval.reporting.document.chosen_columns import Columns, choose_pairs, choose_section
 from skeval.reporting.document.page5 import pair_row
 from skeval.reporting.document.pairs import find_pairs, names_of_pairs
 from skeval.reporting.document.sentences import appendix as say
@@ -17,7 +17,7 @@ from skeval.results.suite_result import SuiteResult
 def each_pair_page(
     tables: dict[str, SuiteResult],
     facts: tuple[Text, ...],
-    columns: object,
+    columns: Columns,
     pairs: Literal["chosen", "all"],
 ) -> Page | None:
     """Return the pairs of the chosen columns of each table; None if there are none."""
@@ -25,11 +25,12 @@ def each_pair_page(
     n_shown = n_kept = n = 0
     for table, results in tables.items():
         known, names = find_pairs(results), names_of_pairs(results)
-        choice = choice_of_table(columns, table)
-        shown = choose_pairs(known, names, choice, is_all=pairs == "all")
+        chosen = choose_section(columns, table, "biv")
+        is_all = "all" in (pairs, choose_section(columns, table, "pairs"))
+        shown = choose_pairs(known, names, chosen, is_all=is_all)
         if shown:
             note = () if blocks else pairs_note()
-            blocks.append(PictureRows("pairs", table, note, tuple(map(pair_row, shown))))
+            blocks.append(PictureRows("each-pair", table, note, tuple(map(pair_row, shown))))
         n_shown, n_kept = n_shown + len(shown), n_kept + len(known)
         n += len(names) * (len(names) - 1) // 2
     if not blocks:

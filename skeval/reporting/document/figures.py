@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -32,7 +33,7 @@ _STYLE = re.compile(r"<style.*?</style>", re.DOTALL)  # of all elements, so of a
 _ID, _USED = re.compile(r' id="([^"]*)"'), re.compile(r'(?:url\(|href=")#([^")]+)')
 _LINK = re.compile(r' (?:xlink:)?href="(?!#|data:image/png)[^"]*"')
 _FONT = re.compile(r"font: (?:(\w+) )?([\d.]+)px ([^;\"]+)")
-_MAX_REASON = 200  # letters
+_NARROW, _WIDE, _MAX_NARROW, _MIN_TALL = 3.2, 6.6, 5.6, 2.2  # inches
 
 
 def own_figures(results: SuiteResult) -> Iterator[Block]:
@@ -57,35 +58,40 @@ def figure_of(result: Result, title: str) -> Figure | Paragraphs | None:
         display = display_of(result)
         if type(display) is ValueDisplay:
             return None
-        svg = draw_display(display)
+        is_wide = _is_wide(display)
+        svg = draw_display(display, _WIDE if is_wide else _NARROW)
     except Exception as error:
-        reason = f"{type(error).__name__}: {error}"[:_MAX_REASON]
-        return Paragraphs("not-drawn", title, (say.not_drawn(reason),))
+        # only its kind, because a foreign message may contain cells
+        return Paragraphs("not-drawn", title, (say.not_drawn(type(error).__name__),))
     words = " ".join(f"{title}. {display.said}".split())
     note = compose("{text}", text=result.summary)
-    return Figure("own-figure", title, note, svg, words, is_wide=False)
+    return Figure("own-figure", title, note, svg, words, is_wide)
 
 
-def draw_display(display: Display) -> str:
-    """Return the SVG drawing of a display, the same at each call."""
+def _is_wide(display: Display) -> bool:
+    return display.n_panels > 1 or display.figsize[0] > _MAX_NARROW
+
+
+def draw_display(display: Display, width: float) -> str:
+    """Return the SVG drawing of a display with a width in inches, the same at each call."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     from skeval.reporting.style import theme
 
     buffer = BytesIO()
-    with theme():
+    wide, tall = display.figsize
+    # a document is not enlarged on a screen, so a figure is drawn at the size that it will have
+    display.figsize = width, min(width, max(_MIN_TALL, tall * width / wide))
+    with theme(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # letters without a font become code points
         figure = display.untitled()
         undated = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        FigureCanvasSVG(figure).print_svg(buffer, metadata=undated)
+        FigureCanvasSVG(figure).print_svg(buffer, metadata=undated)  # type: ignore[no-untyped-call]
     return clean_svg(buffer.getvalue().decode("utf-8"))
 
 
 def clean_svg(svg: str) -> str:
-    """Return a drawing of matplotlib without all that a document must not contain.
-
-    These are comments with texts of the user, styles and identifiers that would affect the rest of
-    a web page, and addresses. Texts state their font in attributes, which Typst reads.
-    """
+    """Return a drawing without comments, addresses, and styles that affect the rest of a page."""
     for pattern in (_UNNEEDED, _STYLE, _LINK):
         svg = pattern.sub("", svg)
     used = set(_USED.findall(svg))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from skeval.reporting.document.blocks import Figure
 from skeval.reporting.document.details import mapping_at, number_at, numbers_at
@@ -80,7 +81,7 @@ def _importances(result: Result) -> Figure | None:
     order = sorted(pairs, key=lambda column: -max(pairs[column]))[:_MAX_IMPORTANCES]
     first, second = ([max(0.0, pairs[column][i]) for column in order] for i in (0, 1))
     drawing = CategoryBars(
-        order, first, second, width=250.0, height=20.0 + 10.0 * len(order), left=90.0
+        order, first, second, width=250.0, height=20.0 + 10.0 * len(order), max_left=90.0
     )
     title = "Importance of columns for models"
     words = say.importances_alternative([shorten_name(column, 40) for column in order[:3]])
@@ -99,7 +100,15 @@ def _pair(first: object, second: object) -> tuple[float, float]:
 def _survival(result: Result) -> Figure | None:
     curves = mapping_at(result.details, "curves")
     lines = [
-        Line(say.TABLE_LABELS[table], x, y, color, table == "train", is_stepped=True)
+        Line(
+            say.TABLE_LABELS[table],
+            x,
+            y,
+            color,
+            table == "train",
+            is_stepped=True,
+            band=_band(curves, table, len(x)),
+        )
         for table, color in _TABLES.items()
         if len(x := numbers_at(curves, table, "time"))
         == len(y := numbers_at(curves, table, "survival"))
@@ -111,6 +120,13 @@ def _survival(result: Result) -> Figure | None:
     chart = LineChart(lines, *say.SURVIVAL_AXES, end, is_share=False)
     words = say.survival_alternative(result.value)
     return Figure("survival", "Survival", say.survival_note(), chart.to_svg(), words, is_wide=False)
+
+
+def _band(
+    curves: Mapping[str, Any], table: str, n: int
+) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
+    low, high = numbers_at(curves, table, "low"), numbers_at(curves, table, "high")
+    return (low, high) if len(low) == len(high) == n and table != "train" else None
 
 
 def _precision_recall(result: Result) -> Figure | None:

@@ -21,6 +21,7 @@ from skeval.reporting.document.blocks import (
 )
 from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.numbers import count
+from skeval.reporting.document.sentences.provenance import sampled_sentence
 from skeval.reporting.document.spans import Span, Text, compose, name, names
 from skeval.reporting.document.stated_release import stated_facts, stated_thresholds
 from skeval.results.provenance import InputRecord, Provenance
@@ -86,6 +87,8 @@ def settings(provenance: Provenance) -> tuple[Text, ...]:
     seeds = sorted(set(provenance.seeds.values()))
     packages = ", ".join(f"{package} {version}" for package, version in provenance.packages.items())
     lines = [f"skeval {provenance.version}, evaluated on {provenance.date}."]
+    sampled = [one for one in provenance.inputs if one.n_measured < one.n_rows]
+    lines += [sampled_sentence(one.role, one.n_measured, one.n_rows) for one in sampled]
     if seeds:
         lines.append(f"Seeds: {', '.join(map(str, seeds))}.")
     if provenance.target:

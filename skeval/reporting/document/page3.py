@@ -17,23 +17,25 @@ from skeval.reporting.document.distances import (
     find_distance_curves,
     find_exposed_group,
     find_most_confident,
+    find_unique_rows,
+    find_worst_groups,
 )
 from skeval.reporting.document.drawings.cumulative import CumulativeCurves, Curve
 from skeval.reporting.document.drawings.svg import GREY, INK, SYNTHETIC
 from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy_figures import privacy_figures
-from skeval.reporting.document.questions import Question
 from skeval.reporting.document.sentences import distances as say
 from skeval.reporting.document.spans import Text, compose
 
 _COLORS = {"synthetic to train": SYNTHETIC, "synthetic to holdout": INK, "holdout to train": GREY}
+_CLOSER = ("DCROverfittingProtection", "DCRShare")
 _DASHED = ("holdout to train",)
 
 
 def distances_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     """Return the page on distances and copies; None if there is nothing to show."""
-    closer = next((a.trial for a in found.privacy.answers if a.question is Question.CLOSER), None)
+    closer = next((one for one in found.privacy.trials if one.metric in _CLOSER), None)
     title, deck = say.distances_title(closer), say.distances_deck(closer)
     blocks: list[Block] = [Headline("headline", None, title, deck, facts)]
     if figure := _curves(found):
@@ -76,6 +78,12 @@ def _exposed(found: Findings) -> Iterator[Text]:
         yield say.exposed_sentence(group, found.noun)
     if most := find_most_confident(found.results):
         yield say.confident_sentence(most, found.noun)
+    if found.privacy.columns:
+        yield say.leaking_columns(found.privacy.columns)
+    for worst in find_worst_groups(found.results):
+        yield say.worst_group_sentence(worst)
+    if unique := find_unique_rows(found.results):
+        yield say.unique_sentence(unique, found.noun)
 
 
 def _copies(found: Findings) -> Iterator[Entry]:

@@ -13,6 +13,7 @@ from skeval.reporting.document.blocks import (
     Page,
     Paragraphs,
 )
+from skeval.reporting.document.checks_table import checks_table
 from skeval.reporting.document.columns import ColumnFinding, Shares, find_columns
 from skeval.reporting.document.drawings.overlay import Overlay
 from skeval.reporting.document.findings import Findings
@@ -40,6 +41,8 @@ def columns_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     agreeing = [one for one in others if one.outcome is Outcome.AS_GOOD]
     if agreeing:
         blocks.append(Paragraphs("others", "", (say.others_sentence(agreeing),)))
+    if checks := checks_table(found.results):
+        blocks.append(checks)
     return Page("columns", "Fidelity: columns", tuple(blocks))
 
 

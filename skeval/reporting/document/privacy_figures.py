@@ -71,7 +71,7 @@ def _proximity(result: Result) -> Figure | None:
         say.last_ratio(edges[-2]),
         mark=mark,
         width=250.0,
-        height=150.0,
+        height=140.0,
     )
     tails = [number_at(result.details, f"p_{which}") for which in _RATIOS]
     has_holdout = str(result.details.get("mode", "holdout")) == "holdout"
@@ -85,6 +85,11 @@ def _proximity(result: Result) -> Figure | None:
     )
 
 
+def _end_of_rise(distances: tuple[float, ...], shares: tuple[float, ...]) -> float:
+    known = zip(distances, shares, strict=True)
+    return next((u for u, share in known if share > 0.999), distances[-1])
+
+
 def _accumulation(result: Result) -> Figure | None:
     curves = mapping_at(result.details, "curve")
     thresholds = numbers_at(result.details, "thresholds")
@@ -94,10 +99,12 @@ def _accumulation(result: Result) -> Figure | None:
         if not distances or len(distances) != len(shares):
             continue
         own = result.details if table == "synthetic" else mapping_at(result.details, "holdout")
-        both = [numbers_at(own, area)[:1] for area in ("privacy_area", "resemblance")]
-        areas.append((table, *(area[0] if area else math.nan for area in both)))
+        left, right = (
+            next(iter(numbers_at(own, area)), math.nan) for area in ("privacy_area", "resemblance")
+        )
+        areas.append((table, left, right))
         lines.append(Line(say.ACCUMULATED_LABELS[table], distances, shares, color))
-        end = max(end, next(u for u, share in zip(distances, shares, strict=True) if share > 0.999))
+        end = max(end, _end_of_rise(distances, shares))
     if not lines or not thresholds:
         return None
     end = min(1.0, max(1.05 * end, 1.25 * thresholds[0]))

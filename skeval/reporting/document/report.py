@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 from copy import copy
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from skeval.reporting.document.all_numbers import numbers_page
 from skeval.reporting.document.appendix import appendix_pages
 from skeval.reporting.document.blocks import Document
 from skeval.reporting.document.detail_pages import detail_pages
+from skeval.reporting.document.chosen_columns import Columns
 from skeval.reporting.document.findings import Findings, find_all
 from skeval.reporting.document.notes_page import notes_page
 from skeval.reporting.document.origin_page import origin_page
@@ -18,9 +19,6 @@ from skeval.reporting.document.shortening import shorten_end
 from skeval.reporting.document.spans import Span, Text, compose, name
 from skeval.results.provenance import Provenance
 from skeval.results.suite_result import SuiteResult
-
-if TYPE_CHECKING:
-    from skeval.suites.report_columns import ReportColumns
 
 TITLE = "Synthetic data report"
 _ROLES = {"train": "training", "holdout": "unseen", "synthetic": "synthetic"}
@@ -32,7 +30,7 @@ def make_document(
     results: SuiteResult,
     *,
     is_short: bool = False,
-    columns: ReportColumns | None = None,
+    columns: Columns = None,
     pairs: Literal["chosen", "all"] = "chosen",
     title: str = "",
     has_hashes: bool = True,

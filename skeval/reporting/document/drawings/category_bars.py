@@ -19,7 +19,8 @@ from skeval.reporting.document.drawings.svg import (
 from skeval.reporting.document.shortening import shorten_name
 
 MAX_BARS = 6
-_RIGHT, _TALL, _LETTER = 5.0, 10.0, 4.4  # points, the last of a letter
+_RIGHT, _BOTTOM, _MAX_TALL, _LETTER = 5.0, 11.0, 13.0, 4.1  # points, the last of a letter
+_WIDE_LETTER = 5.4
 
 
 @dataclass(frozen=True)
@@ -32,34 +33,35 @@ class CategoryBars:
     unseen: Sequence[float] = ()
     width: float = 122.0
     height: float = 72.0
-    left: float = 46.0  # room for labels
+    max_left: float = 50.0  # room for labels
 
     def to_svg(self) -> str:
         """Return the drawing."""
         return drawing(self.width, self.height, self._parts())
 
+    @property
+    def _left(self) -> float:
+        longest = max((len(text) for text in self.labels), default=0)
+        return min(self.max_left, _WIDE_LETTER * longest + 5.0)
+
     def _parts(self) -> Iterator[str]:
         top = max([*self.real, *self.synthetic, *self.unseen, 1e-9])
-        floor = len(self.labels) * _TALL
-        yield line(self.left, 0, self.left, floor, FAINT)
+        tall = min(_MAX_TALL, (self.height - _BOTTOM) / max(1, len(self.labels)))
+        left, floor = self._left, len(self.labels) * tall
+        most = round((self.max_left - 5.0) / _LETTER)
+        yield line(left, 0, left, floor, FAINT)
         for i, text in enumerate(self.labels):
-            y = i * _TALL
-            yield label(
-                self.left - 3,
-                y + 7.2,
-                shorten_name(text, round(self.left / _LETTER)),
-                anchor="end",
-                color=INK,
-            )
-            yield rectangle(
-                self.left, y + 1, self._x(self.real[i], top) - self.left, _TALL - 2, REAL
-            )
+            y, middle = i * tall, (i + 0.5) * tall
+            yield label(left - 3, middle + 2.6, shorten_name(text, most), anchor="end", color=INK)
+            yield rectangle(left, y + 1, self._x(self.real[i], top) - left, tall - 2, REAL)
             x = self._x(self.synthetic[i], top)
-            yield line(x, y + 0.5, x, y + _TALL - 0.5, SYNTHETIC, 1.6)
+            yield line(x, y + 0.5, x, y + tall - 0.5, SYNTHETIC, 1.6)
             if self.unseen:
-                yield ring(self._x(self.unseen[i], top), y + _TALL / 2, 1.9, INK)
-        yield label(self.left, floor + 9, "0", anchor="start")
-        yield label(self.width, floor + 9, f"{100 * top:.2g}%", anchor="end")
+                yield ring(self._x(self.unseen[i], top), middle, 1.9, INK)
+        yield label(left, floor + 9, "0", anchor="start")
+        yield label(
+            self.width, floor + 9, f"{100 * top:.{0 if top >= 0.01 else 1}f}%", anchor="end"
+        )
 
     def _x(self, share: float, top: float) -> float:
-        return self.left + share / top * (self.width - _RIGHT - self.left)
+        return self._left + share / top * (self.width - _RIGHT - self._left)

@@ -1,4 +1,4 @@
-"""The histogram of numbers or dates: real rows filled, synthetic rows a line, unseen rows dashed."""
+"""The histogram of a column: real rows filled, synthetic rows a line, unseen rows dashed."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from skeval.reporting.document.drawings.svg import (
 )
 
 _BOTTOM, _GAP, _BAR = 11.0, 4.0, 8.0
-_MAX_BESIDE = 3.0  # height of a bar beside the others, in heights of the highest other bar
+_MAX_EXTRA = 3.0  # height of an extra bar, in heights of the highest bin
 
 
 @dataclass(frozen=True)
 class Bars:
-    """The shares of bins in up to three tables, and of single values that are beside them."""
+    """The shares of bins in up to three tables, and of single values next to them."""
 
     real: Sequence[float]
     synthetic: Sequence[float] = ()
@@ -34,16 +34,15 @@ class Bars:
 
 @dataclass(frozen=True)
 class Histogram:
-    """Bins of one width on an axis from `low` to `high`; bars beside them have no place on it."""
+    """Bins of one width on an axis from `low` to `high`; extra bars have no place on it."""
 
     bins: Bars
     low: str
     high: str
-    beside: Bars = Bars(())
+    extra: Bars = Bars(())
     mark: float | None = None  # place of a dashed line, from 0 to 1
     width: float = 122.0
     height: float = 72.0
-    color: str = REAL
 
     def to_svg(self) -> str:
         """Return the drawing."""
@@ -55,23 +54,23 @@ class Histogram:
 
     @property
     def _right(self) -> float:
-        n = len(self.beside.real)
+        n = len(self.extra.real)
         return self.width - n * _BAR - (_GAP if n else 0.0)
 
     def _parts(self) -> Iterator[str]:
         top, right = self._top(), self._right
         yield area([(0, self._floor), *self._steps(self.bins.real), (right, self._floor)], REAL)
-        for i, share in enumerate(self.beside.real):
+        for i, share in enumerate(self.extra.real):
             ends = self._bar(i, share, top)
             yield area([(ends[0][0], self._floor), *ends, (ends[1][0], self._floor)], REAL)
         yield line(0, self._floor, right, self._floor, FAINT)
         if self.bins.unseen:
             yield path(self._steps(self.bins.unseen), UNSEEN, 0.9, is_dashed=True)
-        for i, share in enumerate(self.beside.unseen):
+        for i, share in enumerate(self.extra.unseen):
             yield path(self._bar(i, share, top), UNSEEN, 0.9, is_dashed=True)
         if self.bins.synthetic:
             yield path(self._steps(self.bins.synthetic), SYNTHETIC, 1.4)
-        for i, share in enumerate(self.beside.synthetic):
+        for i, share in enumerate(self.extra.synthetic):
             yield path(self._bar(i, share, top), SYNTHETIC, 1.4)
         if self.mark is not None:
             yield dashed_line(self.mark * right, 0, self.mark * right, self._floor, INK)
@@ -79,10 +78,10 @@ class Histogram:
         yield label(right, self.height - 2, self.high, anchor="end")
 
     def _top(self) -> float:
-        """Return the share at the upper edge, which bars beside the others do not flatten."""
+        """Return the share at the upper edge, which extra bars do not flatten."""
         own = max([0.0, *self.bins.real, *self.bins.synthetic, *self.bins.unseen])
-        beside = max([0.0, *self.beside.real, *self.beside.synthetic, *self.beside.unseen])
-        return max(own, min(beside, _MAX_BESIDE * own) if own else beside) or 1.0
+        extra = max([0.0, *self.extra.real, *self.extra.synthetic, *self.extra.unseen])
+        return max(own, min(extra, _MAX_EXTRA * own) if own else extra) or 1.0
 
     def _up(self, share: float, top: float) -> float:
         return self._floor - min(1.0, share / top) * (self._floor - 1.5)

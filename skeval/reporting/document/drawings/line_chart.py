@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from skeval.reporting.document.drawings.svg import (
     FAINT,
     GREY,
     INK,
+    area,
     dashed_line,
     dot,
     drawing,
@@ -33,6 +35,7 @@ class Line:
     is_dashed: bool = False
     is_stepped: bool = False
     has_dots: bool = False
+    band: tuple[Sequence[float], Sequence[float]] | None = None  # lower and upper ends
 
 
 @dataclass(frozen=True)
@@ -47,11 +50,11 @@ class LineChart:
     diagonal: tuple[float, float] | None = None  # ends of a dashed line, of which both are heights
     mark: float | None = None
     width: float = 250.0
-    height: float = 205.0
+    height: float = 170.0
 
     def to_svg(self) -> str:
         """Return the drawing."""
-        parts = [*self._grid(), *self._guides(), *self._curves(), *self._titles()]
+        parts = [*self._grid(), *self._guides(), *self._bands(), *self._curves(), *self._titles()]
         return drawing(self.width, self.height, parts)
 
     @property
@@ -81,11 +84,19 @@ class LineChart:
         if self.mark is not None and self.mark <= self.x_end:
             yield dashed_line(*self._place(self.mark, 0.0), *self._place(self.mark, 1.0), INK)
 
+    def _bands(self) -> Iterator[str]:
+        for one in self.lines:
+            if one.band is not None:
+                low, high = (self._line(one, ends) for ends in one.band)
+                yield area([*low, *reversed(high)], one.color, opacity=0.13)
+
+    def _line(self, one: Line, heights: Sequence[float]) -> list[tuple[float, float]]:
+        places = [self._place(x, y) for x, y in _thinned(one.x, heights)]
+        return [places[0], *_corners(places)] if one.is_stepped else places
+
     def _curves(self) -> Iterator[str]:
         for i, one in enumerate(self.lines):
-            places = [self._place(x, y) for x, y in _thinned(one)]
-            if one.is_stepped:
-                places = [places[0], *_corners(places)] if places else []
+            places = self._line(one, one.y)
             width = 1.0 if one.is_dashed else 1.5
             yield path(places, one.color, width, is_dashed=one.is_dashed)
             if one.has_dots:
@@ -101,14 +112,15 @@ class LineChart:
         yield label(8.0, middle, self.y_title, turned=-90.0)
 
 
-def _thinned(one: Line) -> list[tuple[float, float]]:
-    points = list(zip(one.x, one.y, strict=True))
+def _thinned(x: Sequence[float], y: Sequence[float]) -> list[tuple[float, float]]:
+    points = list(zip(x, y, strict=True))
     step = max(1, len(points) // _MAX_POINTS)
-    return points[::step] + points[-1:] * (len(points) % step != 1 and step > 1)
+    kept = points[::step]
+    return kept if kept[-1] == points[-1] else [*kept, points[-1]]
 
 
 def _corners(places: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
     """Yield the points of steps that keep their height until the next point."""
-    for (_, before), (x, y) in zip(places, places[1:], strict=False):
+    for (_, before), (x, y) in pairwise(places):
         yield x, before
         yield x, y

@@ -24,28 +24,33 @@ def each_column_title(n_shown: int, n: int) -> Text:
 def each_column_deck() -> Text:
     """Return how to read the distributions."""
     return compose(
-        "Real rows are filled, synthetic rows are an orange line, unseen rows are dashed or a ring. "
-        "Axes end at quantiles, rare categories are pooled, and bins with fewer than 10 real rows "
-        "are empty. Bars to the right of an axis are single values and missing cells."
+        "Real rows are filled, synthetic rows are an orange line, and unseen rows are dashed or a "
+        "ring. Axes end at quantiles, rare categories are pooled, and bins with fewer than 10 real "
+        "rows are empty. Bars to the right of an axis are single values and missing cells. The "
+        "numbers are similarities, and percentages of the real rows."
     )
 
 
 def distribution_note(one: Distribution) -> Text:
-    """Return the similarity of a column, and the bars that are beside its axis."""
+    """Return the similarity of a column, and its extra bars."""
     parts = []
     if not math.isnan(one.similarity):
         parts.append(f"{100 * one.similarity:.1f} of 100")
         if not math.isnan(one.unseen):
             parts[0] += f", unseen {100 * one.unseen:.1f}"
     similar = compose("; ".join(parts) + ".") if parts else ()
-    beside = [
-        compose("{value} {share}", value=name(value), share=rate(share))
-        for value, share in zip(one.beside_labels, one.beside.real, strict=True)
-    ]
-    if one.ends is None or not beside:
+    extra = []
+    for value, real, synthetic in zip(
+        one.extra_labels, one.extra.real, one.extra.synthetic, strict=True
+    ):
+        if real or synthetic:
+            shown = rate(real) if real else f"{rate(synthetic)} of the synthetic rows"
+            extra.append(compose("{value} {shown}", value=name(value), shown=shown))
+    if not extra:
         return similar
-    listed = [span for i, part in enumerate(beside) for span in (*compose(", " * (i > 0)), *part)]
-    return paragraph(similar, (*compose("Right: "), *listed, *compose(".")))
+    listed = [span for i, part in enumerate(extra) for span in (*compose(", " * (i > 0)), *part)]
+    lead = compose("Right: " if one.ends is not None else "Also: ")
+    return paragraph(similar, (*lead, *listed, *compose(".")))
 
 
 def distribution_alternative(one: Distribution) -> str:
@@ -65,7 +70,7 @@ def each_pair_title(n_shown: int, n: int) -> Text:
 
 def each_pair_deck(n_kept: int, n_shown: int, n: int) -> Text:
     """Return which pairs are shown, and how to read them."""
-    how = ()
+    how: Text = ()
     if n_kept < n:
         how = compose(
             f"The results contain {count(n_kept)} pairs: half are the least similar ones, half "
@@ -86,13 +91,13 @@ def pair_in_words(pair: PairMap) -> str:
 
 def further_title() -> Text:
     """Return the title of the page with all other scores."""
-    return compose("Appendix: scores by column, and each metric in words")
+    return compose("Appendix: all scores by column, and each metric in words")
 
 
 def similarity_note(worst: Sequence[str], lowest: float) -> Text:
     """Return how to read the matrix of similarities."""
     how = compose(
-        "Columns are on the diagonal, pairs of columns beside it. White cells are equal in both "
+        "Columns are on the diagonal, pairs of columns next to it. White cells are equal in both "
         f"tables; the darkest cell has a similarity of {100 * lowest:.0f} of 100. The ceiling is "
         "the expected similarity of two samples of one population."
     )
@@ -118,9 +123,4 @@ def words_note() -> Text:
 
 def not_drawn(reason: str) -> Text:
     """Return that a figure could not be drawn, and why."""
-    return compose("The figure could not be drawn: {reason}.", reason=reason.rstrip("."))
-
-
-def figures_title() -> Text:
-    """Return the title of the page with further figures."""
-    return compose("Appendix: further figures")
+    return compose("The figure could not be drawn because of the error {reason}.", reason=reason)

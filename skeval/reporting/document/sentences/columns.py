@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from skeval.reporting.document.columns import ColumnFinding, worth_mentioning
-from skeval.reporting.document.numbers import capitalized, count_word, rate, whole_percent
+from skeval.reporting.document.numbers import capitalized, count_word, rate, score, whole_percent
 from skeval.reporting.document.outcomes import Outcome
-from skeval.reporting.document.spans import Text, compose, names, paragraph
+from skeval.reporting.document.spans import Span, Text, compose, join, name, names, paragraph
+
+_MAX_SHORT = 5  # columns in one cell
 
 
 def columns_title(findings: Sequence[ColumnFinding]) -> Text:
@@ -65,3 +67,18 @@ def others_sentence(others: Sequence[ColumnFinding]) -> Text:
             columns=names(columns, len(columns)),
         )
     )
+
+
+def checks_note(at_best: Sequence[str]) -> Text:
+    """Return the checks that all cells pass."""
+    return compose(f"At the best value: {', '.join(at_best)}.") if at_best else ()
+
+
+def short_columns(scores: Mapping[str, float]) -> Text:
+    """Return the columns with the lowest scores, and how many others there are."""
+    spans: list[Span] = []
+    for column, value in list(scores.items())[:_MAX_SHORT]:
+        spans += [Span(", ")] * bool(spans) + [name(column), Span(f" {score(value)}")]
+    if len(scores) > _MAX_SHORT:
+        spans.append(Span(f" and {len(scores) - _MAX_SHORT} more"))
+    return join(spans)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skeval.reporting.document.distances import ExposedGroup, MostConfident
-from skeval.reporting.document.numbers import count, rate
+from skeval.reporting.document.distances import ExposedGroup, MostConfident, UniqueRows, WorstGroup
+from skeval.reporting.document.numbers import count, rate, score
 from skeval.reporting.document.sentences.nouns import Noun
-from skeval.reporting.document.spans import Text, compose, paragraph
+from skeval.reporting.document.spans import Text, compose, name, names, paragraph
 from skeval.reporting.document.trials import Trial
 from skeval.stats.copied_rows import Copies
+from skeval.utils.formatting import title_of
 
 CURVE_LABELS = {
     "synthetic to train": "to training rows",
@@ -89,9 +90,35 @@ def confident_sentence(most: MostConfident, noun: Noun) -> Text:
     return paragraph(sentence)
 
 
+def unique_sentence(unique: UniqueRows, noun: Noun) -> Text:
+    """Return how many real records have a combination of values that no other record has."""
+    return compose(
+        f"Before synthesis, {count(unique.n_unique)} of {count(unique.n)} real {noun.many} have a "
+        f"combination of values that no other {noun.one} has."
+    )
+
+
+def leaking_columns(columns: Sequence[str]) -> Text:
+    """Return the columns through which significant attacks work."""
+    return compose("Attacks work through {columns}.", columns=names(columns, len(columns)))
+
+
+def worst_group_sentence(group: WorstGroup) -> Text:
+    """Return the group for which a metric is worst, next to the mean of all groups."""
+    return compose(
+        "{metric}: the worst group of {by} is {group} ({value}; mean of all groups {mean}).",
+        metric=title_of(group.metric) if group.metric else "Privacy",
+        by=name(group.by),
+        group=name(group.group),
+        value=score(group.value),
+        mean=score(group.mean),
+    )
+
+
 def count_of_copies(copies: Copies) -> Text:
     """Return how many units are copied, and how many are expected at most."""
     n, most = count(copies.train.n), count(copies.train.most)
-    what = f"unique training {copies.what}"
     form = "nearly copied" if copies.form.startswith("near") else "copied"
-    return compose(f"{n} {what} are {form}. At most {most} are expected by chance.")
+    verb = "is" if n == "1" else "are"
+    what = f"{n} of the unique training {copies.what} {verb} {form}."
+    return compose(f"{what} At most {most} {'is' if most == '1' else 'are'} expected by chance.")

@@ -55,7 +55,9 @@ def importances_alternative(columns: Sequence[str]) -> str:
 
 def survival_note() -> Text:
     """Return how to read the curves of survival."""
-    return compose("Kaplan-Meier estimate of the percentage of rows without the event over time.")
+    return compose(
+        "Kaplan-Meier estimate of the percentage of rows without the event, with 95% intervals."
+    )
 
 
 def survival_alternative(value: float) -> str:

@@ -71,9 +71,9 @@ def accumulation_note(threshold: float, areas: Sequence[Area]) -> Text:
         for table, left, right in areas
     )
     return compose(
-        f"Percentage of the area below each curve to the left and to the right of {score(threshold)} "
-        f"(the threshold, dashed): {listed}. A larger area to the left than for unseen rows "
-        "indicates copies."
+        "Percentage of the area below each curve to the left and to the right of "
+        f"{score(threshold)} (the threshold, dashed): {listed}. A larger area to the left than for "
+        "unseen rows indicates copies."
     )
 
 
