@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from skeval.results.comparison import Comparison
 
-_MIN_VALUE = 7  # letters of a value
+_MIN_VALUE, _MAX_VALUE = 7, 9  # letters of a value; longer names of tables are broken
 NOTHING = "\N{EN DASH}"
 _ENDINGS = (".html", ".htm", ".pdf", ".json")
 
@@ -70,9 +70,9 @@ def _table(comparison: Comparison) -> Table:
     """Return one row per metric: its value in each table, that of unseen rows, and who is ahead."""
     table = plain_table("metric")
     for name in comparison:
-        add_folded(table, escape(name), min_width=_MIN_VALUE, right=True)
+        add_folded(table, escape(name), _MIN_VALUE, _MAX_VALUE, "right")
     table.add_column("unseen", no_wrap=True, justify="right")
-    add_folded(table, "ahead")
+    add_folded(table, "ahead", len("distinguishable"))
     for metric, row in comparison.frame().iterrows():
         name = str(metric)
         values = [_value(comparison, one, name) for one in comparison]

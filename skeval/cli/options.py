@@ -25,7 +25,9 @@ Tables = Annotated[
         "there are no baselines. SYNTHETIC alone goes with --schema.",
     ),
 ]
-Scores = Annotated[Path, typer.Argument(help="What `evaluate -o scores.json` saved, or a PDF report.")]
+Scores = Annotated[
+    Path, typer.Argument(help="What `evaluate -o scores.json` saved, or a PDF report.")
+]
 SchemaFile = Annotated[
     Path | None,
     typer.Option(

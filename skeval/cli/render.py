@@ -20,8 +20,7 @@ def render(
     ),
     title: Annotated[str, typer.Option(help="Of the report.")] = "",
     short: Annotated[
-        bool,
-        typer.Option("--short", help="Only page 1, all numbers and the provenance."),
+        bool, typer.Option("--short", help="Only page 1, all numbers and the provenance.")
     ] = False,
 ) -> None:
     """Write the report of saved scores, or of a PDF report again: no table is needed.

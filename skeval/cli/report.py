@@ -47,8 +47,7 @@ def report(
     ] = None,
     title: Annotated[str, typer.Option(help="Of the report.")] = "",
     short: Annotated[
-        bool,
-        typer.Option("--short", help="Only page 1, all numbers and the provenance."),
+        bool, typer.Option("--short", help="Only page 1, all numbers and the provenance.")
     ] = False,
     suite: Annotated[str | None, typer.Option(help=PRESETS)] = None,
     metrics: Annotated[

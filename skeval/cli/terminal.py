@@ -49,10 +49,17 @@ def plain_table(*names: str, texts: int = 1) -> Table:
     return table
 
 
-def add_folded(table: Table, name: str, *, min_width: int = _NARROWEST, right: bool = False) -> None:
+def add_folded(
+    table: Table,
+    name: str,
+    min_width: int,
+    max_width: int | None = None,
+    justify: Literal["left", "right"] = "left",
+) -> None:
     """Add a column whose head and cells are broken where there is no room."""
-    justify: Literal["left", "right"] = "right" if right else "left"
-    table.add_column(name, overflow="fold", min_width=min_width, justify=justify)
+    table.add_column(
+        name, overflow="fold", justify=justify, min_width=min_width, max_width=max_width
+    )
 
 
 def _length(markup: Any) -> int:
@@ -79,7 +86,7 @@ def show(table: Table) -> None:
         column.min_width or max(map(_length, (column.header, *column.cells)))
         for column in table.columns
     )
-    most = max(console.width, least + 3 * len(table.columns))
+    most = max(console.width, least + 2 * len(table.columns) + 1)
     Console(width=_log_width(console) or most, highlight=False).print(table)
 
 

@@ -53,8 +53,8 @@ def _check_report(path: Path) -> None:
     found = check_report(path)
     if not found.is_hash_right:
         say(
-            f"skeval: {path} was changed: the hash of the attached results is not the hash that the "
-            "report states. The report was not written again."
+            f"skeval: {path} was changed: the hash of the attached results is not the hash that "
+            "the report states. The report was not written again."
         )
     elif found.is_same is None:
         say(

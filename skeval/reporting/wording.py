@@ -1,4 +1,4 @@
-"""What results ask of this package in words: `skeval.results.rendering.Wording`, without figures."""
+"""Results in words, without any figure: the functions of `skeval.results.rendering.Wording`."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def check_report(path: Path) -> ReportCheck:
     return ReportCheck(is_hash_right=True, is_same=is_same)
 
 
-# Not by `from_json`, which replaces control characters in names, so that other bytes would come out.
+# Not by `from_json`, which replaces control characters in names: the bytes would be different.
 def _rebuild(path: Path, text: str) -> SuiteResult | Comparison:
     try:
         content: Mapping[str, Any] = json.loads(text)

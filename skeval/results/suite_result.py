@@ -433,7 +433,6 @@ class SuiteResult(Mapping[str, Result]):
         InvalidParameterError
             If the file holds no such results, or those of another version of the schema.
         """
-
         return read_json_of_results(path, cls._rebuild, what=_SCORES)
 
     @classmethod

@@ -43,7 +43,7 @@ def test_a_fall_since_the_release_before_is_printed(run, tmp_path, monkeypatch):
         SuiteResult({"relations": result}).to_json(f"v{i}.json")
     code, _, err = run("compare", "v1.json", "v2.json", "v3.json")
     assert code == 0
-    assert "relations (from 0.910 in v2 to 0.600 in v3)" in err
+    assert "relations (from 0.91 in v2 to 0.60 in v3)" in err
     assert "v1 to" not in err
     assert "from 0.9" not in run("compare", "v1.json", "v2.json")[2]
 

@@ -105,15 +105,3 @@ def test_saved_scores(folder, run):
     code, _, err = run("render", "scores.json", "-o", "page.html")
     assert code == 2
     assert DESTROYS in err
-
-
-@pytest.mark.slow
-def test_a_verdict_has_a_word_and_on_a_terminal_a_colour(run, folder, monkeypatch):
-    tables = ("train.csv", "holdout.csv", "train.csv")
-    arguments = ("evaluate", *tables, "--metrics", "ExactMatchShare,TVComplement")
-    plain = run(*arguments)[1]
-    assert "leak found" in plain
-    assert "\x1b" not in plain
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "200")
-    assert "\x1b[1;31mleak found" in run(*arguments)[1]

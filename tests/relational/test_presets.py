@@ -8,7 +8,6 @@ from skeval import make_suite
 from skeval.datasets import make_relational
 from skeval.exceptions import InvalidParameterError
 from skeval.relational import ForeignKey, OfTable, PerSubject, RelationalSchema
-from skeval.results.summary import summary
 from tests.relational.worlds import CLINIC, SHOP, clinic
 from tests.snapshots import raises
 
@@ -50,18 +49,6 @@ def test_where_nothing_depends_on_a_subject_there_is_no_history():
     alone = RelationalSchema(["people"], roles={"people": "subject"})
     names = [name for name, _ in make_suite("screens", schema=alone).metrics]
     assert all(name.startswith("people/") for name in names)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:a classifier that learned from train finds no relation")
-def test_a_summary_names_the_table_that_is_least_like_train():
-    train, holdout, synthetic = (clinic(60, seed, most=6) for seed in range(3))
-    synthetic["visits"]["ward"] = "a"
-    suite = make_suite("fidelity", schema=CLINIC).fit(train, holdout, schema=CLINIC)
-    said = summary(suite.evaluate(synthetic))
-    assert said.startswith(
-        "In visits, the table least like train, columns and pairs agree with it at "
-    )
 
 
 def test_roles_that_are_open_are_asked_for():

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import posixpath
-import re
-
 import pytest
 
 from skeval import MetricSuite, MetricTags, Result, SuiteResult, make_suite
@@ -36,61 +32,6 @@ ODD = SuiteResult(
     },
     sizes={"train": 1200},
 )
-
-
-def is_legal(name):
-    """The rules of MLflow's validate_metric_name."""
-    plain = re.fullmatch(r"[/\w.\- ]+", name, re.ASCII) is not None
-    path = posixpath.normpath(name)
-    unique = path == name and path != "." and not path.startswith(("..", "/"))
-    return plain and unique and len(name) <= 250
-
-
-@pytest.mark.slow
-def test_metrics_are_finite_and_their_names_legal(measured):
-    for result in (measured, ODD):
-        metrics = result.to_metrics(prefix="synthetic/")
-        assert all(is_legal(name) for name in metrics), metrics
-        assert all(type(value) is float and math.isfinite(value) for value in metrics.values())
-        assert len({name.lower() for name in metrics}) == len(metrics)
-    assert {1.0, 2.0, 3.0, 0.5, 0.4, 0.01} <= set(ODD.to_metrics().values())
-    name = "column_shapes/ks_complement"
-    assert measured.to_metrics()[name] == measured[name].value
-    assert measured.to_metrics()[f"{name}.low"] == measured[name].interval[0]
-    assert measured.to_metrics()["verdict.alarm"] == 0.0
-    assert measured.to_metrics()["verdict.copies"] == 0.0
-
-
-def test_markdown_is_a_table_whatever_the_names():
-    text = ODD.to_markdown(title="Card", level=3)
-    lines = text.splitlines()
-    rows = [line for line in lines if line.startswith("|")]
-    assert lines[0] == "### Card"
-    scores, tests = rows[: 2 + 4], rows[2 + 4 :]  # a table each
-    assert len(tests) == 2 + 1
-    for table, n_columns in ((scores, 8), (tests, 9)):
-        assert {len(re.findall(r"(?<!\\)\|", row)) for row in table} == {n_columns + 1}
-    assert "<script>" not in text
-    assert r"gone: needs \<holdout\> rows." in text
-    assert "1,200 rows of train" in text
-    assert "No test" in text or "Leak" in text or "no" in text
-
-
-def test_a_single_result_has_the_same_verbs(measured):
-    result = measured["column_shapes/ks_complement"]
-    alone = SuiteResult({"KSComplement": result})
-    assert result.to_metrics(prefix="a/") == alone.to_metrics(prefix="a/")
-    assert result.to_metrics()["KSComplement"] == result.value
-    assert result.to_markdown(title="Card", level=3) == alone.to_markdown(title="Card", level=3)
-    assert Result(0.5).to_metrics()["value"] == 0.5
-
-
-def test_findings_stand_in_frames(measured):
-    frame = measured.frame(findings=True)
-    assert "finding" not in measured.frame()
-    said = frame.set_index("metric")["finding"]["column_shapes/ks_complement"]
-    assert said.startswith(measured["column_shapes/ks_complement"].summary)
-    assert measured["column_shapes/ks_complement"].frame(findings=True)["finding"][0]
 
 
 def test_notebooks_show_sentences_and_scales(measured):

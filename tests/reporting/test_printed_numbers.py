@@ -11,12 +11,10 @@ import pytest
 from pypdf import PdfReader
 
 from skeval import MetricTags, Result, SuiteResult, compare
-from skeval.cli.scores import print_scores
 from skeval.reporting import DecisionPage
 from skeval.reporting.layout import Grid, OnScale
 from skeval.reporting.style import finding
 from skeval.results.verdict import Contrast
-from skeval.utils.formatting import shown_interval
 from tests.notebook import cell_of
 
 FIDELITY = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
@@ -69,32 +67,23 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     MEASURED.to_pdf(folder / "a.pdf")
     MEASURED.to_html(folder / "a.html")
     pages = PdfReader(folder / "a.pdf").pages
-    frame = MEASURED.frame(findings=True)
-    ends = map(shown_interval, frame[["low", "high"]].itertuples(index=False, name=None))
     return {
-        "frame": " ".join([*ends, *frame["finding"]]),
         "notebook": plain(cell_of(MEASURED)),
         "html": plain((folder / "a.html").read_text(encoding="utf-8")),
         "pdf": plain(" ".join(page.extract_text() for page in pages)),
-        "markdown": plain(MEASURED.to_markdown().replace("\\", "")),
     }
 
 
-def terminal(capsys: pytest.CaptureFixture[str]) -> str:
-    print_scores(MEASURED)
-    return plain(capsys.readouterr().out)
-
-
 @pytest.mark.slow
-def test_one_interval_stands_everywhere(written, capsys) -> None:
-    for where, text in {**written, "terminal": terminal(capsys)}.items():
+def test_one_interval_stands_everywhere(written) -> None:
+    for where, text in written.items():
         for interval in ("0.778 to 0.984", "91.3 to 99.7"):
             assert interval in text, where
         assert not [shifted for shifted in SHIFTED if shifted in text], where
 
 
-def test_a_difference_is_no_interval(written, capsys) -> None:
-    for where, text in {**written, "terminal": terminal(capsys)}.items():
+def test_a_difference_is_no_interval(written) -> None:
+    for where, text in written.items():
         if where != "frame":  # which has it as numbers
             assert "0.0800 to 0.231" in text, where
             assert "ifference, 95%" in text, where
@@ -109,8 +98,8 @@ def test_a_difference_is_no_interval(written, capsys) -> None:
     assert of_phik[2].result.interval is None  # no band is drawn of a difference
 
 
-def test_what_was_tested_is_printed_first(written, capsys) -> None:
-    for where, text in {**written, "terminal": terminal(capsys)}.items():
+def test_what_was_tested_is_printed_first(written) -> None:
+    for where, text in written.items():
         if where == "frame":
             continue
         assert re.search(r"12\.0%(\*\*)?( \|)? of holdout rows 9\.1%", text), where
@@ -124,12 +113,12 @@ def test_what_was_tested_is_printed_first(written, capsys) -> None:
     assert numbers_tested(MEASURED["ks_complement"]) == ("", "")
 
 
-def test_a_better_score_beside_a_leak_is_explained(written, capsys) -> None:
+def test_a_better_score_beside_a_leak_is_explained(written) -> None:
     assert "Leak found. The score is better than its baseline all the same" in finding(BETTER)
 
     from skeval.reporting.scores import reason
 
-    for where, text in {**written, "terminal": terminal(capsys)}.items():
+    for where, text in written.items():
         assert reason(BETTER) in text, where
     figure = DecisionPage.of(MEASURED).parts()[1]
     assert isinstance(figure, Grid)
@@ -163,23 +152,3 @@ def test_differences_of_utility_are_the_metric_s_own() -> None:
     assert difference_of(own) == (-0.2, 0.1)
     assert difference_of(replace(own, tags=FIDELITY)) is None
     assert difference_of(replace(own, details={"difference": {"low": None, "high": 1}})) is None
-
-
-@pytest.mark.parametrize("coloured", [True, False])
-def test_a_table_says_what_is_made_of_each_metric(coloured, monkeypatch, capsys):
-    """In words everywhere; in colour too on a terminal that wants it."""
-    monkeypatch.setenv("COLUMNS", "250")
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    if not coloured:
-        monkeypatch.setenv("NO_COLOR", "1")
-    print_scores(MEASURED)
-    printed = capsys.readouterr().out
-    assert ("\x1b[1;31mleak found" in printed) is coloured
-    page = plain(cell_of(MEASURED))
-    for said, name in (
-        ("worse than real rows", "phik_difference"),
-        ("leak found", "privacy_score"),
-    ):
-        line = next(line for line in printed.splitlines() if name in line)
-        assert said in line
-        assert said in page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skeval import Result, SuiteResult, reporting
-from skeval.reporting import entry
+from skeval.reporting import entry, wording
 from skeval.results import rendering
 from tests.notebook import cell_of
 
@@ -28,29 +28,41 @@ class Recorded:
 def recorded(monkeypatch):
     own = Recorded()
     monkeypatch.setattr(reporting, "entry", own)
+    monkeypatch.setattr(reporting, "wording", own)
     return own
 
 
-def test_reporting_fills_the_interface():
-    asked = [name for name in vars(rendering.Rendering) if not name.startswith("_")]
-    assert rendering.rendering() is entry
+@pytest.mark.parametrize(
+    ("protocol", "in_use", "module"),
+    [
+        (rendering.Rendering, rendering.rendering, entry),
+        (rendering.Wording, rendering.wording, wording),
+    ],
+)
+def test_reporting_fills_the_interfaces(protocol, in_use, module):
+    asked = [name for name in vars(protocol) if not name.startswith("_")]
+    assert in_use() is module
     assert asked
-    assert all(callable(getattr(entry, name)) for name in asked)
+    assert all(callable(getattr(module, name)) for name in asked)
 
 
 @pytest.mark.parametrize("results", [Result(0.5), SuiteResult({"a": Result(0.5)})])
 def test_results_are_rendered_by_what_is_in_use(recorded, results):
     assert results.to_markdown(title="T", level=3) == "markdown of results"
-    assert results.to_metrics(prefix="p/") == "metrics of results"
     assert cell_of(results) == "html of results"
     assert results.display() == "display of results"
     assert [(name, settings) for name, _, _, settings in recorded.asked] == [
         ("markdown", {"title": "T", "level": 3}),
-        ("metrics", {"prefix": "p/"}),
         ("html", {}),
         ("display", {}),
     ]
     assert all(asked is results for _, asked, _, _ in recorded.asked)
+
+
+def test_a_suite_is_put_into_words_by_what_is_in_use(recorded):
+    results = SuiteResult({"a": Result(0.5)})
+    assert results.summary() == "summary of results"
+    assert repr(results) == "table of results"
 
 
 def test_reports_are_written_in_two_forms(recorded):

@@ -18,7 +18,6 @@ from skeval.exceptions import (
     SharedRowsWarning,
     UnnoticedShiftWarning,
 )
-from skeval.results.summary import summary
 from skeval.results.verdict import (
     DROP_COPIES,
     REFIT,
@@ -285,14 +284,13 @@ def test_verdict_without_holdout_agrees_with_its_facts():
     assert "No test of privacy was possible" in verdict.sentence
     assert "Copies of train rows were counted" in verdict.sentence
     assert SuiteResult({}).verdict().sentence == "No metric of privacy was measured."
-    assert summary(SuiteResult({})) == ""
 
 
 def test_sentences_count_tests_by_evidence_and_never_clear():
     results = suite(
         a=made(0.3), b=made(0.4), c=made(0.5, "attack"), d=made(0.6, "audit"), e=made(1.0, "attack")
     )
-    assert summary(results) == (
+    assert results.verdict().sentence == (
         "No leak found by 2 distance screens, 2 attacks and one audit. "
         "Such tests can raise an alarm and never clear a release. "
         "Copies of train rows were not counted."
@@ -357,16 +355,6 @@ def test_equal_train_and_holdout_cannot_be_contrasted():
     copied = suite.evaluate(table).verdict()
     assert not copied.alarm
     assert copied.outcome == "copies found"
-
-
-def test_the_sentence_on_utility_names_score_and_target():
-    tags = MetricTags("utility", greater_is_better=True, bounds=(0, 1), quoted="learning")
-    details = {"scoring": "roc_auc", "target": "income"}
-    tstr = Result(0.877, baseline=0.9, metric="TSTR", tags=tags, details=details)
-    assert summary(suite(tstr=tstr)).startswith(
-        "A model of income that learns from it reaches ROC-AUC 0.877 on holdout rows, one that "
-        "learns from train 0.9."
-    )
 
 
 # ------------------------------------------------------------------------------------- copies
@@ -488,14 +476,6 @@ def test_copies_that_few_real_rows_cannot_explain_are_not_cleared():
     assert Copies.from_dict(doubted.to_dict()).untold == doubted.untold
 
 
-def test_names_of_classes_decide_nothing():
-    """A class of one's own may be called TSTR; the tag says which value a sentence quotes."""
-    tags = MetricTags("utility", greater_is_better=True, bounds=(0, 1))
-    assert summary(suite(tstr=Result(0.9, baseline=0.9, metric="TSTR", tags=tags))) == ""
-    quoted = Result(0.9, baseline=0.9, metric="Own", tags=replace(tags, quoted="learning"))
-    assert summary(suite(own=quoted)).startswith("A model of the target that learns from it")
-
-
 @pytest.mark.parametrize(("p_value", "weak"), [(0.02, True), (0.005, False), (0.2, False)])
 def test_weak_evidence_asks_for_another_sample_and_another_fit(p_value, weak):
     notice = UnnoticedShiftWarning("A shift of 0.3 standard deviations may go unnoticed.")
@@ -515,12 +495,3 @@ def test_rows_are_to_be_dropped_once():
     advice = suite(a=made(1e-6, **about[0]), b=made(1e-7, **about[1])).verdict().advice
     assert " ".join(advice).count(DROP_COPIES) == 1
     assert "Most exposed are ten rows." in " ".join(advice)
-
-
-@pytest.mark.parametrize(
-    ("worst", "named"), [(["a", "a"], "the column a"), (["a", "b"], "the pair a and b")]
-)
-def test_the_least_similar_place_is_a_column_or_a_pair(worst, named):
-    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0, 100), quoted="similarity")
-    score = Result(70.0, tags=tags, details={"worst": {"columns": worst, "value": 0.5}})
-    assert f"least in {named}." in summary(SuiteResult({"similarity": score}))

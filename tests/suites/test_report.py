@@ -10,7 +10,6 @@ from skeval import MetricSuite, ReportColumns, SuiteResult, make_suite, report
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
 from skeval.fidelity import KSComplement
-from skeval.results.summary import summary
 from tests.snapshots import raises
 
 pytestmark = pytest.mark.filterwarnings(
@@ -210,7 +209,7 @@ def test_narrow_tables(tmp_path, n_columns):
 @pytest.mark.usefixtures("undrawn")
 def test_summary_of_a_leak(tmp_path):
     result = report(TRAIN, HOLDOUT, TRAIN, tmp_path / "report.pdf")
-    assert summary(result).count("Leak found") == 1
+    assert result.summary().count("leak was found") == 1
     assert "dcr_overfitting" in result.verdict().alarms
 
 

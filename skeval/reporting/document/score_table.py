@@ -70,7 +70,9 @@ def _line(own: str, result: Result, found: Findings) -> _Line:
     difference = "" if math.isnan(gap) or scale is None else points(gap / scale, 1)
     reference = "" if result.baseline is None else shown_value(result, result.baseline)
     harm = -math.inf if scale is None else _known(-sign * gap / scale)
-    return _Line(own, result, outcome, shown_value(result, result.value), reference, difference, harm)
+    return _Line(
+        own, result, outcome, shown_value(result, result.value), reference, difference, harm
+    )
 
 
 def _known(harm: float) -> float:
@@ -87,7 +89,8 @@ def shown_value(result: Result, value: float) -> str:
     """Return a value on its own scale: of 100, in percent for rates of privacy, or in decimals."""
     if _scale_of(result) == 100.0:
         return hundredths(value)
-    if aspect_of(result) == "privacy" and _scale_of(result) == 1.0:
+    is_rate = result.contrast is None or result.contrast.share
+    if aspect_of(result) == "privacy" and _scale_of(result) == 1.0 and is_rate:
         return rate(value)
     return score(value, result.interval)
 

@@ -22,7 +22,9 @@ _READS_AS_COPIES = (
 )
 
 
-def finding_sentences(result: Result, is_alarm: bool | None = None, is_shifted: bool = False) -> str:
+def finding_sentences(
+    result: Result, is_alarm: bool | None = None, is_shifted: bool = False
+) -> str:
     """Return what was found by one metric; empty if the metric failed."""
     if result.error:
         return ""
