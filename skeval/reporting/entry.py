@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from skeval.exceptions import InvalidParameterError
-from skeval.reporting import exports, style
-from skeval.reporting.comparison import comparison_plan, pareto_of
-from skeval.reporting.displays.relations import PropertyDisplay
-from skeval.reporting.displays.values import ScoresDisplay, display_of
+from skeval.reporting import exports, result_sentence
+from skeval.reporting.comparison import comparison_plan
+from skeval.reporting.displays.choice import display_of
+from skeval.reporting.displays.pareto import pareto_of
+from skeval.reporting.displays.property_scores import PropertyDisplay
+from skeval.reporting.displays.scores import ScoresDisplay
 from skeval.reporting.exports import result_html, suite_result_html
 from skeval.reporting.exports import suite_html as suite_html
 from skeval.reporting.html import HTMLRenderer, section_html
@@ -56,7 +58,7 @@ def page(planned: Any, title: str, figure: Any = None) -> Any:
 
 def finding(result: Result, alarm: bool | None = None, shifted: bool = False) -> str:
     """Return the sentence of one result; empty where it has an error."""
-    return "" if result.error else style.finding(result, alarm, shifted)
+    return "" if result.error else result_sentence.finding(result, alarm, shifted)
 
 
 def markdown(results: Any, *, title: str, level: int) -> str:

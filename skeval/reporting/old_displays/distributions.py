@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.base import (
+from skeval.reporting.old_displays.base import (
     ROOM,
     Display,
     Margins,
@@ -20,7 +20,7 @@ from skeval.reporting.displays.base import (
     say_empty,
     stacked,
 )
-from skeval.reporting.displays.ticks import (
+from skeval.reporting.old_displays.ticks import (
     Candidate,
     label_axis,
     label_line,

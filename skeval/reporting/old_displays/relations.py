@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.base import (
+from skeval.reporting.old_displays.base import (
     ROOM,
     Display,
     Margins,
@@ -24,9 +24,9 @@ from skeval.reporting.displays.base import (
     say_empty,
     stacked,
 )
-from skeval.reporting.displays.matrices import heat_map, name_rows
-from skeval.reporting.displays.ticks import label_axis, label_line, value_ticks
-from skeval.reporting.displays.values import ColumnScoresDisplay
+from skeval.reporting.old_displays.matrices import heat_map, name_rows
+from skeval.reporting.old_displays.ticks import label_axis, label_line, value_ticks
+from skeval.reporting.old_displays.values import ColumnScoresDisplay
 from skeval.reporting.scores import entries, numbers_of
 from skeval.reporting.style import (
     COLOURS,

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.base import ROOM, Display, Margins, numbers, points, register_display
-from skeval.reporting.displays.ticks import label_axis, number_ticks, strided, write
+from skeval.reporting.old_displays.base import (
+    ROOM,
+    Display,
+    Margins,
+    numbers,
+    points,
+    register_display,
+)
+from skeval.reporting.old_displays.ticks import label_axis, number_ticks, strided, write
 from skeval.reporting.style import (
     ALARM,
     GREY,

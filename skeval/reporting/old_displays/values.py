@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.base import (
+from skeval.reporting.old_displays.base import (
     DISPLAYS,
     ROOM,
     Display,
@@ -20,7 +20,7 @@ from skeval.reporting.displays.base import (
     points,
     register_display,
 )
-from skeval.reporting.displays.ticks import label_axis, strided, write
+from skeval.reporting.old_displays.ticks import label_axis, strided, write
 from skeval.reporting.scores import UNREADABLE, entries, number_of, numbers_of
 from skeval.reporting.style import COLOURS, FAINT, GREY, INK, LETTERS, SMALL, shorten, widest
 from skeval.results.result import Result

@@ -9,8 +9,15 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError
-from skeval.reporting.displays.base import ROOM, Display, Margins, numbers, points, register_display
-from skeval.reporting.displays.ticks import label_axis, number_ticks
+from skeval.reporting.old_displays.base import (
+    ROOM,
+    Display,
+    Margins,
+    numbers,
+    points,
+    register_display,
+)
+from skeval.reporting.old_displays.ticks import label_axis, number_ticks
 from skeval.reporting.scores import entries
 from skeval.reporting.style import COLOURS, GREY, SMALL, drawable, sequential, shorten, text_width
 from skeval.results.result import Result

@@ -16,7 +16,7 @@ from skeval.reporting.structure import Mark, decoration, marked
 from skeval.reporting.style import text_width
 
 if TYPE_CHECKING:
-    from skeval.reporting.displays.base import Box
+    from skeval.reporting.old_displays.base import Box
 
 
 _TALL, _DEEP = 1.16, 0.24  # of a line and of what is below its base, in sizes of its letters

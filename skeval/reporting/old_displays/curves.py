@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.base import (
+from skeval.reporting.old_displays.base import (
     CURVE,
     ROOM,
     Display,
@@ -19,7 +19,7 @@ from skeval.reporting.displays.base import (
     say_empty,
     stacked,
 )
-from skeval.reporting.displays.ticks import label_axis, number_ticks
+from skeval.reporting.old_displays.ticks import label_axis, number_ticks
 from skeval.reporting.scores import entries
 from skeval.reporting.style import COLOURS, FAINT, GREY, INK, SMALL, drawable
 from skeval.results.result import Result
