@@ -17,9 +17,9 @@ from PIL import Image
 from skeval import SuiteResult, make_suite
 from skeval.datasets import load_flights
 from skeval.generators import GaussianCopula
+from skeval.reporting import theme
 from skeval.reporting.pdf import draw_pages, drawn_once
 from skeval.reporting.sections import plan
-from skeval.reporting.style import theme
 
 STATIC = Path(__file__).parent / "_static"
 COLUMNS = ["dep_time", "dep_delay", "arr_delay", "carrier", "origin", "air_time", "distance"]

@@ -14,6 +14,7 @@ from skeval.cli.inputs import say_kinds
 from skeval.cli.options import Given, with_options
 from skeval.cli.terminal import plain_table, say, show
 from skeval.exceptions import InvalidParameterError
+from skeval.reporting.result_sentence import judged, label_of
 from skeval.reporting.scores import (
     DIFFERENCE,
     INTERVAL,
@@ -22,7 +23,6 @@ from skeval.reporting.scores import (
     reason,
     shown_difference,
 )
-from skeval.reporting.style import judged, label_of
 from skeval.results.comparison import Comparison
 from skeval.results.policy import Policy
 from skeval.results.result import Result

@@ -15,8 +15,8 @@ import skeval.reporting
 from skeval import MetricTags, Result, SuiteResult, make_suite
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
 from skeval.reporting.filling import among
+from skeval.reporting.result_sentence import evidence, finding
 from skeval.reporting.sections import plan
-from skeval.reporting.style import evidence, finding
 from tests.snapshots import warns
 
 

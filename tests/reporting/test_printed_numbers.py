@@ -14,7 +14,7 @@ from skeval import MetricTags, Result, SuiteResult, compare
 from skeval.cli.scores import print_scores
 from skeval.reporting import DecisionPage
 from skeval.reporting.layout import Grid, OnScale
-from skeval.reporting.style import finding
+from skeval.reporting.result_sentence import finding
 from skeval.results.verdict import Contrast
 from skeval.utils.formatting import shown_interval
 from tests.notebook import cell_of

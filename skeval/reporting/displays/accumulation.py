@@ -104,7 +104,7 @@ class MDADisplay(Display):
         ax.set(xlabel="distance to the closest row", ylabel="rows within the distance")
         label_numbers(ax.xaxis, 0.0, end)
         label_percentages(ax.yaxis, 1.0, most=5)
-        name_series(ax, self._series())
+        name_series(ax, self._series(), most=3 if self.n_panels == 1 else 2)
 
     def _shade_areas(self, ax: Axes, threshold: float) -> None:
         if "synthetic" not in self.curves or math.isnan(threshold):

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from skeval.reporting.displays.base import Display, say_empty
-from skeval.reporting.displays.heat_map import draw_matrix, list_pairs, name_matrix
+from skeval.reporting.displays.heat_map import draw_matrix, list_pairs, name_matrix, naming_step
 from skeval.reporting.displays.letters import draw_name
 from skeval.reporting.displays.reading import to_numbers
-from skeval.reporting.displays.sentences import describe_result, state_association
+from skeval.reporting.displays.sentences import describe_result, state_association, state_named
 from skeval.reporting.displays.theme import INK, LETTERS, NAMES, difference_ramp, strength_ramp
 from skeval.reporting.document.pairs import order_of_clusters
 from skeval.results.result import Result
@@ -54,7 +54,9 @@ class PhikMatricesDisplay(Display):
     def subtitle(self) -> str:
         """Return the score and the scale of the colors."""
         scale = f"orange: lost, purple: invented, darkest at {self._largest_change():g}"
-        return describe_result(self.result, f"white 0, black 1; {scale}", has_baseline=False)
+        named = state_named(naming_step(len(self.names), _SIDE))
+        facts = f"white 0, black 1; {scale}", named
+        return describe_result(self.result, *facts, has_baseline=False)
 
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw three matrices, with related columns next to each other."""
@@ -71,7 +73,7 @@ class PhikMatricesDisplay(Display):
             limits = (-most, most) if is_change else (0.0, 1.0)
             draw_matrix(ax, self.matrices[kind][np.ix_(order, order)], colors, limits)
             ax.set_title(NAMES.get(kind, kind), color=LETTERS.get(kind, INK))
-            name_matrix(ax, names, _SIDE, has_rows=i == 0)
+            name_matrix(ax, names, naming_step(len(names), _SIDE), has_rows=i == 0)
 
     def _largest_change(self) -> float:
         gaps = np.abs(self.matrices["difference"])

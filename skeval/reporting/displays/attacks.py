@@ -11,7 +11,7 @@ import pandas as pd
 from skeval.reporting.displays.base import Display, say_empty
 from skeval.reporting.displays.sentences import describe_result, state_attacks, state_left_out
 from skeval.reporting.displays.series import Series, name_series
-from skeval.reporting.displays.theme import FAINT, GAP, GREY, INK, LEAK, LEAK_GAP, TICK
+from skeval.reporting.displays.theme import FAINT, GAP, GREY, INK, LEAK, LEAK_GAP, PAPER, TICK
 from skeval.reporting.displays.ticks import label_names, label_percentages
 from skeval.reporting.document.details import mapping_at, number_at
 from skeval.reporting.document.numbers import count, points
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MAX_ATTACKS = 16  # rows of a figure
-_NAMES = {"attack": "training records", "control": "unseen records", "baseline": "guessing"}
+_ROWS = {"attack": "train rows", "control": "holdout rows", "baseline": "guessing"}
+_NAMES = ("training records", "unseen records", "guessing")
 _SHIFT = 0.17  # of a mark from the middle of its row
 _DOT: dict[str, Any] = {"marker": "o", "ls": "", "ms": 4.5}
 _TICK: dict[str, Any] = {"marker": "|", "ls": "", "ms": 8.0, "mew": 1.0}
@@ -48,9 +49,9 @@ class AttacksDisplay(Display):
     def frame(self) -> pd.DataFrame:
         """Return `attack`, `on` which records, `share`, `low`, `high`, and if `significant`."""
         rows = [
-            (name, _NAMES[kind], *rates, _is_significant(one))
+            (name, _ROWS[kind], *rates, _is_significant(one))
             for name, one in self.attacks.items()
-            for kind in _NAMES
+            for kind in _ROWS
             if (rates := _rates(one.get(kind)))
         ]
         frame = pd.DataFrame(rows, columns=["attack", "on", "share", "low", "high", "significant"])
@@ -89,13 +90,14 @@ class AttacksDisplay(Display):
 
     def _name_marks(self, ax: Axes) -> None:
         drawn = set(self.frame()["on"])
-        looks = (INK, _DOT), (INK, {"mfc": "white", **_DOT}), (GREY, _TICK)
+        looks = (INK, _DOT), (INK, {"mfc": PAPER, **_DOT}), (GREY, _TICK)
+        marks = zip(_ROWS.values(), _NAMES, looks, strict=True)
         name_series(
             ax,
             [
                 Series(name, color, {"color": color, **look})
-                for name, (color, look) in zip(_NAMES.values(), looks, strict=True)
-                if name in drawn
+                for rows, name, (color, look) in marks
+                if rows in drawn
             ],
         )
 
@@ -115,7 +117,7 @@ def _draw_attack(ax: Axes, y: float, attack: Mapping[str, Any]) -> None:
     is_leak = _is_significant(attack)
     color = LEAK if is_leak else INK
     ax.axhline(y + 0.5, color=FAINT, lw=0.4, zorder=0)
-    found, control, guess = (_rates(attack.get(kind)) for kind in _NAMES)
+    found, control, guess = (_rates(attack.get(kind)) for kind in _ROWS)
     if found and control:
         width = found[0] - control[0]
         fill = LEAK_GAP if is_leak else GAP
@@ -124,7 +126,7 @@ def _draw_attack(ax: Axes, y: float, attack: Mapping[str, Any]) -> None:
         ax.plot(guess[0], y, color=GREY, zorder=2, **_TICK)
     if control:
         ax.hlines(y + _SHIFT, *control[1:], color=GREY, lw=1.0, zorder=2)
-        ax.plot(control[0], y + _SHIFT, color=INK, mfc="white", zorder=3, clip_on=False, **_DOT)
+        ax.plot(control[0], y + _SHIFT, color=INK, mfc=PAPER, zorder=3, clip_on=False, **_DOT)
     if found:
         ax.hlines(y - _SHIFT, *found[1:], color=color, lw=1.0, zorder=2)
         ax.plot(found[0], y - _SHIFT, color=color, zorder=4, clip_on=False, **_DOT)

@@ -56,7 +56,7 @@ class CardinalityDisplay(Display):
         ends = self._own().drop_duplicates("from").set_index("from")["to"]
         real, synthetic = own.loc[at, "train"], own.loc[at, "synthetic"]
         words = f"{_range(float(at), float(ends[at]))} children"
-        return state_largest_gap(key, words, float(real), float(synthetic))
+        return state_largest_gap(f"{key} {words}", float(real), float(synthetic), "parents")
 
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw the bars of one key, the tables side by side."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _MAX_ROWS = 16
 _SAME = 1e-9
+_SHORT = 0.1  # length of an axis on which two decimals would be equal
 _MIN_SPAN = 0.005  # of the axis, in units of the score
 _DOT: dict[str, Any] = {"marker": "o", "ls": "", "ms": 4.5}
 
@@ -108,7 +109,8 @@ class ColumnScoresDisplay(Display):
 
     def _show(self, value: float) -> str:
         """Return a score, with three decimals if the axis is short."""
-        return score(value, self._ends_of_axis(self.frame().head(_MAX_ROWS)))
+        low, high = self._ends_of_axis(self.frame().head(_MAX_ROWS))
+        return f"{value:.3f}" if high - low < _SHORT and abs(value) < 10.0 else score(value)
 
     def _ends_of_axis(self, frame: pd.DataFrame) -> tuple[float, float]:
         drawn = frame[["score", "baseline"]].to_numpy(dtype=float)

@@ -27,11 +27,6 @@ _MAX_IN_ROW = 3  # panels
 _MAX_NAMED = 2  # columns that an axis names
 
 
-def has_map(result: Result) -> bool:
-    """Return whether a result can be drawn as a map."""
-    return bool(mapping_at(result.details, "maps")) and "edges" in result.details
-
-
 class DensityMapDisplay(Display):
     """The share of each table's rows in each place of a map, dark where many are."""
 

@@ -28,16 +28,18 @@ def draw_matrix(
     ax.spines[:].set(visible=True, color=FAINT)
 
 
-def name_matrix(ax: Axes, names: Sequence[str], points: float, *, has_rows: bool = True) -> None:
-    """Name the rows and columns of a matrix whose side has this length."""
-    step = max(1, math.ceil(_LINE * TICK * len(names) / points))
+def naming_step(n: int, points: float) -> int:
+    """Return that every how many of `n` columns has room for its name along this length."""
+    return max(1, math.ceil(_LINE * TICK * n / points))
+
+
+def name_matrix(ax: Axes, names: Sequence[str], step: int, *, has_rows: bool = True) -> None:
+    """Name every `step` row and column of a matrix."""
     kept = range(0, len(names), step)
     shown = [draw_name(names[k], _MAX_LETTERS) for k in kept]
     ax.set_xticks(kept, labels=shown, rotation=90.0)
     ax.set_yticks(kept, labels=shown if has_rows else [""] * len(shown))
     ax.tick_params(length=0.0, labelcolor=INK)
-    if step > 1:
-        ax.set_xlabel(f"one of {step} columns is named")
 
 
 def list_pairs(

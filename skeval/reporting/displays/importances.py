@@ -54,7 +54,7 @@ class ImportancesDisplay(Display):
         ax.set_xlabel("share of importance")
         label_percentages(ax.xaxis, high, most=6, low=low)
         label_names(ax.yaxis, frame["column"].tolist())
-        names = {"train": "real rows", "synthetic": "synthetic rows"}
+        names = {"train": "real", "synthetic": "synthetic"}
         name_series(
-            ax, [table_series(r, f"learned from {names[r]}", is_filled=True) for r in _ROLES]
+            ax, [table_series(r, f"model from {names[r]} data", is_filled=True) for r in _ROLES]
         )

@@ -53,7 +53,7 @@ class MarginalDisplay(Display):
             return name
         train, synthetic = self.shares["train"], self.shares["synthetic"]
         at = int(np.abs(synthetic - train).argmax())
-        return state_largest_gap(name, self.bars.range_names()[at], train[at], synthetic[at])
+        return state_largest_gap(f"{name} {self.bars.range_names()[at]}", train[at], synthetic[at])
 
     def subtitle(self) -> str:
         """Return the note, and how many categories are not drawn."""

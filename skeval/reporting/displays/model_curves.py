@@ -55,6 +55,6 @@ class ModelCurvesDisplay(Display):
         ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
         ax.set(xlabel=self._axis_names[0], ylabel=self._axis_names[1])
         for axis in (ax.xaxis, ax.yaxis):
-            label_percentages(axis, 1.0, most=5)
-        names = {"train": "real rows", "synthetic": "synthetic rows"}
-        name_series(ax, [table_series(role, f"learned from {names[role]}") for role in roles])
+            label_percentages(axis, 1.0, most=3)
+        names = {"train": "from real data", "synthetic": "from synthetic data"}
+        name_series(ax, [table_series(role, names[role]) for role in roles])

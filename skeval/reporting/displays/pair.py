@@ -60,7 +60,7 @@ class PairDisplay(Display):
             for name, bars, at in zip(self.columns, self.bars, (i, j), strict=True)
         )
         real, synthetic = (float(self.shares[role][i, j]) for role in ("train", "synthetic"))
-        return state_largest_gap(first, second, real, synthetic)
+        return state_largest_gap(f"{first} and {second}", real, synthetic)
 
     def subtitle(self) -> str:
         """Return the scale of the colors."""

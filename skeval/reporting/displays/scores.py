@@ -81,8 +81,8 @@ class ScoresDisplay(Display):
             for x, end, side in ((-0.07, low, "right"), (1.07, high, "left")):
                 style: dict[str, Any] = {"ha": side, "va": "center", "size": TICK, "color": GREY}
                 ax.text(x, y, _short(end), **style)
-            ax.text(1.62, y, score(result.value), ha="right", va="center", size=TICK, weight="bold")
-        ax.set(xlim=(-0.3, 1.64), ylim=(n_rows - 0.4, -0.6))
+            ax.text(1.74, y, score(result.value), ha="right", va="center", size=TICK, weight="bold")
+        ax.set(xlim=(-0.45, 1.76), ylim=(n_rows - 0.4, -0.6))
         hide_axis(ax.xaxis)
         label_names(ax.yaxis, names)
         ax.spines["left"].set_visible(False)

@@ -48,7 +48,13 @@ def state_value(result: Result, *, has_baseline: bool = True) -> str:
     text = _with_interval("value", result.value, result.interval)
     if not has_baseline or result.baseline is None or math.isnan(result.baseline):
         return text
-    return f"{text}, unseen data {score(result.baseline, result.interval)}"
+    return f"{text}, {name_baseline(result)} {score(result.baseline, result.interval)}"
+
+
+def name_baseline(result: Result) -> str:
+    """Return the name of the data that have the score of the baseline."""
+    is_utility = result.tags is not None and result.tags.aspect == "utility"
+    return "real data" if is_utility else "unseen data"
 
 
 def state_auc(auc: float, interval: Sequence[float] | None) -> str:
@@ -136,11 +142,9 @@ def state_association(first: str, second: str, real: float, synthetic: float) ->
     )
 
 
-def state_largest_gap(what: str, value: str, real: float, synthetic: float) -> str:
+def state_largest_gap(value: str, real: float, synthetic: float, what: str = "rows") -> str:
     """Return the value whose share differs most between the training and the synthetic data."""
-    return (
-        f"{what}: {value} in {rate(synthetic)} of synthetic rows and {rate(real)} of training rows"
-    )
+    return f"{value}: {rate(synthetic)} of synthetic {what}, {rate(real)} of training {what}"
 
 
 def state_f_scores(beta: float, high: float, low: float) -> str:
@@ -163,6 +167,11 @@ def state_ranks(name: str, n_open: int) -> str:
     if not name:
         return "No candidate has a rank"
     return f"{name} ranks first" + (f"; {n_open} more may be first within chance" if n_open else "")
+
+
+def state_named(step: int) -> str:
+    """Return how many columns of a matrix are named, if a part of them is."""
+    return f"one of {step} columns is named" if step > 1 else ""
 
 
 def state_tables(n_tables: int, n_keys: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from skeval.reporting.displays.letters import make_drawable
@@ -26,19 +26,23 @@ def table_series(role: str, name: str = "", *, is_filled: bool = False) -> Serie
     return Series(name or NAMES[role], LETTERS[role], look, is_filled)
 
 
-def name_series(axes: Any, series: Iterable[Series]) -> None:
-    """Write the names of series above the axes."""
-    from matplotlib.offsetbox import AnchoredOffsetbox, HPacker, TextArea
+def name_series(axes: Any, series: Sequence[Series], most: int = 4) -> None:
+    """Write the names of series above the axes, at most this number in a line."""
+    from matplotlib.offsetbox import AnchoredOffsetbox, HPacker, TextArea, VPacker
 
     pairs = []
     for one in series:
         text = TextArea(make_drawable(one.name), textprops={"color": one.color, "size": TEXT})
         children = [_draw_sample(one), text]
         pairs.append(HPacker(children=children, pad=0.0, sep=3.0, align="center"))
-    row = HPacker(children=pairs, pad=0.0, sep=9.0, align="center")
+    lines = [
+        HPacker(children=pairs[i : i + most], pad=0.0, sep=9.0, align="center")
+        for i in range(0, len(pairs), most)
+    ]
+    block = VPacker(children=lines, pad=0.0, sep=2.0, align="left")
     place: dict[str, Any] = {"bbox_to_anchor": (0.0, 1.0), "bbox_transform": axes.transAxes}
     axes.add_artist(
-        AnchoredOffsetbox("lower left", child=row, frameon=False, borderpad=0.0, pad=0.3, **place)
+        AnchoredOffsetbox("lower left", child=block, frameon=False, borderpad=0.0, pad=0.3, **place)
     )
 
 

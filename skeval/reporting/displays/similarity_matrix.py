@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from skeval.reporting.displays.base import Display, say_empty
-from skeval.reporting.displays.heat_map import draw_matrix, list_pairs, name_matrix
+from skeval.reporting.displays.heat_map import draw_matrix, list_pairs, name_matrix, naming_step
 from skeval.reporting.displays.letters import draw_name
 from skeval.reporting.displays.reading import to_numbers
-from skeval.reporting.displays.sentences import describe_result, state_pair
+from skeval.reporting.displays.sentences import describe_result, state_named, state_pair
 from skeval.reporting.displays.theme import LEAK, strength_ramp
 from skeval.results.result import Result
 
@@ -50,7 +50,8 @@ class SimilarityMatrixDisplay(Display):
 
     def subtitle(self) -> str:
         """Return the score and the scale of the colors."""
-        return describe_result(self.result, f"white {self._least():g}, black 1")
+        named = state_named(naming_step(len(self.names), _SIDE))
+        return describe_result(self.result, f"white {self._least():g}, black 1", named)
 
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw the matrix; the worst cell has a frame."""
@@ -59,7 +60,7 @@ class SimilarityMatrixDisplay(Display):
             say_empty(ax, "no similarity")
             return
         draw_matrix(ax, self.matrix, strength_ramp(), (self._least(), 1.0))
-        name_matrix(ax, self.names, _SIDE)
+        name_matrix(ax, self.names, naming_step(len(self.names), _SIDE))
         self._frame_worst(ax)
 
     def _least(self) -> float:

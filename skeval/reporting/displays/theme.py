@@ -23,7 +23,7 @@ GAP, LEAK_GAP = "#c3cad2", "#f0a9a3"
 # A color belongs to a table. In greyscale the tables differ by their lines: training data have a
 # light, thick line or a filled area, unseen data a dashed one.
 LETTERS = {"train": "#2f6690", "holdout": INK, "synthetic": "#b8400a"}
-FILLS = {"train": "#bfd7ea", "holdout": "#8b949e", "synthetic": "#d9803f"}
+FILLS = {"train": "#bfd7ea", "holdout": "#5b6570", "synthetic": "#e39a5f"}
 LINES: Mapping[str, Mapping[str, Any]] = {
     "train": {"color": "#85b3d6", "lw": 2.8},
     "holdout": {"color": INK, "lw": 0.9, "ls": (0, (4, 2))},

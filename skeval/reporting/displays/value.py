@@ -11,7 +11,7 @@ import pandas as pd
 
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.scales import comparable_value, scale_of
-from skeval.reporting.displays.sentences import state_observed
+from skeval.reporting.displays.sentences import name_baseline, state_observed
 from skeval.reporting.displays.theme import FAINT, GREY, INK, LETTERS, TEXT
 from skeval.reporting.displays.ticks import hide_axis, label_numbers, label_percentages
 from skeval.reporting.document.numbers import rate, score
@@ -53,7 +53,7 @@ class ValueDisplay(Display):
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw a dot for the value above the line and a ring for its reference below it."""
         (ax,) = axes
-        ax.set_ylim(-1.0, 1.0)
+        ax.set_ylim(-0.7, 0.9)
         hide_axis(ax.yaxis)
         if self._is_of_rates():
             self._draw_rates(ax)
@@ -89,7 +89,7 @@ class ValueDisplay(Display):
         if math.isfinite(result.value):
             _mark(ax, result.value, f"value {score(result.value, result.interval)}", is_dot=True)
         if math.isfinite(baseline := as_float(result.baseline)):
-            _mark(ax, baseline, f"unseen data {score(baseline)}", is_dot=False)
+            _mark(ax, baseline, f"{name_baseline(result)} {score(baseline)}", is_dot=False)
         label_numbers(ax.xaxis, low, high)
         ax.set_xlabel(result.tags.direction if result.tags else "")
 

@@ -9,7 +9,8 @@ import pytest
 from skeval import SuiteResult, make_suite
 from skeval.exceptions import InvalidParameterError
 from skeval.relational import CardinalityShapeSimilarity, ForeignKey, RelationalSchema
-from skeval.reporting.displays.relations import CardinalityDisplay, PropertyDisplay
+from skeval.reporting.displays.cardinality import CardinalityDisplay
+from skeval.reporting.displays.property_scores import PropertyDisplay
 from tests.snapshots import raises
 
 SCHEMA = RelationalSchema(
@@ -42,7 +43,8 @@ def test_shares_of_parents_by_role() -> None:
     axes = display.plot().figure_.axes[0]
     assert len(axes.patches) == len(frame)
     assert axes.get_xticklabels()[-1].get_text().endswith("or more")
-    assert axes.get_title(loc="left") == "orders.user -> users.id"
+    assert display.title().startswith("orders.user -> users.id ")
+    assert display.title().endswith("of training parents")
 
 
 @pytest.mark.filterwarnings("ignore:column_pair_trends has no score", "ignore:intertable_trends")
@@ -54,6 +56,6 @@ def test_a_property_is_one_frame_and_one_figure(quality: SuiteResult) -> None:
     assert frame["score"].mean() == pytest.approx(mean)
     display = PropertyDisplay(quality, "column_shapes")
     assert sorted(display.frame()["column"]) == ["orders: x", "users: age"]
-    assert len(display.plot().figure_.axes[0].patches) == 2
+    assert len(display.plot().figure_.axes[0].get_yticks()) == 2
     with raises(InvalidParameterError):
         quality.details("shapes")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 
 import matplotlib
@@ -14,16 +15,26 @@ from matplotlib.patches import Rectangle
 
 from skeval import MetricTags, Result, SuiteResult
 from skeval.reporting import Display, ProximityDisplay
-from skeval.reporting.displays.distributions import DistancesDisplay, MarginalDisplay, PairDisplay
-from skeval.reporting.displays.maps import fitting
-from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
-from skeval.reporting.displays.values import (
-    ColumnScoresDisplay,
-    ScoresDisplay,
-    ValueDisplay,
-    comparable,
-    display_of,
-    scale_of,
+from skeval.reporting.displays.association_matrices import PhikMatricesDisplay
+from skeval.reporting.displays.choice import display_of
+from skeval.reporting.displays.column_scores import ColumnScoresDisplay
+from skeval.reporting.displays.distances import DistancesDisplay
+from skeval.reporting.displays.letters import draw_name
+from skeval.reporting.displays.marginal import MarginalDisplay
+from skeval.reporting.displays.pair import PairDisplay
+from skeval.reporting.displays.scales import comparable_value, scale_of
+from skeval.reporting.displays.scores import ScoresDisplay
+from skeval.reporting.displays.similarity_matrix import SimilarityMatrixDisplay
+from skeval.reporting.displays.value import ValueDisplay
+from skeval.utils.formatting import title_of
+from tests.reporting.displays.drawing import (
+    MIN_TEXT,
+    MIN_TICK,
+    SIZES,
+    is_within,
+    overlapping_texts,
+    texts_of,
+    words_of,
 )
 from tests.snapshots import raises
 
@@ -65,6 +76,25 @@ def test_each_result_has_its_display(name: str, either: SuiteResult) -> None:
 
 
 @pytest.mark.parametrize("name", list(KINDS))
+def test_figures_have_two_sizes_a_finding_and_letters_that_can_be_read(
+    name: str, suite_result: SuiteResult
+) -> None:
+    result = suite_result[name]
+    display = display_of(result)
+    figure = display.plot().figure_
+    assert tuple(np.round(figure.get_size_inches(), 6)) in SIZES
+    said = words_of(figure)
+    assert display.title().split()[0] in said
+    assert re.search(r"\d", display.title())  # a finding has a number
+    assert title_of(result.metric).split()[0] in said
+    assert min(text.get_fontsize() for text in texts_of(figure)) >= MIN_TICK
+    assert min(text.get_fontsize() for text in figure.texts) >= MIN_TEXT
+    assert not any(ax.get_legend() for ax in figure.axes)
+    assert is_within(figure)
+    assert not overlapping_texts(figure)
+
+
+@pytest.mark.parametrize("name", list(KINDS))
 def test_frames_are_equal_live_and_from_json(name: str, suite_result: SuiteResult) -> None:
     again = SuiteResult.from_dict(suite_result.to_dict())
     pd.testing.assert_frame_equal(
@@ -85,7 +115,7 @@ def test_the_worst_column_is_the_greatest_where_lower_is_better() -> None:
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(0, 1))
     result = Result(0.2, details={"columns": {"a": 0.1, "b": None, "c": 0.3}}, tags=tags)
     assert ColumnScoresDisplay(result).frame()["column"].tolist() == ["c", "a", "b"]
-    assert ColumnScoresDisplay(result, start=1, stop=2).frame()["column"].tolist() == ["a"]
+    assert ColumnScoresDisplay(result).title() == "Highest score: c, 0.30"
 
 
 def test_the_similarity_frame_holds_every_cell_once(either: SuiteResult) -> None:
@@ -96,7 +126,7 @@ def test_the_similarity_frame_holds_every_cell_once(either: SuiteResult) -> None
     assert len(frame) == len(names) * (len(names) + 1) // 2
     for row in frame.itertuples(index=False):
         assert row.similarity == matrix[names.index(row.first), names.index(row.second)]
-    worst = display.worst_pairs(1).iloc[0]
+    worst = frame[frame["first"] != frame["second"]].iloc[0]
     assert [worst["first"], worst["second"]] == result.details["worst"]["columns"]
 
 
@@ -108,21 +138,33 @@ def test_the_phik_frame_begins_with_the_worst_pair(either: SuiteResult) -> None:
     assert abs(first["difference"]) == result.details["worst"]["value"]
 
 
-def test_distances_are_drawn_in_three_contrasts(either: SuiteResult) -> None:
+def test_distances_are_cumulative_curves_in_two_panels(either: SuiteResult) -> None:
     result = either["nn_distances"]
-    display = DistancesDisplay(result)
-    display.plot()
-    assert len(display.ax_) == 3
-    shares = display.frame().groupby("distribution", sort=False)["share"]
-    assert list(shares.groups) == list(result.details["histogram"]["shares"])
-    assert shares.sum().to_numpy() == pytest.approx(np.ones(5))
-
-
-def test_distances_without_a_holdout_are_drawn_in_two(without_holdout: SuiteResult) -> None:
-    display = DistancesDisplay(without_holdout["nn_distances"])
-    display.plot()
-    assert [ax.get_title() for ax in display.ax_] != []
+    display = DistancesDisplay(result).plot()
     assert len(display.ax_) == 2
+    assert [len(ax.lines) for ax in display.ax_] == [2, 2]
+    frame = display.frame()
+    assert set(frame["distribution"]) == set(result.details["histogram"]["shares"])
+    for _, own in frame.groupby("distribution"):
+        assert own["share"].is_monotonic_increasing
+        assert own["distance"].is_monotonic_increasing
+    assert "from synthetic rows: to training rows " in display.title()
+
+
+def test_without_quantiles_the_curves_are_those_of_the_histogram() -> None:
+    shares = {"synthetic to train": [0.25, 0.75], "holdout to train": [0.5, 0.5]}
+    display = DistancesDisplay(
+        Result(1.0, details={"histogram": {"edges": [0.0, 1.0, 2.0], "shares": shares}})
+    )
+    own = display.frame().groupby("distribution")["share"].apply(list)
+    assert own["synthetic to train"] == [0.0, 0.25, 1.0]
+    assert display.n_panels == 1
+
+
+def test_distances_without_a_holdout_are_drawn_too(without_holdout: SuiteResult) -> None:
+    display = DistancesDisplay(without_holdout["nn_distances"]).plot()
+    assert len(display.ax_) == 2
+    assert "unseen" not in words_of(display.figure_)
 
 
 def test_the_tail_is_the_share_that_the_score_counts(either: SuiteResult) -> None:
@@ -171,6 +213,7 @@ def test_pairs_hold_every_cell(either: SuiteResult) -> None:
     display.plot()
     images = [ax.images[0] for ax in display.ax_]
     assert images[0].get_clim() == images[1].get_clim()
+    assert [ax.get_title(loc="left") for ax in display.ax_] == ["real", "synthetic", "difference"]
 
 
 def test_values_and_scores(either: SuiteResult) -> None:
@@ -181,7 +224,11 @@ def test_values_and_scores(either: SuiteResult) -> None:
         "low": result.interval[0],
         "high": result.interval[1],
         "baseline": result.baseline,
+        "observed": result.contrast.observed,
+        "expected": result.contrast.expected,
     }
+    said = words_of(ValueDisplay(result).plot().figure_)
+    assert f"{100 * result.contrast.observed:.1f}% observed" in said
     frame = ScoresDisplay(either).frame()
     assert frame["metric"].tolist() == list(either)
     ends = frame.set_index("metric").loc["ks_complement", ["low", "high"]]
@@ -200,16 +247,12 @@ def test_what_is_drawn_is_the_value_with_its_own_interval() -> None:
     without = replace(result, interval=None)
     assert ValueDisplay(without).frame()["what"].tolist() == ["value", "baseline"]
     # the ring is what may be compared with the baseline: a dot and a ring, a dot alone
-    assert (comparable(result), comparable(Result(0.95))) == (0.85, 0.95)
+    assert (comparable_value(result), comparable_value(Result(0.95))) == (0.85, 0.95)
     marked = [
-        [
-            line.get_xdata()[0]
-            for line in ValueDisplay(one).plot().ax_.lines
-            if line.get_marker() == "o"
-        ]
-        for one in (result, replace(result, details={}))
+        [line.get_xdata()[0] for line in display.plot().ax_.lines if line.get_marker() == "o"]
+        for display in (ValueDisplay(result), ValueDisplay(replace(result, details={})))
     ]
-    assert marked == [[0.85, 0.95], [0.95]]
+    assert marked == [[0.85, 0.95, 0.9], [0.95, 0.9]]
 
 
 def test_scales_end_where_bounds_do() -> None:
@@ -258,31 +301,28 @@ def test_degenerate_details_are_drawn() -> None:
     shares = {"train": [0.0, 1.0, 0.0], "synthetic": [0.0, 1.0, 0.0]}
     display = MarginalDisplay("nothing", {**constant, "shares": shares})
     display.plot()
-    assert "missing 100%" in [label.get_text() for label in display.ax_.get_xticklabels()]
+    assert "missing" in [label.get_text() for label in display.ax_.get_xticklabels()]
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.1])
-def test_a_frequent_number_keeps_its_proportions(missing: float) -> None:
-    """Where it would flatten the others, its bars are shortened alike."""
+def test_a_frequent_number_breaks_the_axis_visibly(missing: float) -> None:
+    """A bar that would flatten the others ends at the top, with its share and a break."""
     axis = {"kind": "continuous", "labels": ["= 0"], "edges": [1.0, 2.0, 3.0]}
     train = [0.02, 0.98 - 0.8 - missing, 0.8, missing, 0.0]
-    synthetic = [0.02, 0.58, 0.4, 0.0, 0.0]
-    if missing:
-        synthetic[1:3] = 0.08, 0.9
+    synthetic = [0.02, 0.18 - missing, 0.8, missing, 0.0]
     display = MarginalDisplay("x", {**axis, "shares": {"train": train, "synthetic": synthetic}})
     assert display.frame()["bar"].tolist() == ["", "", "= 0", "missing", "unseen"]
-    display.plot()
-    bars = [patch for patch in display.ax_.patches if isinstance(patch, Rectangle)]
-    heights = [bar.get_height() for bar in bars]
-    assert heights[0] / heights[1] == pytest.approx(train[2] / synthetic[2])
-    assert max(heights) <= display.ax_.get_ylim()[1]
-    below = {label.get_text() for label in display.ax_.get_xticklabels()}
-    above = {text.get_text() for text in display.ax_.texts}
-    if missing:
-        assert {"= 0", "missing"} <= below
-        assert above == {"90%", "10%"}
-    else:
-        assert "= 0: 80%" in below
+    ax = display.plot().ax_
+    bars = [patch for patch in ax.patches if isinstance(patch, Rectangle)]
+    top = 3.0 * (0.18 - missing)
+    # one scale: what fits has its own height, and what does not says so
+    assert [bar.get_height() for bar in bars] == pytest.approx(
+        [top] * 2 + [missing] * (len(bars) - 2)
+    )
+    assert [text.get_text() for text in ax.texts] == ["80%", "80%"]
+    assert sum(line.get_color() == "#ffffff" for line in ax.lines) == 4
+    below = {label.get_text() for label in ax.get_xticklabels()}
+    assert {"= 0", "missing"} & below == ({"= 0", "missing"} if missing else {"= 0"})
 
 
 @pytest.mark.slow
@@ -292,15 +332,14 @@ def test_wide_matrices_say_how_many_columns_are_named(n, noted):
     details = {"names": names, "matrix": cells, "train": cells, "synthetic": cells}
     result = Result(0.0, details={**details, "difference": 0.0 * cells})
     for kind in (SimilarityMatrixDisplay, PhikMatricesDisplay):
-        figure = kind(result).plot().figure_
-        said = [ax.get_xlabel() for ax in figure.axes if "is named" in ax.get_xlabel()]
-        assert len(said) == noted
-        assert all(text.startswith(f"Of the {n} columns, one in ") for text in said)
+        display = kind(result).plot()
+        assert ("columns is named" in display.subtitle()) == noted
+        assert is_within(display.figure_)
 
 
 def test_names_that_the_font_lacks_are_written_out():
     """Warnings are errors: a letter without a glyph would be one."""
-    assert fitting(["\u6587 (up to 2% a cell)", "\u6587"], 40.0, 8.0) == "\\u6587"
+    assert draw_name("\u6587") == "\u27e8U+6587\u27e9"
     figure = SuiteResult({"\u6587": Result(0.5, interval=(0.4, 0.6))}).plot().figure_
     figure.savefig(io.BytesIO())
-    assert "\\u6587" in {label.get_text() for ax in figure.axes for label in ax.get_yticklabels()}
+    assert "\u27e8U+6587\u27e9" in words_of(figure)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.text import Text
 
 from skeval import Result
 from skeval.datasets import make_mixed
 from skeval.fidelity.prd import PRDCurve, max_f_beta
 from skeval.reporting import Display, PRDDisplay
-from skeval.reporting.displays.values import ValueDisplay, display_of
+from skeval.reporting.displays.choice import display_of
+from skeval.reporting.displays.value import ValueDisplay
+from tests.reporting.displays.drawing import is_within, overlapping_texts, words_of
 from tests.snapshots import warns
 
 TRAIN, HOLDOUT, FRESH = (make_mixed(200, random_state=seed) for seed in range(3))
@@ -33,8 +33,13 @@ def test_it_draws_its_metric(result: Result) -> None:
     assert type(display) is PRDDisplay
     assert isinstance(display, Display)
     assert display.plot() is display
-    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert [label.split(":")[0] for label in labels] == ["holdout", "synthetic"]
+    said = words_of(display.figure_)
+    assert display.ax_.get_legend() is None
+    assert "unseen data" in said
+    assert "synthetic data" in said
+    assert display.title() == f"F8 {result.details['f_beta']:.2f}, F1/8 " + (
+        f"{result.details['f_beta_inv']:.2f}"
+    )
     assert len(display.ax_.lines) == 5  # diagonal, two curves, two points
 
 
@@ -60,7 +65,7 @@ def test_points_are_where_the_scores_are_greatest(result: Result) -> None:
 def test_no_holdout_and_no_curve() -> None:
     alone = PRDDisplay(measured(None))
     alone.plot()
-    assert len(alone.ax_.get_legend().get_texts()) == 1
+    assert "unseen" not in words_of(alone.figure_)
     with warns(UserWarning):
         few = PRDCurve().fit(TRAIN).evaluate(FRESH[:3])
     assert type(display_of(few)) is ValueDisplay
@@ -73,25 +78,12 @@ def test_a_curve_without_scores() -> None:
     curve = {"precision": np.array([0.0, 0.5, 0.5]), "recall": np.array([1.0, 0.5, 0.0])}
     display = PRDDisplay(Result(0.5, details=curve))
     display.plot()
-    assert display.ax_.get_legend().get_texts()[0].get_text() == "synthetic"
+    assert "synthetic data" in words_of(display.figure_)
     lost = {name: np.zeros(3) for name in curve}
     assert PRDDisplay(Result(0.0, details=lost)).plot().figure_.axes
 
 
 def test_texts_lie_apart(result: Result) -> None:
     figure = PRDDisplay(result).plot().figure_
-    figure.set_dpi(216)
-    renderer = FigureCanvasAgg(figure).get_renderer()
-    figure.draw_without_rendering()
-    (ax,) = figure.axes
-    shown = [text for text in ax.findobj(Text) if text.get_text() and text.get_visible()]
-    boxes = [text.get_window_extent(renderer) for text in shown]
-    assert not [
-        (a.get_text(), b.get_text())
-        for i, (a, first) in enumerate(zip(shown, boxes, strict=True))
-        for b, second in list(zip(shown, boxes, strict=True))[:i]
-        if first.overlaps(second)
-    ]
-    everything = figure.get_tightbbox(renderer)
-    assert everything.x0 >= 0
-    assert everything.x1 <= figure.get_figwidth()
+    assert not overlapping_texts(figure)
+    assert is_within(figure)

@@ -29,7 +29,7 @@ def test_names_stand_at_the_front_and_steps_go_through_it():
         line for line in ax.lines if line.get_linestyle() == "-" and len(line.get_xdata()) > 1
     )
     assert list(steps.get_xdata()) == [0.7, 0.9]
-    assert "Candidates" in ax.get_title(loc="left")
+    assert display.title() == "a and b are not dominated, of 4 candidates"
 
 
 def test_names_that_would_lie_on_others_are_left_out():

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.ranks import CostsDisplay, RanksDisplay
+from skeval.reporting.displays.costs import CostsDisplay
+from skeval.reporting.displays.ranks import RanksDisplay
 
 RANKS = pd.DataFrame(
     {"rank": [1.0, 2.0, np.nan], "low": [1, 1, np.nan], "high": [2, 2, np.nan]},
@@ -16,6 +17,7 @@ def test_ranks_have_bars_and_the_unranked_a_word():
     (bars,) = display.ax_.collections
     assert [path[:, 0].tolist() for path in bars.get_segments()] == [[1.0, 2.0], [1.0, 2.0]]
     assert [text.get_text() for text in display.ax_.texts] == ["no rank"]
+    assert display.title() == "a ranks first; 1 more may be first within chance"
 
 
 def test_costs_have_a_line_a_generator_and_panel():

@@ -10,8 +10,9 @@ from matplotlib.figure import Figure
 
 from skeval import MetricTags, Result
 from skeval.exceptions import InvalidParameterError
-from skeval.reporting.displays.maps import DensityMapDisplay, has_map
-from skeval.reporting.displays.values import ValueDisplay, display_of
+from skeval.reporting.displays.choice import display_of
+from skeval.reporting.displays.density_map import DensityMapDisplay
+from skeval.reporting.displays.value import ValueDisplay
 from tests.snapshots import raises
 
 CELLS = [[0.5, 0.0], [0.1, float("nan")]]
@@ -78,11 +79,7 @@ def test_what_has_no_map_is_drawn_as_a_value() -> None:
     assert type(display_of(RESULT)) is DensityMapDisplay
     lacking = Result(0.2, tags=TAGS, details={"maps": {"train": CELLS}})
     assert type(display_of(lacking)) is ValueDisplay
-    assert has_map(RESULT)
-    assert not has_map(lacking)
 
 
-def test_what_is_read_instead_of_the_figure() -> None:
-    said = DensityMapDisplay(RESULT).said
-    assert "dark where many are" in said
-    assert "\n" not in said
+def test_the_subtitle_names_the_darkest_cell() -> None:
+    assert "darkest cell: 50.0% of rows" in DensityMapDisplay(RESULT).subtitle()

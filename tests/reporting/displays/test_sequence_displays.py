@@ -9,8 +9,8 @@ import pytest
 from skeval import Result
 from skeval.relational import RelationalSchema, SequenceKey, StatisticMSAS, TransitionSimilarity
 from skeval.reporting import LinesDisplay
-from skeval.reporting.displays.relations import TransitionsDisplay
-from skeval.reporting.displays.values import display_of
+from skeval.reporting.displays.choice import display_of
+from skeval.reporting.displays.transitions import TransitionsDisplay
 
 SCHEMA = RelationalSchema(["visits"], sequences={"visits": SequenceKey("key", "day")})
 
