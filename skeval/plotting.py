@@ -10,10 +10,12 @@ import pandas as pd
 from skeval.core.context import Context
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting.displays.base import Display
-from skeval.reporting.displays.curves import ParetoDisplay
-from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
-from skeval.reporting.displays.maps import DensityMapDisplay
-from skeval.reporting.displays.relations import CardinalityDisplay, LinesDisplay
+from skeval.reporting.displays.cardinality import CardinalityDisplay
+from skeval.reporting.displays.density_map import DensityMapDisplay
+from skeval.reporting.displays.lines import LinesDisplay
+from skeval.reporting.displays.marginal import MarginalDisplay
+from skeval.reporting.displays.pair import PairDisplay
+from skeval.reporting.displays.pareto import ParetoDisplay
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.steps.column_choice import check_measurable

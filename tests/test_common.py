@@ -15,7 +15,7 @@ from skeval.checks.contract import CHECKS
 from skeval.checks.evaluations import Evaluations
 from skeval.checks.tables import default_tables
 from skeval.core.catalogue import METRIC_PACKAGES, metrics_of_package
-from skeval.reporting.style import finding
+from skeval.reporting.result_sentence import finding
 from skeval.results.verdict import raises_alarm
 from tests.metric_examples import example_of
 

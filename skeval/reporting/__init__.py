@@ -1,12 +1,15 @@
 """Results as figures and documents: displays draw one thing, renderers a whole report."""
 
+from skeval.reporting.displays.accumulation import MDADisplay
 from skeval.reporting.displays.base import Display, register_display
-from skeval.reporting.displays.curves import MDADisplay, ParetoDisplay, PRDDisplay, ROCDisplay
-from skeval.reporting.displays.distributions import ProximityDisplay
-from skeval.reporting.displays.relations import LinesDisplay
+from skeval.reporting.displays.lines import LinesDisplay
+from skeval.reporting.displays.pareto import ParetoDisplay
+from skeval.reporting.displays.prd import PRDDisplay
+from skeval.reporting.displays.proximity import ProximityDisplay
+from skeval.reporting.displays.roc import ROCDisplay
+from skeval.reporting.displays.theme import theme
 from skeval.reporting.figure_renderer import FigureRenderer
 from skeval.reporting.renderers import HTMLRenderer, PDFRenderer
-from skeval.reporting.style import theme
 
 __all__ = [
     "Display",

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
 from skeval.reporting.filling import aspect_of, every_pair, univariate
 from skeval.reporting.flaws import Flaw, worst_columns
 from skeval.reporting.layout import Folded, Grid, Item, Listed, Number, Part, Words
+from skeval.reporting.old_displays.distributions import MarginalDisplay, PairDisplay
 from skeval.reporting.scores import entries, matrix_of, names_of, number_of, numbers_of
 from skeval.reporting.tips import names_of_bars
 from skeval.results.result import Result

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from skeval.reporting.appendix import provenance_parts
 from skeval.reporting.decision import FACETS
-from skeval.reporting.displays.curves import ParetoDisplay
-from skeval.reporting.displays.maps import DensityMapDisplay, has_map
 from skeval.reporting.filling import chosen
 from skeval.reporting.layout import FRONT, Grid, Item, Number, Part, Words
+from skeval.reporting.old_displays.curves import ParetoDisplay
+from skeval.reporting.old_displays.maps import DensityMapDisplay, has_map
 from skeval.reporting.scores import numbers_tested, reason
 from skeval.reporting.sections import Plan, Section
 from skeval.reporting.stated import release_of, stated_parts

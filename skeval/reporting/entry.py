@@ -7,12 +7,13 @@ from typing import Any
 
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting.comparison import comparison_plan
-from skeval.reporting.displays.relations import PropertyDisplay
-from skeval.reporting.displays.values import ScoresDisplay, display_of
+from skeval.reporting.displays.choice import display_of
+from skeval.reporting.displays.pareto import pareto_of
+from skeval.reporting.displays.property_scores import PropertyDisplay
+from skeval.reporting.displays.scores import ScoresDisplay
 from skeval.reporting.exports import result_html, suite_result_html
 from skeval.reporting.exports import suite_html as suite_html
 from skeval.reporting.html import section_html
-from skeval.reporting.pareto import pareto_of
 from skeval.reporting.renderers import HTMLRenderer, PDFRenderer
 from skeval.reporting.typesetting.attachment import read_report
 from skeval.results.comparison import Comparison

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting.comparison import comparison_plan
-from skeval.reporting.displays.values import ScoresDisplay
 from skeval.reporting.layout import Item, Scores
+from skeval.reporting.old_displays.values import ScoresDisplay
 from skeval.reporting.sections import Plan, Section, plan
 from skeval.reporting.style import theme
 from skeval.results.comparison import Comparison

@@ -12,19 +12,19 @@ import numpy as np
 
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting.decision import titles_of
-from skeval.reporting.displays.attacks import AttacksDisplay
-from skeval.reporting.displays.base import Display
-from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
-from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
-from skeval.reporting.displays.relations import CardinalityDisplay, keys_by_score
-from skeval.reporting.displays.values import (
+from skeval.reporting.flaws import worst_columns
+from skeval.reporting.layout import BIVARIATE, Grid, Item, Listed, Part, Words
+from skeval.reporting.old_displays.attacks import AttacksDisplay
+from skeval.reporting.old_displays.base import Display
+from skeval.reporting.old_displays.distributions import MarginalDisplay, PairDisplay
+from skeval.reporting.old_displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
+from skeval.reporting.old_displays.relations import CardinalityDisplay, keys_by_score
+from skeval.reporting.old_displays.values import (
     ColumnScoresDisplay,
     ScoresDisplay,
     ValueDisplay,
     display_of,
 )
-from skeval.reporting.flaws import worst_columns
-from skeval.reporting.layout import BIVARIATE, Grid, Item, Listed, Part, Words
 from skeval.reporting.scores import (
     UNREADABLE,
     entries,

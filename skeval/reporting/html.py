@@ -20,9 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from skeval.reporting.decision import titles_of
-from skeval.reporting.displays.base import Display
-from skeval.reporting.displays.distributions import MarginalDisplay
-from skeval.reporting.displays.values import comparable, scale_of
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.layout import (
     Facts,
@@ -36,6 +33,9 @@ from skeval.reporting.layout import (
     Scores,
     Words,
 )
+from skeval.reporting.old_displays.base import Display
+from skeval.reporting.old_displays.distributions import MarginalDisplay
+from skeval.reporting.old_displays.values import comparable, scale_of
 from skeval.reporting.scores import (
     SCORE_HEADS,
     TEST_HEADS,
@@ -478,7 +478,7 @@ def figure_of(display: Display) -> Figure:
     """Return a figure in boxes of fixed size, where the display knows them."""
     from matplotlib.figure import Figure
 
-    from skeval.reporting.displays.panels import add_panel
+    from skeval.reporting.old_displays.panels import add_panel
 
     with theme():
         wide = 72.0 * display.figsize[0]

@@ -13,9 +13,9 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Self
 
-from skeval.reporting.displays.base import Box, Display, Margins
-from skeval.reporting.displays.ticks import write
-from skeval.reporting.displays.values import ColumnScoresDisplay
+from skeval.reporting.old_displays.base import Box, Display, Margins
+from skeval.reporting.old_displays.ticks import write
+from skeval.reporting.old_displays.values import ColumnScoresDisplay
 from skeval.reporting.structure import Element, Mark, Piece
 from skeval.reporting.style import COLOURS, FAINT, GREY, INK, shorten, text_width, wrap
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from skeval.reporting.displays.panels import Panel
+    from skeval.reporting.old_displays.panels import Panel
     from skeval.results.result import Result
     from skeval.results.suite_result import SuiteResult
 
@@ -71,7 +71,7 @@ class Page:
     def __init__(
         self, figure: Figure | None = None, *, root: Element | None = None, number: int = 0
     ) -> None:
-        from skeval.reporting.displays.panels import Sheet
+        from skeval.reporting.old_displays.panels import Sheet
 
         self.figure = Sheet() if figure is None else figure
         self.root, self.number = root, number
@@ -201,7 +201,7 @@ class Page:
 
     def axes(self, x: float, y: float, width: float, height: float) -> Panel:
         """Return new axes of this size, their upper left corner at x, y."""
-        from skeval.reporting.displays.panels import add_panel
+        from skeval.reporting.old_displays.panels import add_panel
 
         x += self.shift
         return add_panel(self.figure, (x / MM, y / MM, width / MM, height / MM))

@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Any
 
 from skeval.reporting.decision import titles_of
-from skeval.reporting.displays.values import scale_of, strip
 from skeval.reporting.layout import MARGIN, WIDTH, Block, Page, paragraph_height
+from skeval.reporting.old_displays.values import scale_of, strip
 from skeval.reporting.scores import (
     SCORE_HEADS,
     TEST_HEADS,

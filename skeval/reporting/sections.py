@@ -11,7 +11,6 @@ from skeval.reporting.appendix import TITLE as PROVENANCE
 from skeval.reporting.appendix import definitions, provenance_parts, sign_off, three_risks
 from skeval.reporting.column_pages import column_pages
 from skeval.reporting.decision import DecisionPage
-from skeval.reporting.displays.base import DISPLAYS
 from skeval.reporting.filling import (
     Filled,
     aspect_of,
@@ -51,6 +50,7 @@ from skeval.reporting.layout import (
     Part,
     Scores,
 )
+from skeval.reporting.old_displays.base import DISPLAYS
 from skeval.reporting.scores import HOW_TO_READ
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.attacks import AttacksDisplay
-from skeval.reporting.displays.base import Display
-from skeval.reporting.displays.curves import ParetoDisplay
-from skeval.reporting.displays.distributions import (
+from skeval.reporting.old_displays.attacks import AttacksDisplay
+from skeval.reporting.old_displays.base import Display
+from skeval.reporting.old_displays.curves import ParetoDisplay
+from skeval.reporting.old_displays.distributions import (
     Bars,
     DistancesDisplay,
     MarginalDisplay,
     PairDisplay,
 )
-from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
-from skeval.reporting.displays.values import ColumnScoresDisplay
+from skeval.reporting.old_displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
+from skeval.reporting.old_displays.values import ColumnScoresDisplay
 from skeval.utils.formatting import number, percent, shown_interval
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from skeval.reporting.displays.values import scale_of, strip
 from skeval.reporting.layout import (
     HALF,
     LEADING,
@@ -27,6 +26,7 @@ from skeval.reporting.layout import (
     Words,
     paragraph_height,
 )
+from skeval.reporting.old_displays.values import scale_of, strip
 from skeval.reporting.score_rows import score_blocks
 from skeval.reporting.structure import Element
 from skeval.reporting.style import ALARM, GREY, LABELS, drawable, text_width, wrap

@@ -18,7 +18,7 @@ from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.fidelity import MapDistance
 from skeval.fidelity.map_distance import basis, by_region, places_on, uneven
 from skeval.plotting import plot_map
-from skeval.reporting.displays.maps import DensityMapDisplay
+from skeval.reporting.displays.density_map import DensityMapDisplay
 from skeval.steps.vectors import vectors
 from tests.snapshots import raises, warns
 

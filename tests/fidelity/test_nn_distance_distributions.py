@@ -11,7 +11,7 @@ from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.fidelity import NNDistanceDistributions
 from skeval.fidelity.nn_distance_distributions import quantile_levels
-from skeval.reporting.displays.distributions import DistancesDisplay
+from skeval.reporting.displays.distances import DistancesDisplay
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 

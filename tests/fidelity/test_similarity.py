@@ -11,7 +11,8 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
 from skeval.fidelity import PhikMatrixDifference, SimilarityMatrix, SimilarityScore
 from skeval.fidelity.similarity import marginal, pair
-from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
+from skeval.reporting.displays.marginal import MarginalDisplay
+from skeval.reporting.displays.pair import PairDisplay
 from skeval.stats.association import cramers_v
 from skeval.stats.distributions import expected_total_variation, total_variation
 from skeval.steps.columns import cells

@@ -28,7 +28,8 @@ from skeval.fidelity import (
     TheilsUDifference,
     TVComplement,
 )
-from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
+from skeval.reporting.displays.marginal import MarginalDisplay
+from skeval.reporting.displays.pair import PairDisplay
 
 TAIL = np.arange(1000.0, 2000.0, 100.0)
 # 90 zeros have become 10 zeros and 80 fives: a Kolmogorov-Smirnov complement of 0.2

@@ -16,7 +16,7 @@ from skeval.datasets import make_mixed
 from skeval.fidelity import KSComplement, SimilarityScore, TVComplement
 from skeval.reporting import register_display
 from skeval.reporting.displays.base import DISPLAYS
-from skeval.reporting.displays.values import ValueDisplay
+from skeval.reporting.displays.value import ValueDisplay
 
 
 def evaluated(suite: MetricSuite, tables: list[pd.DataFrame], schema: object = None) -> SuiteResult:
@@ -141,7 +141,7 @@ def _odd(seed: int) -> pd.DataFrame:
 class Unprintable(ValueDisplay):
     """A figure that cannot be drawn."""
 
-    def draw(self, axes: Any, room: float = 130.0) -> None:
+    def draw(self, axes: Any) -> None:
         raise RuntimeError("no paper")
 
 

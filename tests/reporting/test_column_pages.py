@@ -13,8 +13,8 @@ from skeval import MetricTags, Result, SuiteResult, make_suite
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting import HTMLRenderer, PDFRenderer
 from skeval.reporting.column_pages import column_pages
-from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
 from skeval.reporting.layout import Folded, Grid, Number
+from skeval.reporting.old_displays.distributions import MarginalDisplay, PairDisplay
 from tests.reporting.conftest import evaluated, repeated
 from tests.snapshots import raises
 

@@ -8,8 +8,8 @@ from skeval import MetricSuite, MetricTags, Result, SuiteResult, make_suite
 from skeval.datasets import make_mixed
 from skeval.fidelity import KSComplement
 from skeval.reporting import Display
-from skeval.reporting.displays.relations import PropertyDisplay
-from skeval.reporting.displays.values import ScoresDisplay
+from skeval.reporting.displays.property_scores import PropertyDisplay
+from skeval.reporting.displays.scores import ScoresDisplay
 from tests.notebook import cell_of
 
 PRIVACY = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="screen")
@@ -71,9 +71,9 @@ def test_properties_as_one_frame_and_figure(measured):
     assert set(details["property"]) == {"column_shapes", "column_pair_trends"}
     for name, own in details.groupby("property"):
         assert len(own) == len(measured.details(name)) == measured.properties().loc[name, "n_used"]
-        assert len(measured.display(name).plot().ax_.patches) == len(own)
+        assert len(measured.display(name).plot().ax_.get_yticks()) == len(own)
     whole = PropertyDisplay(measured)
-    assert len(whole.plot().ax_.patches) == len(details)
+    assert len(whole.plot().ax_.get_yticks()) == len(details)
     assert whole.frame()["column"].str.contains("column_shapes: age").any()
     alone = MetricSuite([("ks", KSComplement())]).fit(make_mixed(30)).evaluate(make_mixed(30))
     assert alone.details().empty

@@ -15,9 +15,9 @@ from matplotlib.transforms import Bbox
 
 from skeval import Result
 from skeval.reporting import Display
-from skeval.reporting.displays.panels import add_panel
-from skeval.reporting.displays.ticks import label_axis
 from skeval.reporting.layout import TOP, Block, Item, Page, draw_heading
+from skeval.reporting.old_displays.panels import add_panel
+from skeval.reporting.old_displays.ticks import label_axis
 from skeval.reporting.pages import paged
 from skeval.reporting.pdf import draw_pages
 from skeval.reporting.sections import plan

@@ -14,7 +14,7 @@ from skeval import Metric, MetricSuite, MetricTags, Result, SuiteResult, check_m
 from skeval.fidelity import KSComplement
 from skeval.reporting import Display, FigureRenderer, register_display
 from skeval.reporting.displays.base import DISPLAYS
-from skeval.reporting.displays.values import ValueDisplay
+from skeval.reporting.displays.value import ValueDisplay
 from tests.report_text import report_text
 from tests.snapshots import raises
 
@@ -27,7 +27,7 @@ class CityShares(Display):
     def frame(self) -> pd.DataFrame:
         return pd.DataFrame(self.result.details["shares"]).rename_axis("city").reset_index()
 
-    def draw(self, axes, room=130.0) -> None:
+    def draw(self, axes) -> None:
         for role, shift in (("train", -0.2), ("synthetic", 0.2)):
             axes[0].bar(self.frame().index + shift, self.frame()[role], 0.4, label=role)
         axes[0].legend()

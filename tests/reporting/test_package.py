@@ -14,7 +14,7 @@ import skeval
 import skeval.reporting
 from skeval import MetricTags, Result, SuiteResult, make_suite
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
-from skeval.reporting.style import evidence, finding
+from skeval.reporting.result_sentence import evidence, finding
 from tests.snapshots import warns
 
 

@@ -13,10 +13,10 @@ import pytest
 from skeval import MetricSuite, MetricTags, Result, SuiteResult, make_suite, report
 from skeval.datasets import make_mixed, make_relational
 from skeval.privacy import ShadowAttributeInference
-from skeval.reporting.displays.values import display_of
+from skeval.reporting.displays.choice import display_of
 from skeval.reporting.filling import bivariate, checked, texts, univariate
 from skeval.reporting.flaws import flaws
-from skeval.reporting.style import finding
+from skeval.reporting.result_sentence import finding
 from skeval.suites.presets import PRESETS
 from skeval.suites.relational_presets import PRESETS as RELATIONAL
 

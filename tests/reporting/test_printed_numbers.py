@@ -13,7 +13,7 @@ from pypdf import PdfReader
 from skeval import MetricTags, Result, SuiteResult, compare
 from skeval.reporting import DecisionPage
 from skeval.reporting.layout import Grid, OnScale
-from skeval.reporting.style import finding
+from skeval.reporting.result_sentence import finding
 from skeval.results.verdict import Contrast
 from tests.notebook import cell_of
 

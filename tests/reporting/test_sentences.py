@@ -9,7 +9,7 @@ import pytest
 from skeval import MetricTags, Result, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.privacy import AnonymeterRisk
-from skeval.reporting.style import finding, judged
+from skeval.reporting.result_sentence import finding, judged
 from skeval.utility import CoefficientOverlap
 
 

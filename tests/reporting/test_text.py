@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skeval.reporting.displays.ticks import date_ticks, number_ticks, strided, thinned, value_ticks
+from skeval.reporting.old_displays.ticks import (
+    date_ticks,
+    number_ticks,
+    strided,
+    thinned,
+    value_ticks,
+)
 from skeval.reporting.style import drawable, shorten, text_width, wrap
 from skeval.utils.formatting import number, percent
 
@@ -115,7 +121,7 @@ def test_dates_are_few_within_and_told_apart(low: float, power: float, most: int
 @pytest.mark.slow
 def test_dates_do_not_depend_on_the_epoch_of_the_user() -> None:
     code = "import matplotlib.dates as d; d.set_epoch('0000-12-31'); "
-    code += "from skeval.reporting.displays.ticks import date_ticks; "
+    code += "from skeval.reporting.old_displays.ticks import date_ticks; "
     code += "print(date_ticks(1704067200.0, 1704067203.0)[1][-1])"
     command = [sys.executable, "-c", code]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout

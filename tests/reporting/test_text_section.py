@@ -12,7 +12,8 @@ from pypdf import PdfReader
 
 from skeval import MetricSuite, Result, SuiteResult
 from skeval.fidelity import TVComplement
-from skeval.reporting.displays.values import EntitiesDisplay, ScoresDisplay
+from skeval.reporting.displays.entities import EntitiesDisplay
+from skeval.reporting.old_displays.values import ScoresDisplay
 from skeval.reporting.sections import plan
 from skeval.text import (
     EntityLeakage,

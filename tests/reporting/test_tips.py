@@ -12,13 +12,13 @@ import pytest
 
 from skeval import Result, SuiteResult
 from skeval.reporting import ParetoDisplay
-from skeval.reporting.displays.attacks import AttacksDisplay
-from skeval.reporting.displays.base import Display
-from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
-from skeval.reporting.displays.matrices import PhikMatricesDisplay
-from skeval.reporting.displays.values import display_of
 from skeval.reporting.figures import save
 from skeval.reporting.html import figure_of
+from skeval.reporting.old_displays.attacks import AttacksDisplay
+from skeval.reporting.old_displays.base import Display
+from skeval.reporting.old_displays.distributions import MarginalDisplay, PairDisplay
+from skeval.reporting.old_displays.matrices import PhikMatricesDisplay
+from skeval.reporting.old_displays.values import display_of
 from skeval.reporting.tips import tips, tips_in_svg
 
 CITY = {"kind": "categorical", "labels": ["Rome", "<Oslo>"], "edges": None}

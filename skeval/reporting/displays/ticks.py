@@ -1,21 +1,15 @@
-"""Labels of axes: round numbers, readable dates, no label on another."""
+"""Ticks of axes: round numbers, readable dates, names of columns."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from skeval.reporting.displays.base import points
-from skeval.reporting.style import GREY, SMALL, text_width
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Candidate = tuple[Sequence[float], Sequence[str], Sequence[int]]
-
+from skeval.reporting.displays.letters import draw_name
+from skeval.reporting.displays.theme import INK
 
 _DAY = 86400.0
 _ENDS = -62_135_596_800, 253_402_300_790  # of the years that a calendar has: 1 to 9999
@@ -105,96 +99,28 @@ def value_ticks(kind: str, low: float, high: float, most: int = 4) -> tuple[np.n
     return (date_ticks if kind == "datetime" else number_ticks)(low, high, most)
 
 
-def thinned(
-    places: Sequence[float],
-    labels: Sequence[str],
-    size: float,
-    *,
-    length: float = math.inf,
-    first: Sequence[int] = (),
-) -> dict[int, float]:
-    """Return which labels fit in one line without touching, and how far each is shifted."""
-    taken: list[tuple[float, float]] = []
-    kept = {}
-    margin = 0.45 * size
-    for i in [*first, *(i for i in range(len(labels)) if i not in set(first))]:
-        half = text_width(labels[i], size) / 2.0
-        shift = 0.0
-        if length < math.inf:
-            shift = min(0.0, length + 0.2 * size - places[i] - half)
-            if places[i] + shift - half < -0.5 * size:
-                shift = half - 0.5 * size - places[i]
-        low, high = places[i] + shift - half - margin, places[i] + shift + half + margin
-        if all(high <= a or low >= b for a, b in taken):
-            taken.append((low, high))
-            kept[i] = shift
-    return dict(sorted(kept.items()))
+def label_numbers(axis: Any, low: float, high: float, most: int = 5) -> None:
+    """Label an axis with round numbers."""
+    ticks, labels = number_ticks(low, high, most)
+    axis.set_ticks(ticks, labels=labels)
 
 
-def strided(n: int, length: float, size: float, least: float = 5.0) -> tuple[int, float]:
-    """Return every how many rows can be labelled along `length` points, and in which font size.
-
-    The font shrinks to `least` points first; then labels are left out.
-    """
-    pitch = length / max(1, n)
-    fitting = pitch / 1.18
-    if fitting >= least:
-        return 1, min(size, fitting)
-    return math.ceil(least * 1.18 / pitch), least
+def label_percentages(axis: Any, high: float, most: int = 4, low: float = 0.0) -> None:
+    """Label an axis of shares with round percentages."""
+    ticks, _ = number_ticks(100.0 * low, 100.0 * high, most)
+    axis.set_ticks(ticks / 100.0, labels=[f"{tick:g}%" for tick in ticks])
 
 
-def label_axis(
-    axis: Any,
-    places: Any,
-    labels: Sequence[str],
-    *,
-    size: float = SMALL,
-    color: str | Sequence[str] = GREY,
-    shifts: Sequence[float] | None = None,
-    rotation: float = 0.0,
-    length: float = 2.0,
-) -> None:
-    """Set ticks of `length` points and their texts, each moved along the axis by its shift."""
-    ax, places, labels = axis.axes, [float(place) for place in places], list(labels)
-    from skeval.reporting.displays.panels import Panel
-
-    colours = [color] * len(labels) if isinstance(color, str) else list(color)
-    moved = [0.0] * len(labels) if shifts is None else list(shifts)
-    if isinstance(ax, Panel):
-        style = {"size": size, "rotation": rotation, "length": length}
-        ax.label(axis, places, labels, colours, moved, **style)
-        return
-    axis.set_ticks(places, labels=labels, size=size, rotation=rotation)
-    axis.set_tick_params(length=length)
-    for text, colour, shift in zip(axis.get_ticklabels(), colours, moved, strict=False):
-        text.set_color(colour)
-        if shift:
-            from matplotlib.transforms import ScaledTranslation
-
-            offset = ScaledTranslation(shift / 72.0, 0.0, ax.figure.dpi_scale_trans)
-            text.set_transform(text.get_transform() + offset)
+def label_names(axis: Any, names: Sequence[object], *, colors: Sequence[str] = ()) -> None:
+    """Name the rows or columns of a figure, whose places are 0, 1, 2 and so on."""
+    axis.set_ticks(range(len(names)), labels=[draw_name(name) for name in names])
+    axis.set_tick_params(length=0.0, labelcolor=INK)
+    for text, color in zip(axis.get_ticklabels(), colors, strict=False):
+        text.set_color(color)
 
 
-def write(ax: Axes, x: float, y: float, text: str, **style: Any) -> None:
-    """Write a line of text on axes, never clipped."""
-    from skeval.reporting.displays.panels import Line
-
-    ax.add_artist(Line(x, y, text, **style))
-
-
-def label_line(ax: Axes, size: float, candidates: Iterable[Candidate], ticks: float = 2.0) -> None:
-    """Label the horizontal axis by the candidate of which most labels fit in a line.
-
-    A candidate is where labels stand, their texts, and which of them have precedence.
-    """
-    low, high = ax.get_xlim()
-    length = points(ax)[0]
-    tried: list[tuple[Any, ...]] = []
-    for places, labels, first in candidates:
-        at = [(float(place) - low) * length / (high - low) for place in places]
-        kept = thinned(at, labels, size, length=length, first=first)
-        tried.append((len(kept), len(kept) == len(labels), -len(tried), places, labels, kept))
-    *_, places, labels, kept = max(tried, key=lambda one: one[:3])
-    at = [float(places[i]) for i in kept]
-    texts, shifts = [labels[i] for i in kept], list(kept.values())
-    label_axis(ax.xaxis, at, texts, size=size, shifts=shifts, length=ticks)
+def hide_axis(axis: Any) -> None:
+    """Remove the ticks and the line of an axis."""
+    axis.set_ticks([])
+    side = "bottom" if axis.axis_name == "x" else "left"
+    axis.axes.spines[side].set_visible(False)

@@ -127,7 +127,7 @@ def find_associations(results: SuiteResult) -> Associations | None:
     if known is None:
         return None
     names, real, synthetic = known
-    order = _order_of_clusters(real)
+    order = order_of_clusters(real)
     return Associations(
         tuple(names[i] for i in order),
         _rows_of(real[np.ix_(order, order)]),
@@ -153,7 +153,7 @@ def _read_associations(
     return None
 
 
-def _order_of_clusters(matrix: np.ndarray) -> list[int]:
+def order_of_clusters(matrix: np.ndarray) -> list[int]:
     """Return the columns so that associated ones are next to each other."""
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform

@@ -10,7 +10,7 @@ from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import MissingInputError
 from skeval.privacy.distance_screens.percentiles import HoldoutDistanceRatio
-from skeval.reporting.displays.distributions import DistancesDisplay
+from skeval.reporting.displays.distances import DistancesDisplay
 from skeval.steps.neighbors import nearest
 from tests.snapshots import raises
 

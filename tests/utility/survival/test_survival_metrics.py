@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from skeval import MetricSuite, make_suite
 from skeval.exceptions import InvalidParameterError, MissingInputError
-from skeval.reporting.displays.attacks import CalibrationDisplay
+from skeval.reporting.displays.calibration import CalibrationDisplay
 from skeval.reporting.displays.survival import SurvivalCurvesDisplay
 from skeval.stats.survival import log_rank
 from skeval.utility import (

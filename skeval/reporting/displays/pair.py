@@ -1,0 +1,130 @@
+"""The joint distribution of two columns in the real and in the synthetic table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from skeval.reporting.displays.base import Display
+from skeval.reporting.displays.column_bars import ColumnBars
+from skeval.reporting.displays.letters import draw_name
+from skeval.reporting.displays.reading import to_numbers
+from skeval.reporting.displays.sentences import join_facts, state_largest_gap
+from skeval.reporting.displays.theme import INK, LETTERS, difference_ramp, share_ramp
+from skeval.reporting.displays.ticks import value_ticks
+from skeval.reporting.document.numbers import rate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MAX_LABELS = 11  # of categories at a side
+_MAX_LETTERS = 10
+
+
+class PairDisplay(Display):
+    """The joint shares of two columns: training data, synthetic data and their difference."""
+
+    n_panels = 3
+
+    def __init__(self, pair: Mapping[str, Any]) -> None:
+        self.columns = tuple(str(name) for name in pair["columns"])
+        self.bars = tuple(ColumnBars(axis) for axis in pair["axes"])
+        self.shares = {role: to_numbers(pair["shares"][role]) for role in ("train", "synthetic")}
+
+    def check(self) -> None:
+        """Raise if the cells are not those of the bars of both columns."""
+        shape = tuple(len(bars.names) for bars in self.bars)
+        if any(shares.shape != shape for shares in self.shares.values()):
+            raise ValueError("The shares of a pair must have a cell for each bar of its columns.")
+        super().check()
+
+    def frame(self) -> pd.DataFrame:
+        """Return the bars of both columns and both shares, one row for each cell."""
+        name, other = self.columns
+        columns = [name, other if other != name else "second"]
+        bars = (one.range_names() for one in self.bars)
+        frame = pd.DataFrame(product(*bars), columns=columns, dtype=object)
+        shares = pd.DataFrame({role: cells.ravel() for role, cells in self.shares.items()})
+        return pd.concat([frame, shares], axis="columns")
+
+    def title(self) -> str:
+        """Return the cell whose share differs most."""
+        gaps = np.abs(self.shares["synthetic"] - self.shares["train"])
+        i, j = np.unravel_index(int(gaps.argmax()), gaps.shape)
+        first, second = (
+            f"{draw_name(name)} {bars.range_names()[at]}"
+            for name, bars, at in zip(self.columns, self.bars, (i, j), strict=True)
+        )
+        real, synthetic = (float(self.shares[role][i, j]) for role in ("train", "synthetic"))
+        return state_largest_gap(f"{first} and {second}", real, synthetic)
+
+    def subtitle(self) -> str:
+        """Return the scale of the colors."""
+        darkest = rate(self._darkest())
+        difference = "orange: too many synthetic rows, purple: too few"
+        return join_facts((f"darkest cell: {darkest} of rows", difference))
+
+    def draw(self, axes: Sequence[Axes]) -> None:
+        """Draw three maps: the first column upward, the second to the right."""
+        shown = [
+            bars.shown([shares.sum(axis=1 - side) for shares in self.shares.values()])
+            for side, bars in enumerate(self.bars)
+        ]
+        top = self._darkest() or 1.0
+        cells = {role: shares[np.ix_(*shown)] for role, shares in self.shares.items()}
+        for ax, (role, shares) in zip(axes, cells.items(), strict=False):
+            # square roots, because small shares would all look empty
+            _draw_map(ax, np.sqrt(shares / top), share_ramp(), (0.0, 1.0))
+            ax.set_title("real" if role == "train" else "synthetic", color=LETTERS[role])
+        gaps = cells["synthetic"] - cells["train"]
+        most = float(np.abs(gaps).max(initial=0.0)) or 1.0
+        roots = np.sign(gaps) * np.sqrt(np.abs(gaps) / most)
+        _draw_map(axes[2], roots, difference_ramp(), (-1.0, 1.0))
+        axes[2].set_title("difference", color=INK)
+        for i, ax in enumerate(axes):
+            self._label(ax, shown, is_first=i == 0)
+
+    def _darkest(self) -> float:
+        return max(float(shares.max(initial=0.0)) for shares in self.shares.values())
+
+    def _label(self, ax: Axes, shown: Sequence[Sequence[int]], *, is_first: bool) -> None:
+        places, labels = _cell_labels(self.bars[1], shown[1], 3)
+        is_turned = self.bars[1].edges is None or max(map(len, labels), default=0) > 5
+        ax.set_xticks(places, labels=labels, rotation=90.0 if is_turned else 0.0)
+        places, labels = _cell_labels(self.bars[0], shown[0], 4)
+        ax.set_yticks(places, labels=labels if is_first else [""] * len(labels))
+        ax.set_xlabel(draw_name(self.columns[1], 20))
+        if is_first:
+            ax.set_ylabel(draw_name(self.columns[0]))
+        if self.bars[0].edges is None:
+            ax.invert_yaxis()  # the most frequent category at the top
+
+
+def _draw_map(ax: Axes, cells: np.ndarray, colors: Any, limits: tuple[float, float]) -> None:
+    low, high = limits
+    ax.imshow(cells, cmap=colors, vmin=low, vmax=high, aspect="auto", origin="lower")
+    ax.spines[:].set_visible(True)
+
+
+def _cell_labels(
+    bars: ColumnBars, shown: Sequence[int], most: int
+) -> tuple[list[float], list[str]]:
+    """Return the places of a side's labels in cells, and the labels."""
+    if bars.edges is None:
+        step = -(-len(shown) // _MAX_LABELS)
+        kept = range(0, len(shown), step)
+        return [float(k) for k in kept], [
+            draw_name(bars.names[shown[k]], _MAX_LETTERS) for k in kept
+        ]
+    low, high = float(bars.edges[0]), float(bars.edges[-1])
+    beside = [i for i in shown if i >= bars.n_own]
+    ticks, labels = value_ticks(bars.kind, low, high, most - bool(beside))
+    places: list[float] = ((ticks - low) / (high - low) * bars.n_own - 0.5).tolist()
+    inner = [k for k, place in enumerate(places) if not beside or place < bars.n_own - 1.5]
+    places = [places[k] for k in inner] + [float(shown.index(i)) for i in beside]
+    names = [draw_name(bars.names[i], _MAX_LETTERS) for i in beside]
+    return places, [labels[k] for k in inner] + names

@@ -1,0 +1,200 @@
+"""Labels of axes: round numbers, readable dates, no label on another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skeval.reporting.old_displays.base import points
+from skeval.reporting.style import GREY, SMALL, text_width
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Candidate = tuple[Sequence[float], Sequence[str], Sequence[int]]
+
+
+_DAY = 86400.0
+_ENDS = -62_135_596_800, 253_402_300_790  # of the years that a calendar has: 1 to 9999
+_STEPS = [1, 2, 2.5, 5, 10]  # of numbers, times a power of ten
+_CALENDAR = (  # how many units a step may be, and the days from which on a label is so long
+    ("YEARLY", [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000], 365.0, "%Y"),
+    ("MONTHLY", [1, 2, 3, 6, 12], 30.0, "%Y-%m"),
+    ("DAILY", [1, 2, 7, 14, 31], 1.0, "%Y-%m-%d"),
+    ("HOURLY", [1, 3, 6, 12, 24], 1.0 / 24.0, "%Y-%m-%d %H:%M"),
+    ("MINUTELY", [1, 5, 15, 30, 60], 1.0 / 1440.0, "%Y-%m-%d %H:%M"),
+    ("SECONDLY", [1, 5, 15, 30, 60], 1.0 / _DAY, "%Y-%m-%d %H:%M:%S"),
+)
+
+
+def number_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, list[str]]:
+    """Return at most `most` round numbers from low to high, and their labels."""
+    if not high > low:
+        return np.array([low]), tick_labels(np.array([low]))
+    from matplotlib.ticker import MaxNLocator
+
+    for n in range(most + 1, 0, -1):  # it counts steps, and begins and ends outside
+        every = MaxNLocator(n, steps=_STEPS, min_n_ticks=1).tick_values(low, high)
+        ticks = _within(every, low, high)
+        if len(ticks) <= most:
+            break
+    return ticks, tick_labels(ticks, float(every[1] - every[0]))
+
+
+def _within(ticks: Any, low: float, high: float) -> np.ndarray:
+    slack = 1e-9 * (high - low)
+    ticks = np.asarray(ticks, dtype=float)
+    return ticks[(ticks >= low - slack) & (ticks <= high + slack)]
+
+
+def tick_labels(ticks: np.ndarray, step: float | None = None) -> list[str]:
+    """Return the ticks with as many digits as distinguish them; thousands as k, M, G."""
+    largest = float(np.abs(ticks).max(initial=0.0))
+    if largest >= 1e13 or 0 < largest < 1e-4:
+        return [_signed(f"{tick:.3g}").replace("e+", "e") for tick in ticks]
+    unit, suffix = next(
+        ((u, s) for u, s in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")) if largest >= u),
+        (1.0, ""),
+    )
+    step = step or largest or 1.0
+    if largest < 1e4 or step < unit / 100.0:
+        unit, suffix = 1.0, ""  # 2010 and 2020 are often years; 10.0001k reads worse than 10000.1
+    steps = ((digits, step / unit * 10**digits) for digits in range(15))
+    digits = next((d for d, n in steps if abs(n - round(n)) < 1e-6 * n), 15)
+    return [_signed(f"{tick / unit:.{digits}f}") + (suffix if tick else "") for tick in ticks]
+
+
+def _signed(text: str) -> str:
+    if float(text) == 0.0:
+        return "0"
+    return text.replace("-", "\N{MINUS SIGN}", 1) if text.startswith("-") else text
+
+
+def date_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, list[str]]:
+    """Return at most `most` dates between two times, in seconds since 1970, and their labels."""
+    from matplotlib import dates
+
+    low, high = np.clip([math.floor(low), math.ceil(high)], *_ENDS).tolist()
+    locator: Any = dates.AutoDateLocator(minticks=2)  # type: ignore[no-untyped-call]
+    formatter: Any = dates.AutoDateFormatter(locator)  # type: ignore[no-untyped-call]
+    for unit, steps, length, form in _CALENDAR:
+        locator.intervald[getattr(dates, unit)] = steps
+        formatter.scaled[length] = form
+    epoch: float = dates.date2num(np.datetime64(0, "s"))  # type: ignore[no-untyped-call]
+    last = max(high, low + 3)  # steps of less than a second have labels of their own kind
+    ends = dates.num2date([epoch + end / _DAY for end in (low, last)])  # type: ignore[no-untyped-call]
+    for n in range(most + 2, 2, -1):
+        locator.maxticks = dict.fromkeys(locator.maxticks, n)
+        days = np.asarray(locator.tick_values(*ends)) - epoch
+        ticks = _within((_DAY * days).round(), low, high)
+        if len(ticks) <= most:
+            break
+    ticks = ticks[:most] if len(ticks) else np.array([float(low)])
+    # days are not exact, and a label is cut off at its last second
+    labels = [formatter(epoch + (tick + 0.5) / _DAY) for tick in ticks.tolist()]
+    if len(set(labels)) == 1 or not (ticks % _DAY).any():  # the day says as much
+        labels = [text[:10] for text in labels]
+    return ticks, labels
+
+
+def value_ticks(kind: str, low: float, high: float, most: int = 4) -> tuple[np.ndarray, list[str]]:
+    """Return ticks as the kind of a column wants them."""
+    return (date_ticks if kind == "datetime" else number_ticks)(low, high, most)
+
+
+def thinned(
+    places: Sequence[float],
+    labels: Sequence[str],
+    size: float,
+    *,
+    length: float = math.inf,
+    first: Sequence[int] = (),
+) -> dict[int, float]:
+    """Return which labels fit in one line without touching, and how far each is shifted."""
+    taken: list[tuple[float, float]] = []
+    kept = {}
+    margin = 0.45 * size
+    for i in [*first, *(i for i in range(len(labels)) if i not in set(first))]:
+        half = text_width(labels[i], size) / 2.0
+        shift = 0.0
+        if length < math.inf:
+            shift = min(0.0, length + 0.2 * size - places[i] - half)
+            if places[i] + shift - half < -0.5 * size:
+                shift = half - 0.5 * size - places[i]
+        low, high = places[i] + shift - half - margin, places[i] + shift + half + margin
+        if all(high <= a or low >= b for a, b in taken):
+            taken.append((low, high))
+            kept[i] = shift
+    return dict(sorted(kept.items()))
+
+
+def strided(n: int, length: float, size: float, least: float = 5.0) -> tuple[int, float]:
+    """Return every how many rows can be labelled along `length` points, and in which font size.
+
+    The font shrinks to `least` points first; then labels are left out.
+    """
+    pitch = length / max(1, n)
+    fitting = pitch / 1.18
+    if fitting >= least:
+        return 1, min(size, fitting)
+    return math.ceil(least * 1.18 / pitch), least
+
+
+def label_axis(
+    axis: Any,
+    places: Any,
+    labels: Sequence[str],
+    *,
+    size: float = SMALL,
+    color: str | Sequence[str] = GREY,
+    shifts: Sequence[float] | None = None,
+    rotation: float = 0.0,
+    length: float = 2.0,
+) -> None:
+    """Set ticks of `length` points and their texts, each moved along the axis by its shift."""
+    ax, places, labels = axis.axes, [float(place) for place in places], list(labels)
+    from skeval.reporting.old_displays.panels import Panel
+
+    colours = [color] * len(labels) if isinstance(color, str) else list(color)
+    moved = [0.0] * len(labels) if shifts is None else list(shifts)
+    if isinstance(ax, Panel):
+        style = {"size": size, "rotation": rotation, "length": length}
+        ax.label(axis, places, labels, colours, moved, **style)
+        return
+    axis.set_ticks(places, labels=labels, size=size, rotation=rotation)
+    axis.set_tick_params(length=length)
+    for text, colour, shift in zip(axis.get_ticklabels(), colours, moved, strict=False):
+        text.set_color(colour)
+        if shift:
+            from matplotlib.transforms import ScaledTranslation
+
+            offset = ScaledTranslation(shift / 72.0, 0.0, ax.figure.dpi_scale_trans)
+            text.set_transform(text.get_transform() + offset)
+
+
+def write(ax: Axes, x: float, y: float, text: str, **style: Any) -> None:
+    """Write a line of text on axes, never clipped."""
+    from skeval.reporting.old_displays.panels import Line
+
+    ax.add_artist(Line(x, y, text, **style))
+
+
+def label_line(ax: Axes, size: float, candidates: Iterable[Candidate], ticks: float = 2.0) -> None:
+    """Label the horizontal axis by the candidate of which most labels fit in a line.
+
+    A candidate is where labels stand, their texts, and which of them have precedence.
+    """
+    low, high = ax.get_xlim()
+    length = points(ax)[0]
+    tried: list[tuple[Any, ...]] = []
+    for places, labels, first in candidates:
+        at = [(float(place) - low) * length / (high - low) for place in places]
+        kept = thinned(at, labels, size, length=length, first=first)
+        tried.append((len(kept), len(kept) == len(labels), -len(tried), places, labels, kept))
+    *_, places, labels, kept = max(tried, key=lambda one: one[:3])
+    at = [float(places[i]) for i in kept]
+    texts, shifts = [labels[i] for i in kept], list(kept.values())
+    label_axis(ax.xaxis, at, texts, size=size, shifts=shifts, length=ticks)
