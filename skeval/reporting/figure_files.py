@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from skeval.reporting.style import theme
+from skeval.reporting.displays.theme import theme
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting.displays.base import Display
-from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
-from skeval.reporting.displays.values import ScoresDisplay, ValueDisplay, display_of
+from skeval.reporting.displays.choice import display_of
+from skeval.reporting.displays.marginal import MarginalDisplay
+from skeval.reporting.displays.pair import PairDisplay
+from skeval.reporting.displays.scores import ScoresDisplay
+from skeval.reporting.displays.value import ValueDisplay
 from skeval.reporting.figure_files import save_figure
 from skeval.results.comparison import Comparison
 from skeval.results.result import Result

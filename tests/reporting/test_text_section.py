@@ -1,4 +1,4 @@
-"""The section of free text: figures of counts and shares, and no word of any text."""
+"""Reports on free text have counts and shares, and no word of any text."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from pypdf import PdfReader
 from skeval import MetricSuite, Result, SuiteResult
 from skeval.fidelity import TVComplement
 from skeval.reporting.displays.entities import EntitiesDisplay
-from skeval.reporting.old_displays.values import ScoresDisplay
-from skeval.reporting.sections import plan
 from skeval.text import (
     EntityLeakage,
     TextExactMatch,
@@ -58,24 +56,6 @@ def leaky() -> SuiteResult:
         return MetricSuite(METRICS).fit(train, holdout, schema={"note": "text"}).evaluate(synthetic)
 
 
-def test_what_the_section_shows(leaky: SuiteResult) -> None:
-    sections = {section.name: section for section in plan(leaky).sections}
-    items = sections["texts"].items
-    assert isinstance(items[0].display, ScoresDisplay)
-    assert set(items[0].display.frame()["metric"]) == {name for name, _ in METRICS} - {"shares"}
-    headings = [item.heading for item in items]
-    assert headings[1] == "lengths: note"
-    assert [heading.split(":")[0] for heading in headings[2:]] == [
-        "Text precision-recall",
-        "Entity leakage",
-        "Text membership inference",
-    ]
-    assert [item.heading.split(":")[0] for item in sections["columns"].items] == [
-        "Total variation complement"
-    ]
-    assert "membership" not in sections  # the one of tables, which was not measured
-
-
 def test_frame_of_entities(leaky: SuiteResult) -> None:
     display = leaky["entities"].display()
     assert isinstance(display, EntitiesDisplay)
@@ -94,15 +74,8 @@ def test_no_name_and_no_sentence_in_any_file(leaky: SuiteResult, tmp_path) -> No
         leaky.to_html(tmp_path / "r.html").read_text("utf-8"),
         leaky.to_json(),
     ]
-    assert "Free text" in texts[0]
-    assert 'id="texts"' in texts[1]
+    assert all("Entity leakage" in text for text in texts[:2])
     for text in texts:
         assert not re.search("|".join(NAMES), text, re.IGNORECASE)
         assert "asked about" not in text
 
-
-def test_tables_without_texts_miss_nothing() -> None:
-    content = plan(SuiteResult({"a": Result(0.5)}))
-    assert "Free text" not in content.left_out
-    asked = plan(SuiteResult({"a": Result(0.5)}), sections=["texts"])
-    assert asked.left_out == {"Free text": "not measured by this suite"}

@@ -100,6 +100,14 @@ class Display:
         self.figure_ = figure
         return self
 
+    def draw_untitled(self) -> Figure:
+        """Return a new figure without title and subtitle, for a page that states both itself."""
+        with theme():
+            axes = self._make_axes(None)
+            self.draw(axes)
+        figure: Any = axes[0].figure
+        return figure
+
     def _repr_html_(self) -> str:
         """Return the figure for a notebook; it is drawn if it was not."""
         figure = self.figure_ if hasattr(self, "figure_") else self.plot().figure_

@@ -52,7 +52,8 @@ def figure_of(result: Result, title: str) -> Figure | Paragraphs | None:
 
     A display that fails is replaced by a sentence, because it may be the user's.
     """
-    from skeval.reporting.displays.values import ValueDisplay, display_of
+    from skeval.reporting.displays.choice import display_of
+    from skeval.reporting.displays.value import ValueDisplay
 
     try:
         display = display_of(result)
@@ -60,10 +61,10 @@ def figure_of(result: Result, title: str) -> Figure | Paragraphs | None:
             return None
         is_wide = _is_wide(display)
         svg = draw_display(display, _WIDE if is_wide else _NARROW)
+        words = " ".join(f"{title}. {display.title()}".split())
     except Exception as error:
         # only its kind, because a foreign message may contain cells
         return Paragraphs("not-drawn", title, (say.not_drawn(type(error).__name__),))
-    words = " ".join(f"{title}. {display.said}".split())
     note = compose("{text}", text=result.summary)
     return Figure("own-figure", title, note, svg, words, is_wide)
 
@@ -76,7 +77,7 @@ def draw_display(display: Display, width: float) -> str:
     """Return the SVG drawing of a display with a width in inches, the same at each call."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    from skeval.reporting.style import theme
+    from skeval.reporting.displays.theme import theme
 
     buffer = BytesIO()
     wide, tall = display.figsize
@@ -84,7 +85,7 @@ def draw_display(display: Display, width: float) -> str:
     display.figsize = width, min(width, max(_MIN_TALL, tall * width / wide))
     with theme(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # letters without a font become code points
-        figure = display.untitled()
+        figure = display.draw_untitled()
         undated = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         FigureCanvasSVG(figure).print_svg(buffer, metadata=undated)  # type: ignore[no-untyped-call]
     return clean_svg(buffer.getvalue().decode("utf-8"))

@@ -1,4 +1,4 @@
-"""Text that fits, numbers that read well, labels that do not touch."""
+"""Numbers and dates that read well."""
 
 from __future__ import annotations
 
@@ -10,46 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skeval.reporting.old_displays.ticks import (
-    date_ticks,
-    number_ticks,
-    strided,
-    thinned,
-    value_ticks,
-)
-from skeval.reporting.style import drawable, shorten, text_width, wrap
+from skeval.reporting.displays.ticks import date_ticks, number_ticks, value_ticks
 from skeval.utils.formatting import number, percent
 
 DAY = 86_400.0
-
-
-@settings(deadline=None)  # the first one reads the font
-@given(st.text(max_size=60), st.floats(10.0, 200.0))
-def test_shortened_text_fits_or_is_one_sign(text: str, room: float) -> None:
-    short = shorten(text, room, 8.0)
-    assert text_width(short, 8.0) <= room or len(short) <= 2
-    if text_width(text, 8.0) <= room:
-        assert short == drawable(text)
-
-
-def test_start_and_end_are_kept() -> None:
-    short = shorten("a_very_long_name_of_a_column_2024", 90.0, 8.0)
-    start, end = short.split("\N{HORIZONTAL ELLIPSIS}")
-    assert "a_very_long_name_of_a_column_2024".startswith(start)
-    assert "a_very_long_name_of_a_column_2024".endswith(end)
-    assert abs(len(start) - len(end)) <= 1
-
-
-@given(st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=126), max_size=120))
-def test_wrapped_lines_fit_and_lose_nothing(text: str) -> None:
-    lines = wrap(text, 60.0, 8.0)
-    assert all(text_width(line, 8.0) <= 60.0 for line in lines)
-    assert "".join("".join(lines).split()) == "".join(text.split())
-
-
-def test_what_the_font_lacks_is_written_as_code() -> None:
-    assert drawable("\u4e2d\n$a_b%") == "\\u4e2d $a_b%"
-    assert drawable("\x00") == "\\u0000"
 
 
 @pytest.mark.parametrize(
@@ -121,28 +85,8 @@ def test_dates_are_few_within_and_told_apart(low: float, power: float, most: int
 @pytest.mark.slow
 def test_dates_do_not_depend_on_the_epoch_of_the_user() -> None:
     code = "import matplotlib.dates as d; d.set_epoch('0000-12-31'); "
-    code += "from skeval.reporting.old_displays.ticks import date_ticks; "
+    code += "from skeval.reporting.displays.ticks import date_ticks; "
     code += "print(date_ticks(1704067200.0, 1704067203.0)[1][-1])"
     command = [sys.executable, "-c", code]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert said.strip() == "2024-01-01 00:00:03"
-
-
-def test_labels_that_touch_are_left_out_and_ends_are_kept_within() -> None:
-    kept = thinned([0.0, 5.0, 50.0], ["long label", "other", "end"], 6.0, length=50.0, first=[2])
-    assert list(kept) == [0, 2]
-    assert kept[0] > 0.0 > kept[2]
-
-
-def test_many_rows_are_labelled_in_strides() -> None:
-    assert strided(10, 200.0, 6.5) == (1, 6.5)
-    every, size = strided(100, 200.0, 6.5)
-    assert every > 1
-    assert size == 5.0
-
-
-def test_a_very_long_word_is_broken_at_once() -> None:
-    """As a file of scores of somebody else may have: 100,000 characters took over an hour."""
-    lines = wrap("[" * 100_000, 400.0, 9.0)
-    assert "".join(lines) == "[" * 100_000
-    assert max(text_width(line, 9.0) for line in lines) <= 400.0
