@@ -18,6 +18,7 @@ from skeval.reporting.document.page3 import distances_page
 from skeval.reporting.document.page4 import columns_page
 from skeval.reporting.document.page5 import pairs_page
 from skeval.reporting.document.page6 import utility_page
+from skeval.reporting.document.shortening import shorten_end
 from skeval.reporting.document.spans import Span, Text, compose, name
 from skeval.results.provenance import Provenance
 from skeval.results.suite_result import SuiteResult
@@ -31,6 +32,7 @@ _DETAILS = (
     ("Utility", utility_page),
 )
 _ROLES = {"train": "training", "holdout": "unseen", "synthetic": "synthetic"}
+_MAX_TITLE = 60  # letters, on each page
 _N_HASH = 8  # digits of a hash that the footer shows
 
 
@@ -50,8 +52,8 @@ def make_document(
     facts, footer = _facts(found, title), _footer(found.provenance)
     later = facts[:2]
     pages = [decision_page(found, facts, footer)]
-    for title, make_page in _DETAILS if not is_short else ():
-        if page := make_page(found, (*later, compose(title))):
+    for subject, make_page in _DETAILS if not is_short else ():
+        if page := make_page(found, (*later, compose(subject))):
             pages.append(page)
     pages.append(numbers_page(found, (*later, compose("All numbers"))))
     pages.append(origin_page(found, (*later, compose("Provenance and sign-off")), footer))
@@ -76,7 +78,7 @@ def _stated_title(provenance: Provenance | None) -> str:
 def _facts(found: Findings, title: str) -> tuple[Text, ...]:
     """Return the title, the table, its sizes and the date."""
     provenance, sizes = found.provenance, found.results.sizes
-    facts: list[Text] = [(name(title),)]
+    facts: list[Text] = [(Span(shorten_end(title, _MAX_TITLE)),)]
     if provenance is not None:
         n = len(provenance.columns)
         what = compose("{n} {columns}", n=n, columns="column" if n == 1 else "columns")
