@@ -66,7 +66,7 @@ def _calibration(result: Result) -> Figure | None:
     if not lines:
         return None
     chart = LineChart(lines, *say.CALIBRATION_AXES, diagonal=(0.0, 1.0))
-    title, words = "Calibration of models on unseen rows", say.calibration_alternative(result.value)
+    title, words = "Calibration of models on unseen rows", say.calibration_alternative()
     return Figure(
         "calibration", title, say.calibration_note(), chart.to_svg(), words, is_wide=False
     )

@@ -35,9 +35,9 @@ def calibration_note() -> Text:
     return compose("On the dashed line, the probabilities of a model are correct.")
 
 
-def calibration_alternative(value: float) -> str:
+def calibration_alternative() -> str:
     """Return the curves of calibration in words."""
-    return f"Predicted and observed frequencies of two models. Calibration error {score(value)}."
+    return "Predicted and observed frequencies of the same event, by two models."
 
 
 def importances_note() -> Text:

@@ -1,0 +1,173 @@
+"""The appendix: each column, the pairs of the chosen columns, and all scores by column."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from skeval import MetricTags, ReportColumns, Result, SuiteResult
+from skeval.reporting.document.blocks import Headline, Page, PictureRows
+from skeval.reporting.document.report import make_document
+from skeval.reporting.document.spans import plain
+from tests.reporting.document.releases import release
+from tests.reporting.document.test_first_page import block, sentences
+from tests.reporting.document.test_further_pages import with_results
+from tests.snapshots import note
+
+NAMES = ("age", "city", "income", "since")
+
+
+def appendix_results() -> SuiteResult:
+    """Results with the distributions of four columns and three of their six pairs."""
+    results = release("none", NAMES)
+    similarity = results["similarity"]
+    bins = {"train": [0.5, 0.4, 0.0, 0.1], "synthetic": [0.4, 0.5, 0.05, 0.05]}
+    dates = {"train": [0.6, 0.4, 0.0, 0.0], "synthetic": [0.5, 0.5, 0.0, 0.0]}
+    counts = [0.3, 0.25, 0.2, 0.1, 0.05, 0.04, 0.03, 0.03, 0.0, 0.0]
+    marginals = {
+        "age": {"kind": "continuous", "labels": [], "edges": [17.5, 40.5, 63.5], "shares": bins},
+        "city": {
+            "kind": "categorical",
+            "labels": [*(f"city {i}" for i in range(7)), "12 others"],
+            "edges": None,
+            "shares": {"train": counts, "synthetic": counts[::-1], "holdout": counts},
+        },
+        "since": {"kind": "datetime", "labels": [], "edges": [0, 8.6e7, 1.7e8], "shares": dates},
+        "unreadable": {"kind": "continuous", "labels": [], "edges": [0, 1], "shares": bins},
+    }
+    matrix = np.full((4, 4), 0.96)
+    matrix[0, 1] = matrix[1, 0] = 0.4
+    pair = similarity.details["pairs"][0]
+    pairs = [{**pair, "columns": pair_of} for pair_of in (NAMES[:2], NAMES[1:3], NAMES[2:])]
+    details = {
+        **similarity.details,
+        **{"marginals": marginals, "matrix": matrix, "pairs": pairs},
+        "columns": {"age": 0.9, "city": 0.52, "since": 0.95},
+        "baseline_columns": {"age": 0.97, "city": 0.98},
+    }
+    missing = {"age": {"train": 0.1, "synthetic": 0.05}}
+    return with_results(
+        results,
+        similarity=replace(similarity, details=details, summary="Columns are alike."),
+        missing=Result(
+            0.95,
+            details={"shares": missing, "columns": {"age": 0.95}},
+            metric="MissingValueSimilarity",
+            tags=MetricTags("diagnostic", greater_is_better=True, bounds=(0.0, 1.0)),
+        ),
+        curve=Result(
+            0.9,
+            details={
+                "precision": [0.0, 0.8, 1.0],
+                "recall": [1.0, 0.9, 0.0],
+                **{"f_beta": 0.9, "f_beta_inv": 0.8, "beta": 8},
+            },
+            metric="PRDCurve",
+            tags=MetricTags("fidelity", greater_is_better=True),
+        ),
+    )
+
+
+def appendix(**settings: Any) -> dict[str, Page]:
+    document = make_document(appendix_results(), **settings)
+    return {page.name: page for page in document.pages if page.title.startswith("Appendix")}
+
+
+def names_of(page: Page, name: str) -> list[str]:
+    rows: PictureRows = block(page, name)
+    return [plain(row.title) for row in rows.rows]
+
+
+def test_the_appendix_follows_the_last_page() -> None:
+    names = [page.name for page in make_document(appendix_results()).pages]
+    assert names[-4:] == ["origin", "each-column", "each-pair", "by-column"]
+
+
+def test_a_short_report_has_no_appendix() -> None:
+    assert appendix(is_short=True) == {}
+
+
+@pytest.mark.parametrize("name", ["each-column", "each-pair", "by-column"])
+def test_sentences(name: str) -> None:
+    note([one for one in sentences(appendix()[name].blocks) if one])
+
+
+def test_alternatives_name_what_is_drawn() -> None:
+    rows: PictureRows = block(appendix()["each-column"], "distributions")
+    note([picture.alternative for row in rows.rows for picture in row.pictures])
+
+
+def test_columns_are_chosen_by_section() -> None:
+    pages = appendix(columns=ReportColumns(univ=["since", "age"], biv=["city", "income"]))
+    assert names_of(pages["each-column"], "distributions") == ["since", "age"]
+    assert names_of(pages["each-pair"], "each-pair") == ["city and income"]
+    pages = appendix(columns=ReportColumns(univ=1, biv=3))
+    assert names_of(pages["each-column"], "distributions") == ["age"]
+    assert names_of(pages["each-pair"], "each-pair") == ["age and city", "city and income"]
+
+
+def test_columns_are_chosen_by_table() -> None:
+    results = appendix_results()
+    tables = {
+        f"{table}/{name}": replace(result, table=table)
+        for table in ("people", "visits")
+        for name, result in results.items()
+    }
+    columns = {"people": ReportColumns(univ=1), "visits": ReportColumns(univ=["city"])}
+    document = make_document(SuiteResult(tables), columns=columns)
+    page = next(one for one in document.pages if one.name == "each-column")
+    shown = {one.title: [plain(row.title) for row in one.rows] for one in page.blocks[1:]}
+    assert shown == {"people": ["age"], "visits": ["city"]}
+
+
+def test_all_pairs_are_shown_on_request() -> None:
+    results = appendix_results()
+    similarity = results["similarity"]
+    pair = similarity.details["pairs"][0]
+    pairs = [{**pair, "columns": [a, b]} for a in NAMES for b in NAMES if a < b] * 2
+    details = {**similarity.details, "pairs": pairs}
+    results = with_results(results, similarity=replace(similarity, details=details))
+
+    def n_shown(**settings: Any) -> int:
+        document = make_document(results, **settings)
+        page = next(one for one in document.pages if one.name == "each-pair")
+        return len(block(page, "each-pair").rows)
+
+    assert n_shown() == 8  # those below their ceiling, and some that agree
+    assert n_shown(pairs="all") == 12
+    assert n_shown(columns=ReportColumns(pairs="all")) == 12
+
+
+def test_drawings_are_small_and_have_no_address() -> None:
+    for page in appendix().values():
+        for svg in re.findall(r"<svg.*?</svg>", repr(page)):
+            assert len(svg) < 6_000
+            assert svg.count("http") == 1  # of the name space
+
+
+def test_scores_of_columns_are_printed_with_those_of_unseen_rows() -> None:
+    table = block(appendix()["by-column"], "by-column")
+    rows = {
+        plain(row[0].text): [plain(cell.text) for cell in row[1:]] for row in table.groups[0][1]
+    }
+    assert rows["age"] == ["5.0% | 10.0%", "0.90 | 0.97"]
+    assert rows["since"] == ["", "0.95"]
+
+
+def test_the_title_and_the_hashes() -> None:
+    results = appendix_results()
+    assert make_document(results).title == "Synthetic data report"
+    document = make_document(results, title="A *title*", has_hashes=False)
+    headline: Headline = document.pages[0].blocks[0]  # type: ignore[assignment]
+    assert document.title == "A *title*"
+    assert plain(headline.facts[0]) == "A *title*"
+    hashes = [plain(row[-1].text) for row in block(origin(document), "inputs").groups[0][1]]
+    assert hashes == ["not stated", "not stated", "33dbac0a" * 8]
+
+
+def origin(document: Any) -> Page:
+    return next(page for page in document.pages if page.name == "origin")
