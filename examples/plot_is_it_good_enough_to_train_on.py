@@ -2,8 +2,8 @@
 Is it good enough to train on?
 ==============================
 
-A team will be given a synthetic census and wants to predict income from it. A report answers what a
-model reaches that learns from the synthetic rows, and what it would have reached with the real ones.
+A team will be given a synthetic census and wants to predict income from it. A report answers what
+a model reaches that learns from the synthetic rows, and what it would have reached with real rows.
 """
 
 # %%

@@ -3,8 +3,8 @@ A leak was found: which column is it?
 =====================================
 
 A generator of flights looks harmless row by row: no row is copied, and no distance screen says a
-word. But it releases tail numbers as they are in train. The first page of a report names the columns
-and says what to do. Then it is done, and the page is read again.
+word. But it releases tail numbers as they are in train. The first page of a report names the
+columns and says what to do. Then it is done, and the page is read again.
 """
 
 # %%

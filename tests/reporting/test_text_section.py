@@ -78,4 +78,3 @@ def test_no_name_and_no_sentence_in_any_file(leaky: SuiteResult, tmp_path) -> No
     for text in texts:
         assert not re.search("|".join(NAMES), text, re.IGNORECASE)
         assert "asked about" not in text
-

@@ -1,4 +1,4 @@
-"""The page of notes: what each metric says in a sentence, and the warnings of tables and metrics."""
+"""The page of notes: what each metric says about a table, and all warnings."""
 
 from __future__ import annotations
 

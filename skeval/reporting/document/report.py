@@ -9,8 +9,8 @@ from typing import Literal
 from skeval.reporting.document.all_numbers import numbers_page
 from skeval.reporting.document.appendix import appendix_pages
 from skeval.reporting.document.blocks import Document
-from skeval.reporting.document.detail_pages import detail_pages
 from skeval.reporting.document.chosen_columns import Columns
+from skeval.reporting.document.detail_pages import detail_pages
 from skeval.reporting.document.findings import Findings, find_all
 from skeval.reporting.document.notes_page import notes_page
 from skeval.reporting.document.origin_page import origin_page
