@@ -72,8 +72,13 @@ class Renderer(ABC):
 def _without_hashes(results: Results) -> Results:
     """Return results whose provenance does not state the hashes of the real tables."""
     if isinstance(results, Comparison):
-        own = {name: _without_hashes(one) for name, one in results.items()}
+        own = {name: without_hashes(one) for name, one in results.items()}
         return Comparison(own, results.differences)
+    return without_hashes(results)
+
+
+def without_hashes(results: SuiteResult) -> SuiteResult:
+    """Return the results of one synthetic table without the hashes of the real tables."""
     shown = copy(results)
     if results.provenance is not None:
         shown.provenance = results.provenance.without_hashes()

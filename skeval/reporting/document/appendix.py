@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from skeval.reporting.document.blocks import Page
 from skeval.reporting.document.by_column import by_column_page
 from skeval.reporting.document.chosen_columns import Columns
@@ -13,15 +11,13 @@ from skeval.reporting.document.spans import Text, compose
 from skeval.results.suite_result import SuiteResult
 
 
-def appendix_pages(
-    results: SuiteResult, facts: tuple[Text, ...], columns: Columns, pairs: Literal["chosen", "all"]
-) -> list[Page]:
+def appendix_pages(results: SuiteResult, facts: tuple[Text, ...], columns: Columns) -> list[Page]:
     """Return the pages of the appendix; `columns` chooses by section, or by table and section."""
     tables = tables_of(results)
     facts = (*facts, compose("Appendix"))
     pages = (
         each_column_page(tables, facts, columns),
-        each_pair_page(tables, facts, columns, pairs),
+        each_pair_page(tables, facts, columns),
         by_column_page(tables, facts, columns),
     )
     return [page for page in pages if page is not None]

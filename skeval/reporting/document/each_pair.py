@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from skeval.reporting.document.blocks import Block, Headline, Page, PictureRows
 from skeval.reporting.document.chosen_columns import Columns, choose_pairs, choose_section
 from skeval.reporting.document.page5 import pair_row
@@ -15,10 +13,7 @@ from skeval.results.suite_result import SuiteResult
 
 
 def each_pair_page(
-    tables: dict[str, SuiteResult],
-    facts: tuple[Text, ...],
-    columns: Columns,
-    pairs: Literal["chosen", "all"],
+    tables: dict[str, SuiteResult], facts: tuple[Text, ...], columns: Columns
 ) -> Page | None:
     """Return the pairs of the chosen columns of each table; None if there are none."""
     blocks: list[Block] = []
@@ -26,7 +21,7 @@ def each_pair_page(
     for table, results in tables.items():
         known, names = find_pairs(results), names_of_pairs(results)
         chosen = choose_section(columns, table, "biv")
-        is_all = "all" in (pairs, choose_section(columns, table, "pairs"))
+        is_all = choose_section(columns, table, "pairs") == "all"
         shown = choose_pairs(known, names, chosen, is_all=is_all)
         if shown:
             note = () if blocks else pairs_note()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from copy import copy
-from typing import Literal
 
 from skeval.reporting.document.all_numbers import numbers_page
 from skeval.reporting.document.appendix import appendix_pages
@@ -27,16 +25,10 @@ _N_HASH = 8  # digits of a hash that the footer shows
 
 
 def make_document(
-    results: SuiteResult,
-    *,
-    is_short: bool = False,
-    columns: Columns = None,
-    pairs: Literal["chosen", "all"] = "chosen",
-    title: str = "",
-    has_hashes: bool = True,
+    results: SuiteResult, *, is_short: bool = False, columns: Columns = None, title: str = ""
 ) -> Document:
     """Return the report of one table's results as plain data."""
-    found = find_all(results if has_hashes else without_hashes(results))
+    found = find_all(results)
     title = choose_title(title, found.provenance, TITLE)
     facts, footer = _facts(found, title), _footer(found.provenance)
     later = facts[:2]
@@ -48,16 +40,8 @@ def make_document(
     if not is_short:
         if page := notes_page(found, (*later, compose("Notes"))):
             pages.append(page)
-        pages += appendix_pages(results, later, columns, pairs)
+        pages += appendix_pages(results, later, columns)
     return Document(title, facts, tuple(pages), footer, timestamp=timestamp_of(found.provenance))
-
-
-def without_hashes(results: SuiteResult) -> SuiteResult:
-    """Return the results without the hashes of the real tables."""
-    changed = copy(results)
-    if results.provenance is not None:
-        changed.provenance = results.provenance.without_hashes()
-    return changed
 
 
 def choose_title(title: str, provenance: Provenance | None, default: str) -> str:
