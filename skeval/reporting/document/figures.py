@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import warnings
 from collections.abc import Iterator
@@ -61,7 +62,8 @@ def figure_of(result: Result, title: str) -> Figure | Paragraphs | None:
             return None
         is_wide = _is_wide(display)
         svg = draw_display(display, _WIDE if is_wide else _NARROW)
-        words = " ".join(f"{title}. {display.title()}".split())
+        what = (inspect.getdoc(type(display)) or "").partition("\n")[0]
+        words = " ".join(f"{title}. {what} {display.title()}.".split())
     except Exception as error:
         # only its kind, because a foreign message may contain cells
         return Paragraphs("not-drawn", title, (say.not_drawn(type(error).__name__),))

@@ -84,7 +84,7 @@ def names_of(page: Page, name: str) -> list[str]:
 
 def test_the_appendix_follows_the_last_page() -> None:
     names = [page.name for page in make_document(appendix_results()).pages]
-    assert names[-4:] == ["origin", "each-column", "each-pair", "by-column"]
+    assert names[-4:] == ["notes", "each-column", "each-pair", "by-column"]
 
 
 def test_a_short_report_has_no_appendix() -> None:
@@ -138,7 +138,6 @@ def test_all_pairs_are_shown_on_request() -> None:
         return len(block(page, "each-pair").rows)
 
     assert n_shown() == 8  # those below their ceiling, and some that agree
-    assert n_shown(pairs="all") == 12
     assert n_shown(columns=ReportColumns(pairs="all")) == 12
 
 
@@ -158,16 +157,10 @@ def test_scores_of_columns_are_printed_with_those_of_unseen_rows() -> None:
     assert rows["since"] == ["", "0.95"]
 
 
-def test_the_title_and_the_hashes() -> None:
+def test_the_title() -> None:
     results = appendix_results()
     assert make_document(results).title == "Synthetic data report"
-    document = make_document(results, title="A *title*", has_hashes=False)
+    document = make_document(results, title="A *title*")
     headline: Headline = document.pages[0].blocks[0]  # type: ignore[assignment]
     assert document.title == "A *title*"
     assert plain(headline.facts[0]) == "A *title*"
-    hashes = [plain(row[-1].text) for row in block(origin(document), "inputs").groups[0][1]]
-    assert hashes == ["not stated", "not stated", "33dbac0a" * 8]
-
-
-def origin(document: Any) -> Page:
-    return next(page for page in document.pages if page.name == "origin")

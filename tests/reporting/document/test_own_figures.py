@@ -64,7 +64,7 @@ def test_the_drawing_is_the_same_each_time_and_has_no_address() -> None:
     assert isinstance(first, Figure)
     assert first == second
     assert plain(first.note) == "Porto has most."
-    assert first.alternative == "City gap. Shares of the cities, side by side."
+    assert first.alternative == "City gap. Shares of the cities, side by side. Porto has most."
     links = re.findall(r'href="([^"]{1,16})', first.svg)
     assert links
     assert all(link.startswith(("#", "data:image/png")) for link in links)
