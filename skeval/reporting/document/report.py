@@ -58,7 +58,7 @@ def make_document(
     pages.append(numbers_page(found, (*later, compose("All numbers"))))
     pages.append(origin_page(found, (*later, compose("Provenance and sign-off")), footer))
     if not is_short:
-        pages += appendix_pages(results, later, columns, pairs)
+        pages += appendix_pages(found, later, columns, pairs)
     return Document(title, facts, tuple(pages), footer, timestamp=_timestamp(found.provenance))
 
 
