@@ -7,18 +7,19 @@ from skeval.reporting.document.by_column import by_column_page
 from skeval.reporting.document.chosen_columns import Columns
 from skeval.reporting.document.each_column import each_column_page
 from skeval.reporting.document.each_pair import each_pair_page
+from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.spans import Text, compose
 from skeval.results.suite_result import SuiteResult
 
 
-def appendix_pages(results: SuiteResult, facts: tuple[Text, ...], columns: Columns) -> list[Page]:
+def appendix_pages(found: Findings, facts: tuple[Text, ...], columns: Columns) -> list[Page]:
     """Return the pages of the appendix; `columns` chooses by section, or by table and section."""
-    tables = tables_of(results)
+    tables = tables_of(found.results)
     facts = (*facts, compose("Appendix"))
     pages = (
         each_column_page(tables, facts, columns),
         each_pair_page(tables, facts, columns),
-        by_column_page(tables, facts, columns),
+        by_column_page(tables, facts, columns, found.noun),
     )
     return [page for page in pages if page is not None]
 

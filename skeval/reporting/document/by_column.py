@@ -24,15 +24,18 @@ from skeval.reporting.document.chosen_columns import Chosen, Columns, choose_nam
 from skeval.reporting.document.details import mapping_at, number_at, texts_at
 from skeval.reporting.document.drawings.heat_map import STRENGTH, HeatMap
 from skeval.reporting.document.figures import own_figures
+from skeval.reporting.document.membership_figure import further_curves
 from skeval.reporting.document.metric_titles import metric_titles
 from skeval.reporting.document.model_figures import precision_figures
 from skeval.reporting.document.numbers import NOTHING, rate, score
 from skeval.reporting.document.sentences import appendix as say
+from skeval.reporting.document.sentences.nouns import Noun
 from skeval.reporting.document.shortening import shorten_name
 from skeval.reporting.document.spans import Text, compose, name
 from skeval.results.suite_result import SuiteResult
 
 _MAX_LABELS, _MAX_NAME = 24, 14
+_MAX_COLUMNS = 100
 _MISSING = "MissingValueSimilarity"
 _MAX_HEADS = 6  # metrics in one table
 
@@ -46,14 +49,15 @@ class _Scores:
 
 
 def by_column_page(
-    tables: dict[str, SuiteResult], facts: tuple[Text, ...], columns: Columns
+    tables: dict[str, SuiteResult], facts: tuple[Text, ...], columns: Columns, noun: Noun
 ) -> Page | None:
     """Return all scores by column and all metrics in words; None if there are none."""
     blocks: list[Block] = []
     for table, results in tables.items():
         if matrix := _similarities(results, table):
             blocks.append(matrix)
-        blocks += [*precision_figures(results), *own_figures(results)]
+        blocks += [*precision_figures(results), *further_curves(results, noun)]
+        blocks += own_figures(results)
         blocks += _score_tables(results, table, choose_section(columns, table, "univ"))
     for results in tables.values():
         if entries := tuple(_words(results)):
@@ -116,7 +120,7 @@ def _draw(matrix: np.ndarray, top: float, *, is_difference: bool = False) -> str
 def _score_tables(results: SuiteResult, table: str, chosen: Chosen) -> Iterator[Table]:
     metrics = list(_metrics(results))
     known = dict.fromkeys(column for one in metrics for column in one.shown)
-    columns = choose_names(list(known), chosen)
+    columns = choose_names(list(known), chosen)[:_MAX_COLUMNS]
     n_tables = math.ceil(len(metrics) / _MAX_HEADS)
     n_heads = math.ceil(len(metrics) / max(1, n_tables))  # tables of about the same width
     for start in range(0, len(metrics), max(1, n_heads)):
@@ -129,7 +133,7 @@ def _score_tables(results: SuiteResult, table: str, chosen: Chosen) -> Iterator[
         title = "" if start else f"{table}: scores by column" if table else "Scores by column"
         heads = ("Column", *(one.title for one in part))
         aligned = ("left", *["right"] * len(part))
-        note = () if start else say.scores_note()
+        note = () if start else say.scores_note(len(columns), len(known))
         yield Table("by-column", title, note, heads, aligned, (("", rows),))
 
 

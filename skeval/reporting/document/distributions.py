@@ -63,12 +63,11 @@ def _read(column: str, marginal: Any, result: Result) -> Distribution | None:
         return None
     has_others = not edges and bool(labels) and labels[-1].endswith(_OTHERS)
     n_own = len(edges) - 1 if edges else len(labels) - has_others
-    is_date = str(mapping_at(marginal).get("kind")) == "datetime"
     is_shown = np.max(list(tables.values()), axis=0) > 0.0
     extra = [i for i in range(n_own, len(names)) if is_shown[i]]
     return Distribution(
         column,
-        _label_ends(edges[0], edges[-1], is_date=is_date) if edges else None,
+        ends_of_axis(marginal) if edges else None,
         () if edges else labels[:n_own],
         _pick(tables, range(n_own)),
         tuple(names[i] for i in extra),
@@ -81,6 +80,19 @@ def _read(column: str, marginal: Any, result: Result) -> Distribution | None:
 def _pick(tables: Mapping[str, np.ndarray], places: Sequence[int]) -> Shares:
     picked = {role: tuple(table[list(places)].tolist()) for role, table in tables.items()}
     return Shares(picked["train"], picked["synthetic"], picked.get("holdout", ()))
+
+
+def ends_of_axis(axis: Any) -> tuple[str, str] | None:
+    """Return the two ends of an axis of numbers, or its first and its last category."""
+    labels, given = texts_at(axis, "labels"), mapping_at(axis).get("edges")
+    try:
+        edges = [] if given is None else list(map(as_float, given))
+    except (TypeError, ValueError):
+        return None
+    if len(edges) > 1:
+        is_date = str(mapping_at(axis).get("kind")) == "datetime"
+        return _label_ends(edges[0], edges[-1], is_date=is_date)
+    return (labels[0], labels[-1]) if labels else None
 
 
 def _label_ends(low: float, high: float, *, is_date: bool) -> tuple[str, str]:

@@ -9,8 +9,11 @@ from skeval.reporting.document.distributions import Distribution, find_distribut
 from skeval.reporting.document.drawings.category_bars import MAX_BARS, CategoryBars
 from skeval.reporting.document.drawings.histogram import Bars, Histogram
 from skeval.reporting.document.sentences import appendix as say
+from skeval.reporting.document.shortening import shorten_name
 from skeval.reporting.document.spans import Text, name
 from skeval.results.suite_result import SuiteResult
+
+_MAX_NAME = 36  # letters, on two lines
 
 
 def each_column_page(
@@ -36,7 +39,9 @@ def each_column_page(
 def _row(one: Distribution) -> PictureRow:
     svg = _draw_categories(one) if one.ends is None else _draw_bins(one)
     picture = Picture("", svg, say.distribution_alternative(one))
-    return PictureRow((name(one.column),), say.distribution_note(one), (picture,))
+    return PictureRow(
+        (name(shorten_name(one.column, _MAX_NAME)),), say.distribution_note(one), (picture,)
+    )
 
 
 def _draw_bins(one: Distribution) -> str:

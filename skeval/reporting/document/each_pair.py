@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from skeval.reporting.document.blocks import Block, Headline, Page, PictureRows
+from dataclasses import replace
+
+from skeval.reporting.document.blocks import Block, Headline, Page, PictureRow, PictureRows
 from skeval.reporting.document.chosen_columns import Columns, choose_pairs, choose_section
 from skeval.reporting.document.page5 import pair_row
-from skeval.reporting.document.pairs import find_pairs, names_of_pairs
+from skeval.reporting.document.pairs import PairMap, find_pairs, names_of_pairs
 from skeval.reporting.document.sentences import appendix as say
 from skeval.reporting.document.sentences.pairs import pairs_note
 from skeval.reporting.document.spans import Text
@@ -25,7 +27,7 @@ def each_pair_page(
         shown = choose_pairs(known, names, chosen, is_all=is_all)
         if shown:
             note = () if blocks else pairs_note()
-            blocks.append(PictureRows("each-pair", table, note, tuple(map(pair_row, shown))))
+            blocks.append(PictureRows("each-pair", table, note, tuple(map(_row, shown))))
         n_shown, n_kept = n_shown + len(shown), n_kept + len(known)
         n += len(names) * (len(names) - 1) // 2
     if not blocks:
@@ -33,3 +35,7 @@ def each_pair_page(
     title, deck = say.each_pair_title(n_shown, n), say.each_pair_deck(n_kept, n_shown, n)
     head = Headline("headline", None, title, deck, facts)
     return Page("each-pair", "Appendix: pairs of columns", (head, *blocks))
+
+
+def _row(pair: PairMap) -> PictureRow:
+    return replace(pair_row(pair), note=say.pair_note(pair))

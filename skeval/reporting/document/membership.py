@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skeval.reporting.document.details import interval_at, list_at, mapping_at, number_at
+from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 
 METRIC = "MembershipInference"
@@ -38,15 +39,18 @@ class MembershipCurve:
 
 def find_membership(results: SuiteResult) -> MembershipCurve | None:
     """Return the curve of the first attack on membership that has one."""
-    for result in results.values():
-        curve = mapping_at(result.details, "curve")
-        if result.metric != METRIC or result.error or not curve:
-            continue
-        false_alarms, found = _numbers(curve, "fpr"), _numbers(curve, "tpr")
-        if false_alarms and len(false_alarms) == len(found):
-            at = tuple(_found_at(list_at(result.details, "tpr_at_fpr")))
-            return MembershipCurve(false_alarms, found, result.value, result.interval, at)
-    return None
+    known = (read_curve(result) for result in results.values() if result.metric == METRIC)
+    return next((curve for curve in known if curve is not None), None)
+
+
+def read_curve(result: Result) -> MembershipCurve | None:
+    """Return the curve of an attack; None if it has none."""
+    curve = mapping_at(result.details, "curve")
+    false_alarms, found = _numbers(curve, "fpr"), _numbers(curve, "tpr")
+    if result.error or not false_alarms or len(false_alarms) != len(found):
+        return None
+    at = tuple(_found_at(list_at(result.details, "tpr_at_fpr")))
+    return MembershipCurve(false_alarms, found, result.value, result.interval, at)
 
 
 def _numbers(curve: Mapping[str, Any], key: str) -> tuple[float, ...]:

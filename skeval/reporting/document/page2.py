@@ -12,16 +12,14 @@ from skeval.reporting.document.blocks import (
     ComparisonRow,
     Entries,
     Entry,
-    Figure,
     Headline,
     Page,
     Paragraphs,
     RowGroup,
 )
 from skeval.reporting.document.details import number_at
-from skeval.reporting.document.drawings.log_curve import LogCurve, Mark
 from skeval.reporting.document.findings import Findings
-from skeval.reporting.document.membership import find_membership
+from skeval.reporting.document.membership_figure import membership_figure
 from skeval.reporting.document.numbers import points, rate
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.questions import Question
@@ -50,7 +48,7 @@ def attacks_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
         )
     ]
     blocks.append(_attack_rows(trials, found))
-    if figure := _membership(found):
+    if figure := membership_figure(found.results, found.noun):
         blocks.append(figure)
     blocks.append(_risks(found))
     blocks += _audits(found)
@@ -120,32 +118,6 @@ def _percent(interval: tuple[float, float] | None) -> tuple[float, float] | None
     if interval is None:
         return None
     return round(100.0 * interval[0], 3), round(100.0 * interval[1], 3)
-
-
-def _membership(found: Findings) -> Figure | None:
-    curve = find_membership(found.results)
-    if curve is None:
-        return None
-    marks = [
-        Mark(at.false_alarms, at.found, rate(at.found))
-        for at in curve.at
-        if at.false_alarms in (0.01, 0.1) and at.found > 0
-    ]
-    drawing = LogCurve(
-        curve.false_alarms,
-        curve.found,
-        marks,
-        f"unseen {found.noun.many} taken for training ones",
-        f"training {found.noun.many} found",
-        "expected by chance",
-    )
-    return Figure(
-        "membership",
-        say.membership_title(curve),
-        say.membership_note(curve, found.noun),
-        drawing.to_svg(),
-        say.membership_alternative(curve, found.noun),
-    )
 
 
 def _risks(found: Findings) -> Entries:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skeval.reporting.document.details import list_at, mapping_at, texts_at
+from skeval.reporting.document.distributions import ends_of_axis
 from skeval.results.suite_result import SuiteResult
 
 _N_OUTSIDE = 2  # the last two places of an axis: missing, and outside of the training data
@@ -26,6 +27,7 @@ class PairMap:
     synthetic: tuple[tuple[float, ...], ...]
     real_association: float = math.nan
     synthetic_association: float = math.nan
+    ends: tuple[tuple[str, str], ...] = ()  # of the axes of the two columns
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,13 @@ def _read_pair(
         _rows_of(np.where(real > 0.0, real, np.nan)),
         _rows_of(np.where(synthetic > 0.0, synthetic, np.nan)),
         *known,
+        ends=_ends_of_axes(pair.get("axes")),
     )
+
+
+def _ends_of_axes(axes: Any) -> tuple[tuple[str, str], ...]:
+    ends = tuple(map(ends_of_axis, axes)) if isinstance(axes, list | tuple) else ()
+    return tuple(one for one in ends if one is not None)
 
 
 def _associations_by_pair(results: SuiteResult) -> dict[frozenset[str], tuple[float, float]]:

@@ -40,7 +40,7 @@ def make_document(
     if not is_short:
         if page := notes_page(found, (*later, compose("Notes"))):
             pages.append(page)
-        pages += appendix_pages(results, later, columns)
+        pages += appendix_pages(found, later, columns)
     return Document(title, facts, tuple(pages), footer, timestamp=timestamp_of(found.provenance))
 
 

@@ -13,9 +13,11 @@ from skeval import MetricTags, ReportColumns, Result, SuiteResult
 from skeval.reporting.document.blocks import Headline, Page, PictureRows
 from skeval.reporting.document.report import make_document
 from skeval.reporting.document.spans import plain
+from skeval.reporting.typesetting.render import render_pdf
 from tests.reporting.document.releases import release
 from tests.reporting.document.test_first_page import block, sentences
 from tests.reporting.document.test_further_pages import with_results
+from tests.reporting.typesetting.test_typesetting import ODD_NAMES
 from tests.snapshots import note
 
 NAMES = ("age", "city", "income", "since")
@@ -59,6 +61,7 @@ def appendix_results() -> SuiteResult:
             metric="MissingValueSimilarity",
             tags=MetricTags("diagnostic", greater_is_better=True, bounds=(0.0, 1.0)),
         ),
+        shadow=replace(results["membership"], metric="LikelihoodRatioAttack", value=0.6),
         curve=Result(
             0.9,
             details={
@@ -146,6 +149,21 @@ def test_drawings_are_small_and_have_no_address() -> None:
         for svg in re.findall(r"<svg.*?</svg>", repr(page)):
             assert len(svg) < 6_000
             assert svg.count("http") == 1  # of the name space
+
+
+def test_curves_of_further_attacks_are_shown() -> None:
+    assert block(appendix()["by-column"], "membership").title == "Likelihood ratio attack"
+
+
+def test_odd_names_satisfy_the_standards() -> None:
+    results = appendix_results()
+    similarity = results["similarity"]
+    known = similarity.details["marginals"]
+    odd = {name: known["age" if i % 2 else "city"] for i, name in enumerate(ODD_NAMES)}
+    labeled = {**known["city"], "labels": [*ODD_NAMES[5:12], "3 others"]}
+    details = {**similarity.details, "marginals": {**odd, "labels": labeled}}
+    results = with_results(results, similarity=replace(similarity, details=details))
+    assert render_pdf(make_document(results), results).startswith(b"%PDF")
 
 
 def test_scores_of_columns_are_printed_with_those_of_unseen_rows() -> None:

@@ -6,11 +6,13 @@ import math
 from collections.abc import Sequence
 
 from skeval.reporting.document.distributions import Distribution
-from skeval.reporting.document.numbers import count, rate
+from skeval.reporting.document.numbers import count, rate, score
 from skeval.reporting.document.pairs import PairMap
-from skeval.reporting.document.spans import Text, compose, name, paragraph
+from skeval.reporting.document.shortening import shorten_name
+from skeval.reporting.document.spans import Span, Text, compose, name, paragraph
 
 _MAX_NAMED = 3  # categories in the words of a drawing
+_MAX_LABEL = 16  # letters of a value
 
 
 def each_column_title(n_shown: int, n: int) -> Text:
@@ -45,7 +47,7 @@ def distribution_note(one: Distribution) -> Text:
     ):
         if real or synthetic:
             shown = rate(real) if real else f"{rate(synthetic)} of the synthetic rows"
-            extra.append(compose("{value} {shown}", value=name(value), shown=shown))
+            extra.append(compose("{value} {shown}", value=_label(value), shown=shown))
     if not extra:
         return similar
     listed = [span for i, part in enumerate(extra) for span in (*compose(", " * (i > 0)), *part)]
@@ -76,17 +78,33 @@ def each_pair_deck(n_kept: int, n_shown: int, n: int) -> Text:
             f"The results contain {count(n_kept)} pairs: half are the least similar ones, half "
             "have the strongest associations in real rows."
         )
+    ceiling = compose("The ceiling is the similarity of two samples of one population.")
     left = n_kept - n_shown
     agreeing: Text = ()
     if left:
         which = "1 other pair is" if left == 1 else f"{count(left)} other pairs are"
         agreeing = compose(f"{which} as similar as two samples of one population, and not shown.")
-    return paragraph(how, agreeing)
+    return paragraph(how, agreeing, ceiling)
 
 
-def pair_in_words(pair: PairMap) -> str:
-    """Return the names of a pair."""
-    return f"{pair.columns[0]} and {pair.columns[1]}"
+def pair_note(pair: PairMap) -> Text:
+    """Return the similarity of a pair, its associations, and the ends of its axes."""
+    similar = compose(
+        f"Similarity {100 * pair.similarity:.0f} of 100 (ceiling {100 * pair.ceiling:.0f})."
+    )
+    associated: Text = ()
+    if not math.isnan(pair.real_association + pair.synthetic_association):
+        both = score(pair.real_association), score(pair.synthetic_association)
+        associated = compose(f"Association {both[0]}, synthetic {both[1]}.")
+    axes: Text = ()
+    if len(pair.ends) == 2:
+        (a, b), (c, d) = ([_label(end) for end in ends] for ends in pair.ends)
+        axes = compose("Across {a} to {b}, up {c} to {d}.", a=a, b=b, c=c, d=d)
+    return paragraph(similar, associated, axes)
+
+
+def _label(text: str) -> Span:
+    return name(shorten_name(text, _MAX_LABEL))
 
 
 def further_title() -> Text:
@@ -108,12 +126,14 @@ def similarity_note(worst: Sequence[str], lowest: float) -> Text:
     return paragraph(least, how)
 
 
-def scores_note() -> Text:
+def scores_note(n_shown: int, n: int) -> Text:
     """Return how to read the table of scores by column."""
-    return compose(
+    first = compose(f"Shown are the first {n_shown:,} of {n:,} columns.") if n_shown < n else ()
+    how = compose(
         "A cell contains the score of the synthetic rows and, behind a line, the score of unseen "
         "rows. Missing cells are percentages of the synthetic rows and of the training rows."
     )
+    return paragraph(first, how)
 
 
 def words_note() -> Text:
