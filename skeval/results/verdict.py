@@ -27,15 +27,25 @@ from skeval.exceptions import (
     UnnoticedShiftWarning,
     WholePopulationWarning,
 )
+from skeval.results.power import smallest_leaks
 from skeval.results.result import Contrast as Contrast
 from skeval.results.result import Result
 from skeval.stats.copied_rows import UNCOUNTED, Copies
 from skeval.stats.multiple_testing import holm
 from skeval.stats.permutation_tests import ALARM_LEVEL as ALARM_LEVEL
-from skeval.utils.formatting import as_float, format_count, join_names, names_in_words, number
+from skeval.utils.formatting import (
+    as_float,
+    format_count,
+    join_names,
+    names_in_words,
+    number,
+    percent,
+)
 
 # The level of tests of the inputs or of a metric itself. Many are made unasked; they warn.
 WARNING_LEVEL = 0.01
+# The excess over unseen records from which on a leak is severe.
+SEVERE_EXCESS = 0.2
 # The level of tests that a result reports as passed or significant.
 TEST_LEVEL = 0.05
 _KINDS = {
@@ -197,18 +207,10 @@ def adjusted_p_values(
     #
     # Source: R. E. Tarone, "A modified Bonferroni method for discrete data", Biometrics 46
     # (1990) 515-522.
-    names: dict[frozenset[str], list[str]] = {}
-    for name, result in results.items():
-        if _is_test(result):
-            tests = result.contrast.tests if result.contrast else ()
-            names.setdefault(frozenset(tests or (f"of {name} alone",)), []).append(name)
-    shown = {tests: [results[name].contrast for name in same] for tests, same in names.items()}
-    least, here = (
-        {tests: max(getattr(one, bound, 0.0) for one in same) for tests, same in shown.items()}
-        for bound in ("least_p", "least_here")
-    )
-    weights = {tests: max(_weight(results[name]) for name in same) for tests, same in names.items()}
-    family = _family({t: max(least[t], here[t]) for t in names}, weights, level)
+    names = _names_by_tests(results)
+    least, least_here = (_least_p_values(results, names, here=here) for here in (False, True))
+    weights = _weights_by_tests(results, names)
+    family = _family(least_here, weights, level)
     p_values = [max(as_float(results[name].p_value) for name in names[tests]) for tests in family]
     adjusted = dict.fromkeys(_family(least, weights, level), 1.0)
     adjusted |= dict(zip(family, holm(p_values, [weights[tests] for tests in family]), strict=True))
@@ -217,6 +219,47 @@ def adjusted_p_values(
         if within := [p_value for part, p_value in adjusted.items() if part <= whole]:
             by_metric |= dict.fromkeys(same, min(within))
     return {name: by_metric[name] for name in results if name in by_metric}
+
+
+def levels_of_tests(results: Mapping[str, Result], level: float = ALARM_LEVEL) -> dict[str, float]:
+    """Return the level at which each test of privacy is significant if no other one is."""
+    # It is the level of the first step of Holm's procedure.
+    names = _names_by_tests(results)
+    weights = _weights_by_tests(results, names)
+    family = _family(_least_p_values(results, names, here=True), weights, level)
+    whole = sum(weights[tests] for tests in family)
+    by_metric: dict[str, float] = {}
+    for tests, same in names.items():
+        if within := [level * weights[part] / whole for part in family if part <= tests]:
+            by_metric |= dict.fromkeys(same, max(within))
+    return by_metric
+
+
+def _names_by_tests(results: Mapping[str, Result]) -> dict[frozenset[str], list[str]]:
+    """Return the metrics that made the same tests."""
+    names: dict[frozenset[str], list[str]] = {}
+    for name, result in results.items():
+        if _is_test(result):
+            tests = result.contrast.tests if result.contrast else ()
+            names.setdefault(frozenset(tests or (f"of {name} alone",)), []).append(name)
+    return names
+
+
+def _least_p_values(
+    results: Mapping[str, Result], names: Mapping[frozenset[str], Sequence[str]], *, here: bool
+) -> dict[frozenset[str], float]:
+    """Return the least p-value possible of each test for tables of these sizes, or these rows."""
+    bounds = ("least_p", "least_here") if here else ("least_p",)
+    return {
+        tests: max(getattr(results[one].contrast, bound, 0.0) for one in same for bound in bounds)
+        for tests, same in names.items()
+    }
+
+
+def _weights_by_tests(
+    results: Mapping[str, Result], names: Mapping[frozenset[str], Sequence[str]]
+) -> dict[frozenset[str], float]:
+    return {tests: max(_weight(results[name]) for name in same) for tests, same in names.items()}
 
 
 def _weight(result: Result) -> float:
@@ -281,6 +324,7 @@ def verdict(
         *([_describe_untested_values(unique)] if unique else []),
         *in_release,
         *_describe_shortage(sizes, copies, tested, level),
+        *_describe_no_room(of_privacy, level),
     )
     has_copies = any(one.train.beyond_chance for one in copies)
     outcome = _outcome(alarms, has_copies, void, tested)
@@ -400,6 +444,16 @@ def _describe_shortage(
         yield "Most cells of the release are missing or cannot be read: it was hardly compared."
     yield from (one.hidden for one in copies if one.hidden)
     yield from (one.untold for one in copies if one.untold)
+
+
+def _describe_no_room(of_privacy: Mapping[str, Result], level: float) -> Iterator[str]:
+    """Say that not even a severe leak would have been found, if that is known."""
+    known = smallest_leaks(of_privacy, levels_of_tests(of_privacy, level))
+    if known and min(known.values()) > SEVERE_EXCESS:
+        yield (
+            f"With so few rows, no test would have found a leak of {percent(SEVERE_EXCESS, 0)} of "
+            "the records."
+        )
 
 
 def counts_copies(result: Result) -> bool:

@@ -15,6 +15,7 @@ BLOCK = 200  # random relabellings between two looks at the outcome
 _LONG_BLOCK = 1000  # where the mean of the draws is reported too
 EXCEEDANCES = 10  # random relabellings that reach what was observed, after which no more are drawn
 _LABELS = 2**21  # labels held at once
+UPPER = 0.9  # the quantile of relabellings from which further ones are derived
 NOISE = 1e-12  # statistics that differ by less are equal: sums depend on their order
 
 
@@ -28,6 +29,14 @@ class Relabelled:
     p_value: float
     least: float = 0.0
     on_train: float = math.nan
+    upper: float = math.nan
+
+    @property
+    def upper_deviation(self) -> float | None:
+        """What one of ten relabellings reaches, in standard deviations above the mean."""
+        if not self.spread > NOISE or math.isnan(self.upper):
+            return None
+        return (self.upper - self.mean) / self.spread
 
 
 def relabelling_test(
@@ -146,8 +155,10 @@ def compare_with_draws(observed: float, draws: np.ndarray) -> Relabelled:
     """Return what was observed with its values over all draws."""
     finite = draws[np.isfinite(draws)]
     mean, spread = (float(finite.mean()), float(finite.std())) if finite.size else (0.0, 0.0)
+    upper = float(np.quantile(finite, UPPER)) if finite.size else math.nan
     n_reached = int((draws >= observed - NOISE).sum())
-    return Relabelled(observed, mean, spread, (1 + n_reached) / (draws.size + 1))
+    p_value = (1 + n_reached) / (draws.size + 1)
+    return Relabelled(observed, mean, spread, p_value, upper=upper)
 
 
 def _compare_sequentially(observed: float, draws: np.ndarray, n_first: int) -> Relabelled:

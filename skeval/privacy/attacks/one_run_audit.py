@@ -27,6 +27,7 @@ from skeval.stats.epsilon_bounds import (
     pairs_epsilon,
     pairs_p_value,
 )
+from skeval.stats.smallest_leaks import excess_of_guesses, smallest_leak
 from skeval.steps.column_choice import nothing_to_measure
 from skeval.steps.leak_advice import advice_on_leak
 from skeval.steps.member_rows import drawing_order, in_drawing_order, plain_rows
@@ -224,6 +225,9 @@ class OneRunDPAudit(Metric):
         if self.design == "pairs":
             both = ("add_remove", "replace")
             details["epsilon"] = {name: bound(*guessed, adjacency=name) for name in both}
+        if guessed.n_guesses and self.delta == 0.0:
+            excess = partial(excess_of_guesses, n_guesses=guessed.n_guesses)
+            details["smallest_leak"] = smallest_leak(excess, 0.5)
         return Result(
             value,
             interval=(value, float("inf")),

@@ -20,6 +20,7 @@ from skeval.results.verdict import ALARM_LEVEL, Contrast
 from skeval.stats.excess_tests import N_DRAWS, relabelled_sums, scores_p_value
 from skeval.stats.permutation_tests import least_p_value
 from skeval.stats.risks import RISK_LEVELS, Risk, attack_rate, residual_risk, risk_level
+from skeval.stats.smallest_leaks import excess_of_scores, smallest_leak
 from skeval.steps.column_choice import chosen_columns
 from skeval.steps.encoded_rows import encoded_columns, encoded_matrix, kept_features, ranges
 from skeval.steps.leak_advice import advice_on_leak
@@ -192,11 +193,13 @@ class RecordReconstruction(Metric):
         strata = risk_by_stratum(scores, remoteness(context, self.max_rows, seed), seed)
         completed, others = (float(part.mean()) for part in scores)
         least = least_p_value(*(part.size for part in scores))
+        pooled, n_train = np.concatenate(scores), scores[0].size
+        found = smallest_leak(lambda level: excess_of_scores(level, pooled, n_train), others)
         return replace(
             result,
             p_value=scores_p_value(*scores, seed=seed),
             baseline=risk_by_chance(*scores, seed=seed),
-            details={**result.details, **strata},
+            details={**result.details, **strata, "smallest_leak": found},
             contrast=Contrast(_WHAT, completed, others, "of holdout records", least_p=least),
             advice=advice_on(strata),
         )

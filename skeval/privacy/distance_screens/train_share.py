@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from scipy.stats import norm
 
 from skeval.results.verdict import Contrast
 from skeval.stats.permutation_tests import (
+    Relabelled,
     block_sizes,
     least_p_value,
     sequential_test,
     shuffle_labels,
 )
+from skeval.stats.smallest_leaks import smallest_leak, smallest_shift
 
 _MIN_MASSES = 100  # real rows, as many alike as these are, of which the sum is normal
 _N_PERMUTATIONS, _BLOCK = 9999, 1000
@@ -77,11 +81,29 @@ class TrainShare:
         """
         if np.isnan(self.z):
             return 1.0
-        if min(1.0 / float(a @ a) for a in self.masses) >= _MIN_MASSES:
+        if self._is_normal:
             return max(float(norm.sf(self.z)), self.least_p)  # no sum of few masses is normal
-        p_values = [relabelled_p_value(a, self.n_train) for a in self.masses]
+        p_values = [test.p_value for test in self._relabelled]
         # draws depend on each other in an unknown way: twice the mean is valid in any case
         return p_values[0] if len(p_values) == 1 else min(1.0, 2.0 * float(np.mean(p_values)))
+
+    @property
+    def _is_normal(self) -> bool:
+        """Whether the share is a sum over enough real rows to be normal."""
+        return min(1.0 / float(a @ a) for a in self.masses) >= _MIN_MASSES
+
+    @cached_property
+    def _relabelled(self) -> list[Relabelled]:
+        return [relabelled_test(a, self.n_train) for a in self.masses]
+
+    def smallest_leak(self) -> dict[str, Any]:
+        """Return the smallest excess of the share that the test of one draw finds."""
+        spread = self.null_standard_error
+        if len(self.masses) != 1 or not spread > 0.0:
+            return {}
+        upper = None if self._is_normal else self._relabelled[0].upper_deviation
+        excess = partial(smallest_shift, spread=spread, upper=upper)
+        return {"smallest_leak": smallest_leak(excess, self.contrast.expected)}
 
     def errors(self) -> dict[str, float]:
         """Return z and both standard errors; nothing without a null."""
@@ -131,8 +153,8 @@ def share_standard_error(masses: np.ndarray, n_train: int) -> float:
     return float(np.sqrt((1.0 - p) ** 2 * spread[0] + p**2 * spread[1]))
 
 
-def relabelled_p_value(masses: np.ndarray, n_train: int) -> float:
-    """Return how often random choices of who is train give train so large a share, one-sided."""
+def relabelled_test(masses: np.ndarray, n_train: int) -> Relabelled:
+    """Hold the share of train against random choices of who is train, one-sided."""
     rng, labels = np.random.default_rng(0), np.arange(masses.size) < n_train
     ordered = np.sort(masses)  # the order of the rows must not matter
     width = max(1, _LABELS // masses.size)
@@ -142,4 +164,4 @@ def relabelled_p_value(masses: np.ndarray, n_train: int) -> float:
         return np.concatenate(parts)
 
     observed = float(masses[:n_train].sum())
-    return sequential_test(observed, map(shares, block_sizes(_N_PERMUTATIONS, _BLOCK))).p_value
+    return sequential_test(observed, map(shares, block_sizes(_N_PERMUTATIONS, _BLOCK)))

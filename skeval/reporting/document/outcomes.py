@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from skeval.results.verdict import SEVERE_EXCESS
+
 
 class Outcome(Enum):
     """What was found of one question; templates choose shape and color by the value."""
@@ -66,4 +68,4 @@ class Strength(Enum):
         return cls.SEVERE if points > _MAX_MEDIUM else cls.MEDIUM
 
 
-_MIN_MEDIUM, _MAX_MEDIUM = 5.0, 20.0
+_MIN_MEDIUM, _MAX_MEDIUM = 5.0, 100.0 * SEVERE_EXCESS

@@ -77,6 +77,14 @@ class PrivacyFindings:
     columns: tuple[str, ...]
     obstacle: Obstacle | None
     untested_columns: tuple[str, ...]
+    n_unseen: int
+
+    @property
+    def smallest_leaks(self) -> tuple[float, float] | None:
+        """The smallest leak that any row, and that every row, would have found; None if unknown."""
+        shown = (one.trial for one in self.answers if one.trial and one.trial.is_rate_of_records)
+        known = [one.smallest_leak for one in shown if not math.isnan(one.smallest_leak)]
+        return (min(known), max(known)) if known else None
 
     @property
     def n_copies(self) -> int:
@@ -134,6 +142,7 @@ def find_privacy(results: SuiteResult, verdict: Verdict) -> PrivacyFindings:
         columns=_columns_of_leak(significant),
         obstacle=_obstacle(results, verdict),
         untested_columns=untested,
+        n_unseen=results.sizes.get("holdout", 0),
     )
 
 

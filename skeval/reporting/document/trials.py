@@ -9,9 +9,10 @@ from typing import Any
 
 from skeval.reporting.document.details import interval_at, mapping_at, number_at, texts_at
 from skeval.reporting.document.questions import Question, question_of, question_of_risk
+from skeval.results.power import smallest_excess
 from skeval.results.result import Contrast, Result
 from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import Verdict, aspect_of
+from skeval.results.verdict import Verdict, aspect_of, levels_of_tests
 
 _SAME = 1e-9
 # rates in which rare values count more, so that their points are not points of records
@@ -58,6 +59,7 @@ class Trial:
     is_by_chance: bool = True
     p_value: float = math.nan
     is_significant: bool = False
+    name: str = ""
     mode: str = ""
     column: str = ""
     columns: tuple[str, ...] = ()
@@ -65,6 +67,7 @@ class Trial:
     is_of_most_confident: bool = False
     is_weighted: bool = False
     has_tested_numbers: bool = True
+    smallest_leak: float = math.nan
     table: str = ""  # of several
 
     @property
@@ -85,12 +88,25 @@ class Trial:
 
 def collect_trials(results: SuiteResult, verdict: Verdict) -> tuple[Trial, ...]:
     """Return every attack and test of privacy that has a value, in the order of the suite."""
+    levels = levels_of_tests(results, verdict.level)
     return tuple(
-        replace(trial, table=result.table)
+        replace(
+            trial,
+            table=result.table,
+            smallest_leak=_smallest_leak(trial, result, levels.get(name, math.nan)),
+        )
         for name, result in results.items()
         if aspect_of(result) == "privacy" and not result.error and not math.isnan(result.value)
         for trial in _trials_of(name, result, verdict)
     )
+
+
+def _smallest_leak(trial: Trial, result: Result, level: float) -> float:
+    """Return the smallest excess that the test of a trial would have found; nan if unknown."""
+    stated = result.details
+    for key in ("attacks", "secrets"):
+        stated = mapping_at(result.details, key, trial.name) or stated
+    return smallest_excess(stated, level)
 
 
 def _trials_of(name: str, result: Result, verdict: Verdict) -> Iterator[Trial]:
@@ -137,6 +153,7 @@ def _trial_of_attack(
     return Trial(
         question=question_of_risk(attack.get("risk")) or question_of(result),
         result=name,
+        name=mode,
         metric=result.metric,
         observed=own.rate,
         expected=other.rate,

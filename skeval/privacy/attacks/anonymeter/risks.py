@@ -23,6 +23,7 @@ from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import ALARM_LEVEL, Contrast, raises_alarm
 from skeval.stats.abstention import among_surest
 from skeval.stats.excess_tests import N_DRAWS, largest_excess_test, relabelled_sums
+from skeval.stats.permutation_tests import Relabelled
 from skeval.stats.risks import (
     RISK_LEVELS,
     Rate,
@@ -33,6 +34,7 @@ from skeval.stats.risks import (
     risk_level,
     risks_by_counts,
 )
+from skeval.stats.smallest_leaks import excess_of_scores, smallest_leak, smallest_shift
 from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.encoded_rows import encoded_columns, encoded_matrix, kept_features, ranges
 from skeval.steps.leak_advice import advice_on_leak
@@ -90,6 +92,7 @@ class Evidence:
     drawn: np.ndarray | None = None
     spread: float = 1.0
     details: dict[str, Any] = field(default_factory=dict)
+    test: Relabelled | None = None
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,26 @@ class Attack:
         """Return the scores, a column for each share of the surest guesses."""
         scores = np.asarray(self.scores)[:, None]
         return scores if self.confidence is None else scores * among_surest(self.confidence)
+
+    def smallest_leak(self, n_tests: int, joint: Relabelled | None) -> dict[str, Any]:
+        """Return the smallest excess of the rate that is found, as one of several tests."""
+        # Scores are tested together with those of other attacks, others by their own test. An
+        # attacker who may abstain finds leaks of a few records, whose excess is far smaller than
+        # that of all guesses must be, so that no one size can be stated.
+        if self.confidence is not None:
+            return {}
+        test, n = self.evidence.test if self.scores is None else joint, self.n
+        if test is None or not test.spread > 0.0:
+            return {}
+        spread, upper = test.spread / n, test.upper_deviation
+
+        def excess(level: float) -> float:
+            level /= n_tests
+            if self.scores is None:
+                return smallest_shift(level, spread, upper=upper)
+            return excess_of_scores(level, self.scores, n, test.upper)
+
+        return {"smallest_leak": smallest_leak(excess, float(np.mean(self.control)) / n)}
 
     def rates(self, confidence: float) -> tuple[Rate, Rate, Rate]:
         """Return the rates of the attack, of guessing and on the holdout, over all repeats."""
@@ -312,7 +335,7 @@ def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested:
     if not tested:
         return value_of(list(made.values()), measure)
     wider = measure._replace(confidence=1.0 - (1.0 - measure.confidence) / max(1, len(made)))
-    adjusted, reports = adjusted_p_values(made), {}
+    (adjusted, leaks), reports = adjusted_p_values(made), {}
     for name, attack in made.items():
         reports[name] = {
             **attack.report(attack.risk(measure), measure),
@@ -322,6 +345,7 @@ def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested:
             "tested": _tested_rates(attack.evidence.contrast),
             "columns": attack.evidence.details.get("columns", {}),
             **_abstaining(attack.evidence.details),
+            **leaks[name],
             **attack.about,
         }
     defined = {n: one for n, one in reports.items() if not math.isnan(one["residual_risk"])}
@@ -377,20 +401,23 @@ def combine_contrasts(attacks: Mapping[str, Attack], surest: Contrast) -> Contra
     )
 
 
-def adjusted_p_values(attacks: Mapping[str, Attack]) -> dict[str, float]:
-    """Return p-values that hold for all attacks at once."""
+def adjusted_p_values(
+    attacks: Mapping[str, Attack],
+) -> tuple[dict[str, float], dict[str, dict[str, Any]]]:
+    """Return p-values that hold for all attacks at once, and the smallest leak that each finds."""
     # Attacks on the same rows are tested together, after Westfall and Young; these tests and
     # those of other attacks are corrected for their number, after Bonferroni.
     together = {n: one.columns() for n, one in attacks.items() if one.scores is not None}
     p_values = {n: one.evidence.p_value for n, one in attacks.items() if one.scores is None}
-    n_tests = len(p_values) + bool(together)
+    n_tests, test = len(p_values) + bool(together), None
     if together:
         scores = np.concatenate(list(together.values()), axis=1)
-        _, jointly = largest_excess_test(scores, len(scores) // 2)
+        test, jointly = largest_excess_test(scores, len(scores) // 2)
         ends = np.cumsum([columns.shape[1] for columns in together.values()])[:-1]
         least = [float(part.min()) for part in np.split(jointly, ends)]
         p_values |= dict(zip(together, least, strict=True))
-    return {name: min(1.0, n_tests * p_values[name]) for name in attacks}
+    adjusted = {name: min(1.0, n_tests * p_values[name]) for name in attacks}
+    return adjusted, {name: one.smallest_leak(n_tests, test) for name, one in attacks.items()}
 
 
 def fresh_risk(attacks: Sequence[Attack], measure: Measure) -> float:

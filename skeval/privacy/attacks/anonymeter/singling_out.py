@@ -385,6 +385,7 @@ def evidence_of_isolation(
         drawn=tested.drawn[:, 0],
         spread=max(1.0, tested.test.spread / independent) if independent > 0 else 1.0,
         details={"columns": by_column},
+        test=tested.test,
     )
 
 

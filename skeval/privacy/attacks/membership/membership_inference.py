@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, replace
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -29,8 +30,9 @@ from skeval.results.result import Result, undefined_result
 from skeval.results.verdict import ALARM_LEVEL, Contrast
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.multiple_testing import holm
-from skeval.stats.permutation_tests import least_p_value
+from skeval.stats.permutation_tests import Relabelled, least_p_value
 from skeval.stats.roc import Areas, auc, delong, label_tests, tpr_at_fpr
+from skeval.stats.smallest_leaks import smallest_leak, smallest_shift
 from skeval.steps.column_choice import column_key, nothing_to_measure
 from skeval.steps.encoded_rows import is_gower
 from skeval.steps.leak_advice import advice_on_leak
@@ -319,8 +321,11 @@ class MembershipInference(Metric):
             return replace(result, details=details)
         if self.scoring == "auc":
             compared = against_half(scored, details["attacks"])
+            areas, test = areas_of(context, scored), None
             if len(scored) > 1:
-                compared = against_labels(context, best, scored, compared, **trials)
+                test = largest_area_test(context, areas, **trials)
+                compared = against_labels(areas, best, scored, compared, test, self.n_permutations)
+            details["smallest_leak"] = smallest_area(areas, list(scored).index(best), test)
         else:
             compared = against_chance(best, scored, details["tpr_at_fpr"][0], **trials)
         warnings = (*result.warnings, *hidden_leaks(details))
@@ -421,22 +426,35 @@ def standing_out(context: Context, scored: Mapping[str, MemberScores]) -> str:
     return list(scored)[int(np.argmax(deviations))]
 
 
+def largest_area_test(
+    context: Context, areas: Areas, *, n_permutations: int, seed: int
+) -> Relabelled:
+    """Exchange the labels of all rows for all attacks at once."""
+    drawn = relabellings_within(context, areas.strata, n_permutations, seed)
+    return areas.test(actual_labels(context), drawn)
+
+
+def smallest_area(areas: Areas, chosen: int, test: Relabelled | None) -> dict[str, Any]:
+    """Return the smallest excess of the AUC of the chosen attack that the test finds."""
+    # The test of several attacks is of the largest deviation, whose mean is above 0.
+    mean = 0.0 if test is None else test.mean
+    by_chance, spread = areas.area(chosen, mean), areas.area(chosen, 1.0) - areas.area(chosen, 0.0)
+    upper = None if test is None else test.upper
+    excess = partial(smallest_shift, spread=spread, mean=mean, upper=upper)
+    return smallest_leak(excess, by_chance)
+
+
 def against_labels(
-    context: Context,
+    areas: Areas,
     best: str,
     scored: Mapping[str, MemberScores],
     compared: Mapping[str, Any],
-    *,
+    test: Relabelled,
     n_permutations: int,
-    seed: int,
 ) -> dict[str, Any]:
     """Return interval, p-value, baseline and contrast of the best of several attacks."""
-    # The labels of all rows are exchanged for all attacks at once. The p-value after
-    # Bonferroni replaces the share of labels where none reach what was observed, if it is
-    # smaller: it holds below that share, which holds above.
-    areas = areas_of(context, scored)
-    drawn = relabellings_within(context, areas.strata, n_permutations, seed)
-    test = areas.test(actual_labels(context), drawn)
+    # The p-value after Bonferroni replaces the share of labels where none reach what was
+    # observed, if it is smaller: it holds below that share, which holds above.
     reached = test.p_value * (n_permutations + 1) > 1.5
     p_value = test.p_value if reached else min(test.p_value, compared["p_value"])
     chosen = list(scored).index(best)

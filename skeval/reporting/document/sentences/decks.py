@@ -30,7 +30,8 @@ def deck(
         sentence = copies_sentence(privacy.copies[0])
         return paragraph(sentence, _no_test(privacy, noun))
     if privacy.obstacle:
-        return paragraph(_no_test(privacy, noun), _no_copies(privacy, noun))
+        room = _smallest_leaks(privacy, noun) if privacy.obstacle is Obstacle.TOO_LITTLE else ()
+        return paragraph(_no_test(privacy, noun), room, _no_copies(privacy, noun))
     lost = fidelity_sentence(fidelity, loss) if fidelity.outcome in (_BELOW, Outcome.CLOSER) else ()
     return paragraph(
         compose(
@@ -41,11 +42,28 @@ def deck(
             else f"{capitalized(count_word(privacy.n_tests))} privacy tests find",
             many=noun.many,
         ),
+        _smallest_leaks(privacy, noun),
         lost,
     )
 
 
 _BELOW = Outcome.BELOW
+
+
+def _smallest_leaks(privacy: PrivacyFindings, noun: Noun) -> Text:
+    """Return how large a leak must be for these tests to find it (power 80%)."""
+    if privacy.smallest_leaks is None or not privacy.n_unseen:
+        return ()
+    low, high = (round(100.0 * min(1.0, one)) for one in privacy.smallest_leaks)
+    about = f"{max(1, low)}" if high <= max(1, low) else f"{max(1, low)} to {high}"
+    return compose(
+        "With {n} unseen {many}, only leaks of about **{about} points** or more would have been "
+        "found{which}.",
+        n=count(privacy.n_unseen),
+        many=noun.many,
+        about=about,
+        which="" if high <= max(1, low) else ", depending on the test",
+    )
 
 
 def _tests_that_found(privacy: PrivacyFindings, noun: Noun) -> Text:
