@@ -164,6 +164,7 @@ def test_few_modules_stand_at_the_root():
     assert len(at_root) <= MAX_AT_ROOT
 
 
+@pytest.mark.slow
 def test_a_file_can_be_held():
     lines = {name: n_code_lines(path.read_text("utf-8")) for name, path in modules().items()}
     assert not {name: n for name, n in lines.items() if n > MAX_CODE_LINES}
@@ -280,6 +281,7 @@ def test_rare_cases_have_rooms_of_their_own():
     assert not lines
 
 
+@pytest.mark.slow
 def test_no_process_gets_rows_as_files():
     # joblib would keep tables of more than 1 MB in a folder that all users may list
     calls = [
@@ -326,6 +328,7 @@ def documented_definitions(path: Path) -> Iterator[tuple[ast.AST, bool, int]]:
             yield node, is_shown, len((ast.get_docstring(node) or "").splitlines())
 
 
+@pytest.mark.slow
 def test_docstrings_of_internal_names_are_short():
     long_ones = [
         f"{path.relative_to(PACKAGE)}:{node.lineno} {node.name}"
@@ -336,6 +339,7 @@ def test_docstrings_of_internal_names_are_short():
     assert not long_ones, f"keep the first line, and say why in comments: {', '.join(long_ones)}"
 
 
+@pytest.mark.slow
 def test_exported_functions_document_their_parameters():
     lacking = [
         f"{path.relative_to(PACKAGE)}:{node.lineno} {node.name}"

@@ -68,6 +68,7 @@ STATED = ("--release", "release.toml", "--junit", "gate.xml", "--output", "score
 
 @pytest.mark.usefixtures("gate")
 @pytest.mark.parametrize("n_copies", [0, N_COPIES])
+@pytest.mark.slow
 def test_thresholds_of_a_release_are_a_gate(run, n_copies):
     Path("release.toml").write_bytes((CI / "release.toml").read_bytes())
     table, copies = pd.read_csv("synthetic.csv"), pd.read_csv("train.csv").iloc[:n_copies]

@@ -53,6 +53,7 @@ of_each = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: type(met
 
 
 @of_each
+@pytest.mark.slow
 def test_contract(metric):
     for check in CHECKS:  # one test of many: to run and to report each costs more than most of them
         if check.__name__ not in SLOW:

@@ -86,6 +86,7 @@ def test_shuffled_rows_give_the_same_bits(metric):
     assert numbers(metric, tables, lambda table: table.sample(frac=1.0, random_state=1)) == given
 
 
+@pytest.mark.slow
 def test_shuffled_columns_give_the_same_bits():
     rng = np.random.default_rng(0)
     names = [f"c{i:02}" for i in range(20)]

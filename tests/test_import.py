@@ -82,5 +82,6 @@ def test_whether_a_cluster_is_active_is_known_without_importing_dask():
 
 
 @pytest.mark.parametrize("room", ["compat", "reporting"])
+@pytest.mark.slow
 def test_a_room_is_there_without_an_import_of_its_own(room):
     assert f"skeval.{room}" in imported_by(f"import skeval; skeval.{room}.__all__")

@@ -71,6 +71,7 @@ def test_real_rows_among_themselves(contexts):
         ("train", 1.0, 0.0, 0.0),
     ],
 )
+@pytest.mark.slow
 def test_overfitting_protection(wine, name, share, protection, sdmetrics):
     synthetic = getattr(wine, name)
     result = DCROverfittingProtection().fit(wine.train, wine.holdout).evaluate(synthetic)

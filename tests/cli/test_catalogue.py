@@ -74,6 +74,7 @@ def test_an_unknown_name(run):
 
 
 @pytest.mark.parametrize("width", ["40", "60", "80", "100"])
+@pytest.mark.slow
 def test_names_are_whole_in_tables(folder, run, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", width)
     _, out, _ = run("evaluate", "train.csv", "synthetic.csv", "--suite", "quality")
@@ -127,6 +128,7 @@ def test_without_docstrings_metrics_are_listed_and_not_explained(run, monkeypatc
     [("--version",), ("--help",), ("evaluate", "--help"), ("report", "--help"), ("list", "--help")],
     ids=" ".join,
 )
+@pytest.mark.slow
 def test_what_computes_nothing_imports_nothing_that_computes(arguments):
     done = subprocess.run(
         [sys.executable, "-c", NO_IMPORTS, *arguments], capture_output=True, text=True

@@ -35,6 +35,7 @@ def test_evaluate_prints_and_saves(folder, run):
     assert "dcr_overfitting" in (folder / "scores.txt").read_text()
 
 
+@pytest.mark.slow
 def test_without_holdout_the_reason_is_told(folder, run):
     code, out, _ = run("evaluate", "train.csv", "synthetic.csv")
     assert code == 0
@@ -54,6 +55,7 @@ def test_a_target_that_is_no_column_ends_in_one_sentence(folder, run, command):
     assert not (folder / "r.html").exists()
 
 
+@pytest.mark.slow
 def test_parquet_and_packed_files(folder, run):
     table = pd.read_csv("train.csv")
     table.to_parquet("train.parquet")
@@ -420,6 +422,7 @@ def test_a_schema_nested_too_deep_ends_in_one_sentence(folder, run):
     assert "schema.json is no JSON" in err
 
 
+@pytest.mark.slow
 def test_an_odd_type_of_a_column_in_metadata_is_text(folder, run):
     columns = {"age": {"sdtype": ["x"]}, "city": {"sdtype": "categorical"}}
     (folder / "schema.json").write_text(json.dumps({"columns": columns}))
@@ -489,6 +492,7 @@ def test_without_memory_for_a_sentence_there_is_one(folder, run, monkeypatch):
     assert text.startswith(b"skeval: error: there is not enough memory for this. Fewer rows")
 
 
+@pytest.mark.slow
 def test_failed_metrics_show_in_the_exit_code(folder, run, monkeypatch):
     def fail(metric, context, **settings):
         raise ArithmeticError("cell 8675309")
@@ -501,6 +505,7 @@ def test_failed_metrics_show_in_the_exit_code(folder, run, monkeypatch):
     assert "ArithmeticError" in SuiteResult.from_json("s.json")["column_shapes/ks_complement"].error
 
 
+@pytest.mark.slow
 def test_integers_too_large_for_floats(folder, run):
     table = pd.read_csv("synthetic.csv")
     table.assign(age=[10**400, *table["age"][1:].astype(int)]).to_csv("huge.csv", index=False)

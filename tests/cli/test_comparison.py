@@ -48,11 +48,13 @@ def test_a_fall_since_the_release_before_is_printed(run, tmp_path, monkeypatch):
     assert "from 0.9" not in run("compare", "v1.json", "v2.json")[2]
 
 
+@pytest.mark.slow
 def test_one_table_or_one_name_twice_is_refused(run, saved):
     assert "two tables or more" in run("compare", saved[0])[2]
     assert "the same synthetic table twice" in run("compare", saved[0], saved[0])[2]
 
 
+@pytest.mark.slow
 def test_a_row_that_one_file_lacks_is_named(run, saved):
     train, synthetic = make_mixed(150, random_state=0), make_mixed(150, random_state=2)
     MetricSuite([("tv", TVComplement())]).fit(train).evaluate(synthetic).to_json("few.json")

@@ -31,12 +31,14 @@ def test_a_leak_ends_with_exit_code_1(folder, run):
     assert "120 of 120 synthetic rows are complete copies" in err
 
 
+@pytest.mark.slow
 def test_without_holdout_nothing_is_cleared(folder, run):
     code, _, err = run("evaluate", *THREE[::2], *SCREENS, "--fail-on", "leak")
     assert code == 1
     assert "nothing can be told" in err
 
 
+@pytest.mark.slow
 def test_policies_of_files_and_options_add_up(folder, run):
     (folder / "policy.toml").write_text('require = ["ks_complement >= 0.99"]\nfail_on = ["leak"]')
     policy = ("--policy", "policy.toml", "--require", "KSComplement > 0.5 * baseline")
@@ -86,6 +88,7 @@ def test_faults_are_found_before_the_tables_are_read(
 
 
 @pytest.mark.parametrize("stated", ["level = 1e-3", "level = 1e-3\nfail_on = []"])
+@pytest.mark.slow
 def test_release_file_does_not_lower_the_level(folder, run, stated):
     """The table has 25 copies with other numbers: significant at 5%, not at 0.1%."""
     train, release = (make_mixed(120, random_state=seed) for seed in (0, 2))
@@ -101,6 +104,7 @@ def test_release_file_does_not_lower_the_level(folder, run, stated):
     assert "alarm of dcr_share" in err
 
 
+@pytest.mark.slow
 def test_fact_gate_fails_without_a_count_of_copies(folder, run):
     code, _, err = run("evaluate", *LEAK, "--metrics", "ks_complement", "--fail-on", "fact")
     assert code == 1
@@ -116,6 +120,7 @@ def test_requirement_that_decides_nothing_is_refused_before_the_work(run, folder
     assert len(err.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_metrics_by_class_and_by_name(folder, run):
     names = "TSTR,coefficients,ks_complement,KSComplement"
     code, out, err = run("evaluate", *THREE, "--metrics", names, "--target", "member")
@@ -125,6 +130,7 @@ def test_metrics_by_class_and_by_name(folder, run):
     assert "A model of member that learns from it reaches ROC-AUC" in err
 
 
+@pytest.mark.slow
 def test_p_values_are_printed(folder, run):
     _, out, _ = run("evaluate", *LEAK, *SCREENS)
     assert "p-value" in out
@@ -174,6 +180,7 @@ def test_what_the_template_has_in_comments_is_legal(tmp_path):
     assert named == {one.name for one in dataclasses.fields(Release)}
 
 
+@pytest.mark.slow
 def test_thresholds_add_up_with_a_policy(folder, run):
     (folder / "release.toml").write_text(
         'title = "T"\n[thresholds]\nfail_on = []\nrequire = ["ks_complement >= 0.999"]\n'

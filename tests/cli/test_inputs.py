@@ -93,6 +93,7 @@ def test_a_long_csv_is_read_as_parquet_is(tmp_path, run, monkeypatch):
     assert "read a column at a time" in out + err
 
 
+@pytest.mark.slow
 def test_a_report_of_many_rows_says_how_it_takes_less_time(folder, run):
     pd.DataFrame({"age": range(100_001)}).to_csv("train.csv", index=False)
     pd.DataFrame({"other": range(9)}).to_csv("holdout.csv", index=False)  # which is an error
@@ -121,6 +122,7 @@ def test_which_folders_hold_parts(tmp_path):
 
 
 @pytest.mark.parametrize("options", [[], ["--max-memory", "2"]])
+@pytest.mark.slow
 def test_no_metric_takes_more_memory_than_is_free(folder, run, monkeypatch, options):
     given = []
     monkeypatch.setattr(

@@ -51,6 +51,7 @@ def test_the_threshold_of_agencies_in_a_release_file(folder, run):
         assert f"policy {held}: identity_disclosure <= {most}" in err
 
 
+@pytest.mark.slow
 def test_whole_populations(folder, run):
     (folder / "release.toml").write_text(WHOLE)
     asked = ("--suite", "privacy", "--release", "release.toml", "-o", "s.json")

@@ -11,6 +11,7 @@ from skeval import SuiteResult
 from skeval.datasets import make_relational
 
 
+@pytest.mark.slow
 def test_schema_is_printed_written_and_read(folder, run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")  # a line a column, however narrow the terminal
     table = pd.read_csv("train.csv")
@@ -102,6 +103,7 @@ def test_kinds_are_stated_by_options(codes, run, options, stage, grade, left):
     assert (kinds["stage"], kinds["grade"], kinds["left"]) == (stage, grade, left)
 
 
+@pytest.mark.slow
 def test_a_report_accepts_doubts_too(codes, run):
     arguments = ("--suite", "quality", "--accept-doubts", "-o", "r.html")
     _, _, err = run("report", "codes.csv", "codes.csv", *arguments)
@@ -154,6 +156,7 @@ def test_schema_of_a_folder(folder, run):
     )
 
 
+@pytest.mark.slow
 def test_dialects_are_seen_and_said(folder, run):
     table = pd.read_csv("train.csv").rename(columns={"city": "Größe"})
     table.to_csv("european.csv", index=False, sep=";", decimal=",", encoding="cp1252")

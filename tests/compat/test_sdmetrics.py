@@ -223,6 +223,7 @@ def test_columns_of_other_libraries_and_shapes():
         computed("KSComplement").compute(np.ones((3, 2)), np.ones((3, 2)))
 
 
+@pytest.mark.slow
 def test_a_report_reads_its_own_scores(tmp_path):
     report = QualityReport()
     report.generate(TRAIN, SYNTHETIC)
@@ -280,6 +281,7 @@ def test_options_have_their_names_or_ours():
     ],
 )
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.slow
 def test_reports_of_several_tables(kind, titles, tmp_path):
     real, synthetic = (make_relational(20, seed) for seed in range(2))
     report = kind()

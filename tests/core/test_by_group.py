@@ -55,6 +55,7 @@ def test_groups_are_measured_as_if_alone(metric):
     assert result.tags.greater_is_better == metric.tags.greater_is_better
 
 
+@pytest.mark.slow
 def test_leak_of_one_group_is_found_after_holm():
     copied = pd.concat(
         [rows[rows["plan"] != "premium"] for rows in (SYNTHETIC,)]
@@ -170,6 +171,7 @@ def test_a_group_that_synthetic_lacks():
     assert not np.isnan(result.value)
 
 
+@pytest.mark.slow
 def test_without_a_direction_the_worst_lies_furthest_from_the_middle():
     between = MetricTags("fidelity", greater_is_better=None, bounds=(0.0, 1.0))
     values = [0.45, 0.52, 0.1, 0.8]
@@ -188,6 +190,7 @@ def test_tags_are_those_of_the_metric():
     assert ByGroup(TSTR("member"), "plan").tags.needs == {"holdout", "target"}
 
 
+@pytest.mark.slow
 def test_in_a_suite_and_saved(tmp_path):
     suite = MetricSuite([("all", TVComplement()), ("by_plan", ByGroup(TVComplement(), "plan"))])
     result = suite.fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
@@ -226,6 +229,7 @@ def test_an_alarm_says_what_to_do_and_where():
     assert result.advice.startswith("Where plan is family: Drop the copied rows")
 
 
+@pytest.mark.slow
 def test_the_test_of_groups_is_none_of_the_whole_table():
     """Both count: they look at other rows."""
     metrics = [("whole", DCRShare()), ("by_plan", ByGroup(DCRShare(), "plan"))]

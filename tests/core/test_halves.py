@@ -99,6 +99,7 @@ def test_the_difference_lies_around_value_minus_baseline(metric, tables):
 
 @pytest.mark.parametrize("n_holdout", [100, 400])
 @pytest.mark.parametrize("max_rows", [None, 50])
+@pytest.mark.slow
 def test_the_width_is_that_of_as_many_rows_as_count(n_holdout, max_rows):
     counted = max_rows or min(n_holdout, 400)
     widths = []
@@ -118,6 +119,7 @@ def test_the_difference_is_of_the_size_of_the_baseline():
     assert np.mean(result.difference) == pytest.approx(value - result.baseline)
 
 
+@pytest.mark.slow
 def test_few_rows_and_slow_metrics_have_no_difference(tables):
     train, holdout, synthetic = tables
     few = KSComplement().fit(train, holdout[:19]).evaluate(synthetic)

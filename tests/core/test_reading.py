@@ -95,6 +95,7 @@ def test_fit_takes_folders_of_tables(tmp_path):
     assert metric.score(str(tmp_path / "synthetic")) == 1.0
 
 
+@pytest.mark.slow
 def test_a_long_csv_is_read_in_parts_by_fit(tmp_path):
     tables = [pd.DataFrame({"x": np.random.default_rng(i).normal(size=2**18 + 1)}) for i in (0, 1)]
     for name, rows in zip(("train", "synthetic"), tables, strict=True):

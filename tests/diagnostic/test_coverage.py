@@ -98,6 +98,7 @@ def test_absent_columns_score_zero(metric):
     assert found.details["columns"] == {name: float(name != names[0]) for name in names}
 
 
+@pytest.mark.slow
 def test_ceiling_of_ranges_is_what_fresh_rows_score():
     rng = np.random.default_rng(0)
     metric, values, ceilings = RangeCoverage(), [], []

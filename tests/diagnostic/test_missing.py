@@ -151,6 +151,7 @@ def test_many_columns():
     assert found.details["n_patterns"]["train"] == len(train.isna().drop_duplicates())
 
 
+@pytest.mark.slow
 def test_ceilings():
     rng = np.random.default_rng(0)
     pairs = [[with_missing([0.3, 0.1], 200, rng) for _ in range(2)] for _ in range(40)]
@@ -217,6 +218,7 @@ def test_no_column_is_one_pattern():
     assert word.tolist() == [0, 0, 0]
 
 
+@pytest.mark.slow
 def test_the_columns_of_the_pattern_that_differs_most_are_named():
     names = [f"x{j}" for j in range(70)]
     train = pd.DataFrame(1.0, index=range(50), columns=names)

@@ -164,6 +164,7 @@ class TestGiven:
 
 
 class TestRealTables:
+    @pytest.mark.slow
     def test_flights(self):
         flights = load_flights(3_000)
         train, holdout = flights.iloc[:1_500], flights.iloc[1_500:]

@@ -44,6 +44,7 @@ def test_iris_matrix(iris_halves):
 
 
 @pytest.mark.parametrize("noise_correction", [True, False])
+@pytest.mark.slow
 def test_backends_agree(noise_correction):
     train, synthetic = make_mixed(300, random_state=0), make_mixed(300, random_state=1)
     fast, package = (
@@ -371,6 +372,7 @@ def test_infinite_values_are_left_out_with_a_warning(metric):
     assert score == pytest.approx(metric.fit(TRAIN).score(finite))
 
 
+@pytest.mark.slow
 def test_each_pair_has_its_measure():
     result = MixedAssociationDifference().fit(TRAIN).evaluate(SYNTHETIC)
     names, train = result.details["names"], result.details["train"]
@@ -415,6 +417,7 @@ def test_signs_count_unless_said_otherwise(num, norm):
     assert signed == pytest.approx(1.0 if norm == "mean_abs" else np.sqrt(8))
 
 
+@pytest.mark.slow
 def test_other_measures_of_categories():
     result = MixedAssociationDifference(cat="theils_u", mixed="cramers_v").fit(TRAIN).evaluate(SYNTHETIC)  # fmt: skip
     u = TheilsUDifference().fit(TRAIN).evaluate(SYNTHETIC).details

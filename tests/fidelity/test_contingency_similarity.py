@@ -44,6 +44,7 @@ def test_both_tables_are_cut_on_the_bins_of_train():
     assert score == pytest.approx(0.007)
 
 
+@pytest.mark.slow
 def test_off_the_diagonal_of_the_similarity_matrix():
     ours = ContingencySimilarity().fit(TRAIN).evaluate(SYNTHETIC)
     theirs = SimilarityMatrix().fit(TRAIN).evaluate(SYNTHETIC)
@@ -146,6 +147,7 @@ def test_unseen_categories_agree_with_nothing():
     assert metric.score(many.assign(birth_country="elsewhere")) == 0.0
 
 
+@pytest.mark.slow
 def test_rows_are_drawn_by_seed():
     scores = [
         ContingencySimilarity(max_rows=80, random_state=seed).fit(TRAIN).score(SYNTHETIC)
@@ -180,6 +182,7 @@ def test_pairs_without_a_complete_row():
     assert lost.interval == (0.0, 0.0)  # it does not vary
 
 
+@pytest.mark.slow
 def test_the_ceiling_is_what_fresh_rows_score():
     scores, ceilings = [], []
     for seed in range(12):

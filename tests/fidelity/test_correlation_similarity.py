@@ -183,6 +183,7 @@ def test_the_baseline_is_the_score_of_the_holdout():
     assert result.baseline == expected
 
 
+@pytest.mark.slow
 def test_rows_are_drawn_by_seed():
     scores = [
         CorrelationSimilarity("kendall", max_rows=80, random_state=seed).fit(TRAIN).score(SYNTHETIC)

@@ -135,6 +135,7 @@ def test_published_values_of_divergences():
 
 @given(COUNTS, COUNTS)
 @settings(deadline=None)
+@pytest.mark.slow
 def test_parity_with_scipy(p, q):
     expected = np.nan_to_num(jensenshannon(p, q, base=2))
     assert d.jensen_shannon_distance(p, q) == pytest.approx(expected, abs=1e-7)

@@ -84,6 +84,7 @@ def test_drawn_pairs_agree_with_all():
     assert some.details["n_subsets"] == 5
 
 
+@pytest.mark.slow
 def test_floor_ceiling_and_calibration():
     train, fresh = make_mixed(2000, 0), make_mixed(2000, 1)
     rng = np.random.default_rng(0)
@@ -101,6 +102,7 @@ def test_floor_ceiling_and_calibration():
     assert np.isnan(KMarginalSimilarity(k=1).fit(train).evaluate(fresh).details["calibrated"])
 
 
+@pytest.mark.slow
 def test_equivalent_subsamples():
     train = make_mixed(1000, 0)
     metric = KMarginalSimilarity().fit(train)

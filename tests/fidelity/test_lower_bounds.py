@@ -64,6 +64,7 @@ def test_all_thresholds_at_once():
     assert found.value > 0
 
 
+@pytest.mark.slow
 def test_a_weak_classifier_shows_nothing(cancer):
     train, holdout, synthetic = cancer
     linear = LogisticRegression(max_iter=1000)

@@ -43,6 +43,7 @@ def metric() -> MapDistance:
     return MapDistance().fit(TRAIN, HOLDOUT)
 
 
+@pytest.mark.slow
 def test_a_lost_mode_is_seen_as_numbers(metric):
     result = metric.evaluate(LOST)
     assert 0.1 < result.value < 0.1 + result.details["by_chance"]
@@ -87,6 +88,7 @@ def test_fresh_rows_are_as_good_as_the_holdout(metric):
     assert result.difference[0] < 0.0 < result.difference[1]
 
 
+@pytest.mark.slow
 def test_a_gaussian_moved_by_one_has_the_known_distance():
     """The total variation of two normal distributions d apart is 2 Phi(d / 2) - 1."""
     rng = np.random.default_rng(0)
@@ -127,6 +129,7 @@ def test_many_features_have_the_same_directions_by_a_quicker_way():
     assert np.abs(found[1]) == pytest.approx(np.abs(found[0]), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_all_releases_are_drawn_on_the_map_of_train(metric):
     first, second = (metric.evaluate(table).details for table in (FULL, LOST))
     for axis in "xy":
@@ -138,6 +141,7 @@ def test_all_releases_are_drawn_on_the_map_of_train(metric):
     assert np.array_equal(display.maps["lost"], second["maps"]["synthetic"], equal_nan=True)
 
 
+@pytest.mark.slow
 def test_no_place_with_few_rows_shows(metric):
     """Each number that is drawn is that of ten rows or more: shares times rows, over a region."""
     details = metric.evaluate(blobs(300, 9)).details
@@ -147,6 +151,7 @@ def test_no_place_with_few_rows_shows(metric):
             assert (shares == level).sum() * level * n_rows >= 10 - 1e-3
 
 
+@pytest.mark.slow
 def test_one_odd_row_does_not_show(metric):
     odd = FULL.copy()
     odd.loc[odd.index[0], list("abcde")] = 1e6
@@ -169,16 +174,19 @@ def test_small_tables_have_no_map():
     assert np.isnan(result.value)
 
 
+@pytest.mark.slow
 def test_no_test_without_a_holdout():
     assert MapDistance().fit(TRAIN).evaluate(FULL).p_value is None
     assert MapDistance(n_permutations=0).fit(TRAIN, HOLDOUT).evaluate(FULL).p_value is None
 
 
+@pytest.mark.slow
 def test_columns_can_be_chosen():
     result = MapDistance(columns=["a", "kind"]).fit(TRAIN).evaluate(FULL)
     assert set(result.details["axes"][0]["columns"]) == {"a", "kind"}
 
 
+@pytest.mark.slow
 def test_numbers_survive_a_file(tmp_path):
     train, holdout = make_mixed(400, random_state=0), make_mixed(400, random_state=1)
     suite = MetricSuite([("map", MapDistance())]).fit(train, holdout)
@@ -189,6 +197,7 @@ def test_numbers_survive_a_file(tmp_path):
     assert json.loads((tmp_path / "map.json").read_text())
 
 
+@pytest.mark.slow
 def test_a_comparison_shows_one_map(tmp_path):
     suite = MetricSuite([("map", MapDistance())]).fit(TRAIN[:800], HOLDOUT[:800])
     comparison = suite.compare({"full": FULL[:800], "lost": LOST[:800]})
@@ -196,6 +205,7 @@ def test_a_comparison_shows_one_map(tmp_path):
     assert "All tables on one map" in (tmp_path / "c.html").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_maps_of_different_tables_are_not_mixed(metric):
     other = MapDistance().fit(FULL.assign(a=FULL["b"] * 3.0))
     results = {"one": metric.evaluate(LOST), "two": other.evaluate(LOST)}

@@ -262,6 +262,7 @@ def test_quantile_cells_are_closed_on_the_right():
     assert result.value == pytest.approx(((np.array([3, 3, 2, 3]) / 11 - 0.25) ** 2).mean())
 
 
+@pytest.mark.slow
 def test_ceilings_are_what_fresh_rows_have_in_the_mean():
     found = []
     for seed in range(60):

@@ -140,6 +140,7 @@ ODD = {name: (train, synthetic) for name, train, synthetic in _odd()}
 
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+@pytest.mark.slow
 def test_odd_tables_give_a_number_or_nan_with_a_warning(name):
     train, synthetic = ODD[name]
     kinds = dict.fromkeys(["city", *("cd" if name == "5,000 levels" else "")], "categorical")

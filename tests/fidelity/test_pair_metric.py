@@ -102,6 +102,7 @@ def test_roles_can_be_exchanged_where_cells_do_not_depend_on_train(metric):
 
 
 @every_metric
+@pytest.mark.slow
 def test_odd_columns_give_a_number(metric):
     odd = TRAIN.assign(
         constant=1.0,
@@ -147,6 +148,7 @@ def test_the_floor_is_that_of_shuffled_columns(metric):
 
 
 @every_metric
+@pytest.mark.slow
 def test_calibrated_values(metric):
     """0 for shuffled columns, above 1 for copies."""
     fitted = metric.fit_context(BESIDE)
@@ -187,6 +189,7 @@ def test_columns_without_association_have_nothing_to_calibrate(metric):
     assert np.isnan(metric.fit(free, fresh).evaluate(fresh).details["calibrated"])
 
 
+@pytest.mark.slow
 def test_without_a_holdout_only_a_known_ceiling_calibrates():
     details = ContingencySimilarity().fit(TRAIN).evaluate(FRESH).details
     expected = (ContingencySimilarity().fit(TRAIN).score(FRESH) - details["floor"]) / (

@@ -153,6 +153,7 @@ def test_yates_correction_is_that_of_scipy() -> None:
 
 
 @given(tables, st.integers(0, 2**32 - 1))
+@pytest.mark.slow
 def test_order_of_levels_does_not_matter(table: np.ndarray, seed: int) -> None:
     rng = np.random.default_rng(seed)
     shuffled = table[rng.permutation(len(table))][:, rng.permutation(table.shape[1])]
@@ -161,6 +162,7 @@ def test_order_of_levels_does_not_matter(table: np.ndarray, seed: int) -> None:
 
 
 @given(tables)
+@pytest.mark.slow
 def test_bounds_and_noise(table: np.ndarray) -> None:
     value = phik(table)
     used = table > 0

@@ -213,6 +213,7 @@ def test_lost_and_invented_modes(metric):
         assert invented[found] > 0.85 * fresh[found]
 
 
+@pytest.mark.slow
 def test_expectations_stand_in_the_details():
     details = DensityCoverage().fit(*normal()).evaluate(normal()[0]).details
     assert details["expected_coverage"] == pytest.approx(0.96992, abs=1e-5)

@@ -117,6 +117,7 @@ def test_against_the_holdout():
         PropensityMSE(null="holdout").fit(TRAIN)
 
 
+@pytest.mark.slow
 def test_permuted_labels_have_the_mean_of_the_analytic_null():
     ours, analytic = (
         evaluate(REAL, None, MADE, null=null, form="ratio", n_permutations=400)
@@ -250,6 +251,7 @@ def test_separation_is_told():
     assert found.value == pytest.approx(0.25, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_copies_are_as_good_as_a_right_model():
     ratios = []
     for seed in range(20):

@@ -59,6 +59,7 @@ def test_queries_are_drawn_at_fit_and_seeded():
     assert len(scores) == 2
 
 
+@pytest.mark.slow
 def test_floor_ceiling_and_calibration():
     train, fresh = make_mixed(3000, 0), make_mixed(3000, 1)
     rng = np.random.default_rng(0)

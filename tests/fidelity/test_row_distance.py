@@ -71,6 +71,7 @@ def test_reference_values_of_the_slices(gaussians):
     assert details["max"] == values[2, "max"]
 
 
+@pytest.mark.slow
 def test_projection_error_is_the_spread_over_seeds(gaussians):
     train, synthetic = gaussians
     results = [
@@ -152,6 +153,7 @@ def test_baseline_is_the_holdout_in_the_synthetic_place(kind):
         assert result.details["at_baseline_size"]["value"] != result.value
 
 
+@pytest.mark.slow
 def test_gamma():
     train, synthetic = make_mixed(60, random_state=0), make_mixed(60, random_state=2)
     other = synthetic.assign(income=9e6)

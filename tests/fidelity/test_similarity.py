@@ -257,6 +257,7 @@ def test_values_by_hand_of_every_cell():
             assert strength[i, j] == strength[j, i] == pytest.approx(cramers_v(tables[0]))
 
 
+@pytest.mark.slow
 def test_joint_counts_are_not_remembered():
     n_keys = []
     for names in ("abcdef", "abcdefghijkl"):

@@ -51,6 +51,7 @@ def evaluate(train, holdout, synthetic, **settings):
     return ClassifierTwoSampleTest(**settings).fit(train, holdout).evaluate(synthetic)
 
 
+@pytest.mark.slow
 def test_confidences_and_fidelity_score():
     train, fresh = make_mixed(200, random_state=0), make_mixed(200, random_state=1)
     shifted = fresh.assign(visits=fresh["visits"] + 9)

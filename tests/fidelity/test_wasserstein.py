@@ -62,6 +62,7 @@ def test_similarities_go_by_the_range_where_there_is_no_scale():
     assert evaluated(R, [90, 90]).details["similarities"] == {"x": 0.0}
 
 
+@pytest.mark.slow
 def test_ceilings_are_what_fresh_rows_have_in_the_mean():
     found = []
     for seed in range(40):

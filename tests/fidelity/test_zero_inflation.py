@@ -120,6 +120,7 @@ def test_zeros_that_have_become_fives(metric, of):
 
 
 @pytest.mark.parametrize("strategy", ["uniform-plain", "quantile-plain"])
+@pytest.mark.slow
 def test_the_published_cells_are_blind(strategy):
     assert of_column(SimilarityScore(strategy=strategy)) == 1.0
     assert of_column(HellingerDistance(strategy=strategy)) == 0.0

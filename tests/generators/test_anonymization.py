@@ -64,6 +64,7 @@ class TestAnonymity:
         expected = pd.DataFrame({"x": [2] * 4, "y": ["b"] * 4})
         pd.testing.assert_frame_equal(released(train, k=4), expected)
 
+    @pytest.mark.slow
     def test_less_is_lost_with_smaller_classes(self, census: pd.DataFrame) -> None:
         fitted = [MondrianAnonymization(k).fit(census) for k in (1, 2, 10, 100, 1_000)]
         losses = [one.information_loss_ for one in fitted]

@@ -148,6 +148,7 @@ class TestMissing:
         assert gaps.abs().max() < 0.01
         assert synthetic_census["income"].notna().all()
 
+    @pytest.mark.slow
     def test_values_that_are_missing_together(self) -> None:
         flights = load_flights(20_000)
         synthetic = GaussianCopula(0).fit(flights).sample(20_000)
@@ -186,6 +187,7 @@ class TestEdges:
         a, b = (GaussianCopula().fit(t).correlation_ for t in (train, shuffled))
         assert np.abs(a - b).max() < 1e-8
 
+    @pytest.mark.slow
     def test_flights_in_seconds(self) -> None:
         flights = load_flights(20_000)
         begin = time.process_time()

@@ -318,6 +318,7 @@ class TestOneRowMore:
         st.sampled_from(list(COLUMNS)),
     )  # fmt: skip
     @settings(max_examples=150, deadline=None)
+    @pytest.mark.slow
     def test_any_value(self, value: Any, kind: str) -> None:
         cells, domain = COLUMNS[kind]
         change = counts_of(object_column([*cells, value]), domain) - counts_of(

@@ -258,6 +258,7 @@ class TestSettings:
         table = predicted(pd.DataFrame({"a": noise, "b": noise, "x": x}))
         assert not np.array_equal(table["a"], table["b"])
 
+    @pytest.mark.slow
     def test_depth_and_leaves_limit_what_is_learnt(self, census: pd.DataFrame) -> None:
         settings = [{"min_samples_leaf": 1}, {"min_samples_leaf": 50}, {"max_depth": 1}]
         kept = [

@@ -120,6 +120,7 @@ def test_parameters_are_set_through_the_adapter():
 # ------------------------------------------------------------------------- attacks on the release
 
 
+@pytest.mark.slow
 def test_one_neighbour_is_caught():
     found = evaluated(Smote(k_neighbors=1), 400)
     assert found["attack"].p_value < 1e-10
@@ -151,6 +152,7 @@ def test_the_leak_falls_with_the_number_of_neighbours():
 
 
 @pytest.mark.parametrize("generator", [IndependentMarginals(), Fresh()])
+@pytest.mark.slow
 def test_who_does_not_memorise_is_not_accused(generator):
     found = evaluated(generator, 3_000)
     assert found["attack"].interval[0] < 0.5

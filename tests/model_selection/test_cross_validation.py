@@ -226,6 +226,7 @@ def holdouts_of(table, **options):
     return list(Seen.holdouts)
 
 
+@pytest.mark.slow
 def test_folds_in_strata():
     table = pd.DataFrame({"x": np.arange(60.0), "y": (["a"] * 6 + ["b"] * 3 + [None]) * 6})
     by_column = holdouts_of(table, cv=6, stratify="y")

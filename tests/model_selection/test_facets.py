@@ -15,6 +15,7 @@ from skeval.privacy import DCRShare, ExactMatchShare
 from tests.snapshots import raises
 
 
+@pytest.mark.slow
 def test_facets_of_candidates():
     train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
     suite = MetricSuite([("ks", KSComplement()), ("matches", ExactMatchShare())])
@@ -90,6 +91,7 @@ def test_intervals_of_facets_know_odd_ends():
     assert high.loc["a", "fidelity"] == 1.0
 
 
+@pytest.mark.slow
 def test_intervals_of_facets_of_a_suite():
     train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
     suite = MetricSuite([("ks", KSComplement()), ("share", DCRShare())]).fit(train, holdout)

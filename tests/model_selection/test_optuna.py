@@ -163,6 +163,7 @@ def test_a_choice_among_the_trials(study):
 # ------------------------------------------------------------- training rows are never the test
 
 
+@pytest.mark.slow
 def test_training_folds_have_no_scores():
     def trained(trial):
         found = cross_validate(

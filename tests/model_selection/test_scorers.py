@@ -174,6 +174,7 @@ def test_a_candidate_that_cannot_be_sampled_costs_no_search(fault):
         make_generator_scorer(SUITE).evaluate(adapter, TABLE[160:])
 
 
+@pytest.mark.slow
 def test_scores_of_texts_are_for_tables_with_texts():
     suite = MetricSuite(
         [("ks", KSComplement()), ("words", VocabularySimilarity())], optional=("text",)
@@ -224,6 +225,7 @@ def test_a_pipeline_is_measured_behind_its_transformers():
     assert make_generator_scorer(DCRShare())(only, TABLE[160:]) < -0.5
 
 
+@pytest.mark.slow
 def test_a_suite_samples_once_a_fold():
     CountingBootstrap.samples = 0
     scorer = make_generator_scorer(SUITE)
@@ -251,6 +253,7 @@ def test_grid_search(n_jobs):
 
 
 @pytest.mark.filterwarnings("ignore:One or more of the train scores are non-finite")
+@pytest.mark.slow
 def test_halving_search():
     search = HalvingGridSearchCV(
         GeneratorAdapter(RandomForestImputation(n_estimators=5)),
@@ -263,6 +266,7 @@ def test_halving_search():
     assert search.best_params_["generator__p"] > 0.0
 
 
+@pytest.mark.slow
 def test_scorers_pickle_and_name_themselves():
     scorer = make_generator_scorer(SUITE, n_samples=20)
     adapter = GeneratorAdapter(IndependentMarginals()).fit(TABLE[:160])
@@ -271,6 +275,7 @@ def test_scorers_pickle_and_name_themselves():
     assert "GeneratorScorer" in repr(scorer)
 
 
+@pytest.mark.slow
 def test_metrics_without_direction():
     with raises(InvalidParameterError):
         make_generator_scorer(NearestNeighborAdversarialAccuracy())

@@ -121,12 +121,14 @@ def test_a_table_of_copies_does_not_count():
     assert trial.user_attrs == {}
 
 
+@pytest.mark.slow
 def test_a_study_that_minimizes_is_refused():
     made, result = optuna.create_study(direction="minimize"), SUITE.evaluate(HOLDOUT[:200])
     with raises(InvalidParameterError):
         made.optimize(lambda trial: report_trial(trial, 1, result, "pairs"), n_trials=1)
 
 
+@pytest.mark.slow
 def test_a_metric_without_a_direction_is_refused():
     with raises(InvalidParameterError):
         report_trial(optuna.trial.FixedTrial({}), 1, SUITE.evaluate(HOLDOUT[:200]), "neighbors")

@@ -20,6 +20,7 @@ from skeval.neighbors.tree import grow_leaves
 from tests.snapshots import warns
 
 
+@pytest.mark.slow
 def test_without_a_folder_for_machine_code_it_is_compiled_in_memory(monkeypatch):
     """As on a read-only installation, for a user without a home."""
     monkeypatch.setattr(CacheImpl, "_locator_classes", [])

@@ -138,6 +138,7 @@ def test_kneighbors_is_brute_force_bit_for_bit(problem, k, leaf_size):
 
 @FEW
 @given(problems(), st.integers(1, 3), st.sampled_from([1, 2, 4]))
+@pytest.mark.slow
 def test_exclude_leaves_out_the_own_row_and_no_duplicate(problem, k, leaf_size):
     X, _, categorical = problem
     X = np.vstack([X, X])
@@ -158,6 +159,7 @@ def test_exclude_leaves_out_the_own_row_and_no_duplicate(problem, k, leaf_size):
     st.sampled_from([0.0, 0.2, 0.5, 1.0]),
     st.sampled_from([1, 3, None]),
 )
+@pytest.mark.slow
 def test_radius_cuts_the_list_of_neighbours(problem, k, quantile, leaf_size):
     X, Y, categorical = problem
     with np.errstate(over="ignore"):
@@ -233,6 +235,7 @@ def test_labels_are_one_bool_for_each_reference_row(labels):
 
 @FEW
 @given(problems(), st.integers(0, 2**32), st.sampled_from([1, 2, 4, None]))
+@pytest.mark.slow
 def test_count_within_is_brute_force(problem, seed, leaf_size):
     X, Y, categorical = problem
     with np.errstate(over="ignore"):
@@ -260,6 +263,7 @@ def test_count_within_is_brute_force(problem, seed, leaf_size):
 
 @FEW
 @given(problems())
+@pytest.mark.slow
 def test_distance_is_symmetric_and_zero_to_itself(problem):
     X, Y, categorical = problem
     ranges = np.where(categorical, NAN, 2.0)
@@ -342,6 +346,7 @@ def answer(fitted, queries):
     [{"n_jobs": 2}, {"leaf_size": 5}, {"leaf_size": 10_000}, {"backend": "numpy"},
      {"backend": "numpy", "n_jobs": 2}],
 )  # fmt: skip
+@pytest.mark.slow
 def test_bits_do_not_depend_on_how_they_are_found(fitted, queries, answer, other):
     again = clone(fitted).set_params(**other).fit(mixed_table(3000, 0))
     assert_same(again.kneighbors(queries, 4), answer)

@@ -313,6 +313,7 @@ def test_baseline_is_taken_at_the_lesser_size(n_synthetic):
 
 
 @pytest.mark.parametrize("n_holdout", [200, 50])
+@pytest.mark.slow
 def test_leaks_raise_the_share(n_holdout):
     train, holdout, fresh = (make_mixed(n, i) for i, n in enumerate((200, n_holdout, 200)))
     shares, p_values = [], []

@@ -445,6 +445,7 @@ def blobs():
     return pd.DataFrame({"x": x, "secret": ["a", "b", "c"] * 5 + ["a", "b"] * 12 + ["a"]})
 
 
+@pytest.mark.slow
 def test_heaps_are_clusters(blobs):
     assert KAnonymity(["x"], mode="cluster").fit(blobs).score(blobs) == 15.0
     assert LDiversity(["x"], "secret", mode="cluster").fit(blobs).score(blobs) == 2.0

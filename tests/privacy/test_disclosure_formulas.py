@@ -103,6 +103,7 @@ COUNTS = arrays(np.int64, 6, elements=st.integers(0, 3))
 
 @given(COUNTS, COUNTS, COUNTS)
 @settings(deadline=None)
+@pytest.mark.slow
 def test_presence_class_by_class(train, others, released):
     expected = [
         t / (t + h) for t, h, s in zip(train, others, released, strict=True) if t + h > 0 and s > 0

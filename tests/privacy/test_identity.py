@@ -95,6 +95,7 @@ def planted(seed, n_rows, n_copied):
     return train, holdout, pd.concat([fresh[n_copied:], copied], ignore_index=True)
 
 
+@pytest.mark.slow
 def test_few_copies_are_found():
     """A seventh of the rows, which a count of hits found in 27% of releases."""
     found = 0

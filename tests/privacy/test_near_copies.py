@@ -56,6 +56,7 @@ def outcome(train: pd.DataFrame, holdout: pd.DataFrame | None, released: pd.Data
 
 
 @pytest.mark.parametrize("seed", range(2))
+@pytest.mark.slow
 def test_few_training_rows_with_small_changes_are_found(seed):
     train, holdout, fresh = tables(500, seed)
     rng = np.random.default_rng(seed)
@@ -80,6 +81,7 @@ def test_presets_pass_no_release_of_near_copies_of_one_row(preset):
     assert verdict.outcome != "no leak found"
 
 
+@pytest.mark.slow
 def test_release_of_one_row_with_small_changes_has_one_different_row():
     train, holdout, fresh = tables(200, 6)
     released = repeated(holdout, fresh, 200, np.random.default_rng(6))

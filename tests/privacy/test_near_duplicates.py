@@ -318,6 +318,7 @@ def test_texts_are_brute_force(crowd, measured, text):
     assert np.isfinite(result.details["tau"]) == measured
 
 
+@pytest.mark.slow
 def test_two_columns_of_text(crowd):
     schema = {"note": "text", "more": "text"}
     tables = [
@@ -429,6 +430,7 @@ def test_texts_too_long_for_letters_are_compared_by_words():
 
 
 @pytest.mark.usefixtures("crowd")
+@pytest.mark.slow
 def test_row_order_of_texts():
     there = evaluate(NearDuplicateShare(0.3, text=0.5), *TEXTS, NOTE)
     shuffled = [t.sample(frac=1.0, random_state=i) for i, t in enumerate(TEXTS)]

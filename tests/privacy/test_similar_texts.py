@@ -77,6 +77,7 @@ def test_join_is_brute_force(threshold, n_columns, n_words):
         assert joined(left, right, threshold) == brute(left, right, threshold)
 
 
+@pytest.mark.slow
 def test_many_rows_find_the_same():
     """Rows that are looked at in rounds, and pairs that are compared in blocks."""
     left, right = tables(7, 1, 6)

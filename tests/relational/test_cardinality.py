@@ -73,6 +73,7 @@ def test_as_many_children_everywhere_leave_no_scale():
 
 
 @pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.slow
 def test_degrades_as_children_gather(metric):
     rng = np.random.default_rng(0)
     train = rng.poisson(3.0, 400)

@@ -43,6 +43,7 @@ def clinic(seed, n=60, most=10, shift=0.0):
 
 
 @pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.slow
 def test_a_shift_is_found_and_fresh_patients_are_not(metric):
     metric = metric.fit(clinic(0, 200), clinic(1, 200), schema=SCHEMA)
     fresh, shifted = metric.evaluate(clinic(2, 200)), metric.evaluate(clinic(3, 200, shift=2.0))

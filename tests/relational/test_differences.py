@@ -131,6 +131,7 @@ def test_a_worse_generator_is_outside():
 
 
 @pytest.mark.parametrize("metric", [AggregationDetection(max_rows=500), SequenceDetection()])
+@pytest.mark.slow
 def test_detection_has_an_interval_of_both(metric):
     result = evaluated(metric, drawn(0, 60))
     low, high = result.difference
@@ -193,6 +194,7 @@ def test_fewer_subjects_of_one_table_are_met_by_as_many_of_the_other():
     assert result.difference[0] < 0.0 < result.difference[1]
 
 
+@pytest.mark.slow
 def test_there_is_none_where_subjects_are_few_or_linked():
     assert evaluated(StatisticMSAS(), drawn(0, 12)).difference is None
     both = RelationalSchema(
@@ -216,6 +218,7 @@ def test_what_few_parents_decide_has_none():
     assert evaluated(CardinalityBoundaryAdherence(), drawn(0, 40)).difference is None
 
 
+@pytest.mark.slow
 def test_one_dependent_table_has_that_of_subjects():
     """Rows of one patient are alike: of independent rows the interval would be too narrow."""
     context = context_of(*(clinic(60, seed) for seed in range(3)), CLINIC)

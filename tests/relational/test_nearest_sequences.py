@@ -98,6 +98,7 @@ def test_order_of_rows_and_sampling():
     assert sample.details["n_subjects"]["visits"] == {"train": 20, "holdout": 20}
 
 
+@pytest.mark.slow
 def test_a_subject_counts_once():
     rng = np.random.default_rng(3)
     schema = RelationalSchema(

@@ -74,6 +74,7 @@ def test_of_dependents_the_value_is_that_of_all_rows_and_the_test_of_subjects():
     assert result.contrast.what.endswith("(one row each of patients), in visits")
 
 
+@pytest.mark.slow
 def test_of_dependents_no_test_of_rows_is_said():
     """Neither p-values of rows in the details, nor what the metric makes of them."""
     result = evaluated(OfTable(MembershipInference("distance"), "visits"), CONTEXT)
@@ -107,6 +108,7 @@ def test_one_draw_is_its_own_test():
     assert result.p_value == result.details["by_subject"]["p_values"][0]
 
 
+@pytest.mark.slow
 def test_of_two_subjects_the_less_significant_counts():
     schema = RelationalSchema(
         ["a", "b", "rows"],
@@ -141,6 +143,7 @@ def test_of_two_subjects_the_less_significant_counts():
     assert result.details["by_subject"]["subject"] in ("a", "b")
 
 
+@pytest.mark.slow
 def test_a_reference_table_takes_no_metric_of_privacy():
     train, holdout, synthetic = (shop(50, seed) for seed in range(3))
     with raises(MissingInputError):
@@ -269,6 +272,7 @@ def test_rows_are_limited_by_table():
 
 
 @pytest.mark.parametrize("together", [0.0, 0.5, 0.95, 1.0])
+@pytest.mark.slow
 def test_merged_p_values_are_p_values(together):
     """Whatever exchangeable p-values have in common."""
     from scipy.stats import norm

@@ -59,6 +59,7 @@ def test_score_is_the_value_and_the_seed_decides():
     assert result.details["tables"]["visits"]["split"]["real_rows"] == "train"
 
 
+@pytest.mark.slow
 def test_a_subject_counts_once():
     """Of subjects with several sequences one is drawn: the others are no further evidence."""
     rng = np.random.default_rng(2)

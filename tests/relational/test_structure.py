@@ -76,6 +76,7 @@ def test_null_keys_are_left_out_where_train_has_some():
     assert of_whole.details["null"] == of_gaps.details["null"] == {"users.id": 0.25}
 
 
+@pytest.mark.slow
 def test_the_holdout_and_a_missing_table(data):
     holdout = {**make_relational(40, 1)}
     holdout["people"] = holdout["people"].assign(person=np.arange(40) // 2)

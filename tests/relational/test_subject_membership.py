@@ -16,6 +16,7 @@ TRAIN, HOLDOUT, FRESH = (clinic(150, seed, most=15) for seed in range(3))
 
 
 @pytest.mark.parametrize("attack", ["ratio", "distance", "distance_calibrated", "knn_density"])
+@pytest.mark.slow
 def test_members_are_told_by_a_copy_with_every_number_changed(attack):
     leaky = jittered_histories(TRAIN, FRESH, 0.6)
     result = evaluated(SubjectMembership(attack=attack), context_of(TRAIN, HOLDOUT, leaky, CLINIC))

@@ -55,6 +55,7 @@ def test_suites_show_what_their_metrics_measure():
     assert "What it measures" in cell_of(suite)
 
 
+@pytest.mark.slow
 def test_displays_return_themselves(measured):
     for one in (measured, measured["column_shapes/ks_complement"]):
         display = one.plot()

@@ -25,6 +25,7 @@ def test_one_file_per_figure(narrow: SuiteResult, tmp_path: Path) -> None:
     assert "Lisbon" in (folder / "similarity_city.svg").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_files_are_the_same_each_time_and_others_stay(narrow: SuiteResult, tmp_path: Path) -> None:
     folder = tmp_path / "figures"
     folder.mkdir()

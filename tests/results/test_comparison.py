@@ -258,6 +258,7 @@ def test_falls_are_told_in_at_most_a_twentieth_of_series_of_noise(shape):
     assert told / n_series <= 0.05
 
 
+@pytest.mark.slow
 def test_a_fall_of_six_standard_errors_is_told():
     """Of a difference: 6 times the square root of 2 of a value."""
     rng = np.random.default_rng(0)
@@ -269,6 +270,7 @@ def test_a_fall_of_six_standard_errors_is_told():
         assert pairs_of(fallen.falls().query("metric == 'm0'")) == [["v3", "v4"]]
 
 
+@pytest.mark.slow
 def test_results_that_were_made_otherwise_are_named(suite, tables):
     a = suite.evaluate(tables[3], date=DATE)
     other = MetricSuite([("ks", KSComplement(columns=["age"]))]).fit(tables[2], tables[1])
@@ -286,6 +288,7 @@ def test_results_that_were_made_otherwise_are_named(suite, tables):
     assert any("ks was measured with other parameters" in said for said in both.caveats())
 
 
+@pytest.mark.slow
 def test_results_of_other_kinds_of_columns_say_that(tables, tmp_path):
     path = tmp_path / "train.csv"
     tables[0].to_csv(path, index=False)
@@ -500,6 +503,7 @@ def test_a_report_of_candidates_has_the_answer_on_its_first_page(tables, tmp_pat
     assert cell_of(result) in page
 
 
+@pytest.mark.slow
 def test_several_tables_are_compared_too(tmp_path):
     train, one, other = (make_relational(30, random_state=seed) for seed in range(3))
     from skeval import make_suite

@@ -231,6 +231,7 @@ def test_no_such_mean():
         OverallScore().across(ALL, mean="median")
 
 
+@pytest.mark.slow
 def test_fidelity_buys_back_a_copy_in_an_arithmetic_mean_only():
     train, holdout, fresh = (make_mixed(200, random_state=seed) for seed in range(3))
     metrics = [

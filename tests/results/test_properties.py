@@ -61,6 +61,7 @@ def test_fresh_rows_of_their_own_columns():
     np.testing.assert_allclose(actual, fresh, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_without_a_holdout_there_is_no_baseline():
     actual = property_scores(suite().fit(TRAIN).evaluate(SYNTHETIC))
     assert actual["baseline"].isna().all()

@@ -115,6 +115,7 @@ def test_target_sensitive_and_seeds():
     assert set(provenance.seeds.values()) == {5}
 
 
+@pytest.mark.slow
 def test_json_keeps_it_and_is_the_same_for_the_same_date(suite, tables, result, tmp_path):
     train, holdout, synthetic = tables
     again = suite.fit(train.copy(), holdout).evaluate(synthetic, date=DATE)

@@ -164,6 +164,7 @@ def test_a_suite_takes_it_in_any_form(tmp_path):
             call({"a": table, "b": table}, release=agreed)
 
 
+@pytest.mark.slow
 def test_a_report_takes_it(tmp_path):
     train, synthetic = (make_mixed(100, random_state=seed) for seed in range(2))
     suite, path = MetricSuite([("ks", KSComplement())]), tmp_path / "r.html"

@@ -195,6 +195,7 @@ def test_level_where_copies_are_tested_only_where_there_are_any():
 
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 @pytest.mark.parametrize(("n_train", "n_holdout"), [(50, 1), (80, 1), (200, 2), (200, 30)])
+@pytest.mark.slow
 def test_a_tiny_holdout_is_no_ground_to_say_that_no_leak_was_found(n_train, n_holdout):
     """Of tests that weigh 3 in all one of 1 has to reach .05 / 3: 1 / 81 does, 1 / 51 not."""
     train, holdout = make_mixed(n_train, random_state=0), make_mixed(n_holdout, random_state=1)

@@ -266,6 +266,7 @@ def test_a_sample_is_of_the_same_rows_however_a_table_is_stored(form, tmp_path):
         pd.testing.assert_frame_equal(drawn[0][role], drawn[1][role])
 
 
+@pytest.mark.slow
 def test_few_rows_are_no_sample(tmp_path):
     paths = stored("1 part", tmp_path)
     plain = EnergyDistance().fit(*TABLES[:2]).evaluate(TABLES[2])
@@ -297,6 +298,7 @@ def nothing_fits(monkeypatch):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("nothing_fits")
 @pytest.mark.parametrize("share", [0.25, 1.0])
+@pytest.mark.slow
 def test_a_leak_of_tables_that_do_not_fit_is_told_with_the_same_advice(share, tmp_path):
     """Copies of some rows, or of all: what is advised is tried on rows in memory."""
     train, holdout, fresh = TABLES
@@ -342,6 +344,7 @@ def test_neighbours_that_do_not_fit_are_found_in_parts_with_the_same_bits(
         assert min(indexes) > 1
 
 
+@pytest.mark.slow
 def test_work_on_the_real_rows_is_done_once(tmp_path):
     paths = stored("1 part", tmp_path)
     context = LargeContext.of(*paths[:2])
@@ -350,6 +353,7 @@ def test_work_on_the_real_rows_is_done_once(tmp_path):
     assert first.real is second.real
 
 
+@pytest.mark.slow
 def test_the_rows_of_a_pickle_are_left_out_unless_asked_for(tmp_path):
     paths = stored("1 part", tmp_path)
     metric = KSComplement().fit(*paths[:2])
@@ -360,6 +364,7 @@ def test_the_rows_of_a_pickle_are_left_out_unless_asked_for(tmp_path):
 
 
 @pytest.mark.parametrize("on_workers", [False, True])
+@pytest.mark.slow
 def test_errors_and_notices_are_those_of_frames(on_workers, tmp_path, no_cluster):
     with skeval.scale.engine(no_cluster if on_workers else "local"):
         compare_what_is_said(tmp_path)
@@ -476,6 +481,7 @@ def test_counts_go_out_to_a_cluster_and_come_back_the_same(tmp_path, monkeypatch
         assert result[name].to_dict() | {"seconds": 0} == one.to_dict() | {"seconds": 0}
 
 
+@pytest.mark.slow
 def test_rows_that_users_name_by_position_are_those_of_files(tmp_path):
     """Who was in is said row by row, in the order of the files; a release of these leaks."""
     rows, bits = make_mixed(300, random_state=3), np.random.default_rng(0).integers(0, 2, 300)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from skeval.core.context import Context
 from skeval.scale import distinct_row_steps as steps
@@ -14,6 +15,7 @@ def code(frame):
     return [frame["a"].to_numpy(), frame["b"].to_numpy()]
 
 
+@pytest.mark.slow
 def test_batches_merge_to_what_the_whole_has():
     rng = np.random.default_rng(0)
     numbers = np.where(rng.random(200) < 0.2, np.nan, rng.integers(0, 3, 200))

@@ -1,5 +1,6 @@
 """What the lecture draws: generators by F8 and F1/8, and what a generator costs by rows and columns."""
 
+import pytest
 from matplotlib.figure import Figure
 
 from skeval import MetricSuite
@@ -14,6 +15,7 @@ from tests.snapshots import raises
 TRAIN = make_mixed(200, random_state=0)
 
 
+@pytest.mark.slow
 def test_the_map_of_generators():
     generators = {"copies": Bootstrap(), "independent": IndependentMarginals()}
     suite = MetricSuite([("ks", KSComplement()), ("prd", PRDCurve())]).fit(TRAIN)

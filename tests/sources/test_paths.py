@@ -12,6 +12,7 @@ from tests.sources.checks import nearest
 
 
 @pytest.mark.filterwarnings("ignore:the number of NewRowShare:skeval.exceptions.MetricWarning")
+@pytest.mark.slow
 def test_the_path_from_sdmetrics():
     given = path_sdmetrics.path()
     real, synthetic = path_sdmetrics.real_data, path_sdmetrics.synthetic_data

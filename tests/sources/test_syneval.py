@@ -79,6 +79,7 @@ def test_copies():
     assert alone == {"ims_syn_train": 2 / 3, "train_test_ims": None, "passed": None}
 
 
+@pytest.mark.slow
 def test_distinguishability():
     far = SYNTHETIC.assign(age=SYNTHETIC["age"] + 40)
     for synthetic, level in ((SYNTHETIC, "low"), (far, "high")):

@@ -122,6 +122,7 @@ def test_a_p_value_as_small_as_the_evidence():
 
 
 @pytest.mark.parametrize("n_levels", [3, 10**6])
+@pytest.mark.slow
 def test_null(n_levels):
     """300 draws without a leak: significant as seldom as it should be."""
     found = np.array(

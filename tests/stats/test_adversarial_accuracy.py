@@ -55,6 +55,7 @@ def test_ties_count_half():
 
 
 @pytest.mark.parametrize("share", [0.0, 0.4])
+@pytest.mark.slow
 def test_variance_counts_mutual_pairs_once(share):
     rng = np.random.default_rng(0)
     values, variances = [], []

@@ -43,6 +43,7 @@ def test_a_column_that_the_release_leaves_empty_is_left_out_with_another():
     assert (set(left_out), count.n) == ({"c2", "c4"}, 12)
 
 
+@pytest.mark.slow
 def test_fresh_rows_are_no_copies_whatever_their_columns():
     found = [
         partial_copies(codes(seed, n_columns, n_levels), SIZES)

@@ -64,6 +64,7 @@ def test_total_variation(p, q):
 
 @given(COUNTS, COUNTS)
 @settings(deadline=None)
+@pytest.mark.slow
 def test_expectation_by_summing_the_hypergeometric(p, q):
     n, m = p.sum(), q.sum()
     expected = 0.0
@@ -103,6 +104,7 @@ SORTED_VALUES = arrays(
 
 @given(SORTED_VALUES, SORTED_VALUES)
 @settings(deadline=None)
+@pytest.mark.slow
 def test_distances_are_those_of_the_definitions(x, y):
     assert o.kolmogorov_of_sorted(x, y) == kolmogorov_distance(x, y)
     assert o.wasserstein_of_sorted(x, y) == pytest.approx(wasserstein_distance(x, y), rel=1e-9)

@@ -97,6 +97,7 @@ def test_pairs_are_half_as_sure_of_one_row_more():
     assert pairs_epsilon(50, 50, 50, 1e-4) < pairs_epsilon(50, 50, 50)
 
 
+@pytest.mark.slow
 def test_randomised_response_of_500_coins():
     """Each coin is told rightly with e / (1 + e): epsilon is 1."""
     q, level = math.e / (1 + math.e), 0.05
@@ -152,6 +153,7 @@ def test_rates_that_are_never_wrong_have_no_bound():
     ("epsilon", "mean", "violations"),
     [(0.5, 0.3776353, 0.0047337), (1.0, 0.8757203, 0.0092805), (2.0, 1.8477145, 0.0226046)],
 )
+@pytest.mark.slow
 def test_randomised_response_in_two_worlds(epsilon, mean, violations):
     """Both binomials enumerated: 1000 runs with the row and 1000 without."""
     p = math.exp(epsilon) / (1 + math.exp(epsilon))
@@ -202,6 +204,7 @@ def test_gaussian_trade_off():
     assert 0.0 <= gdp_delta(1000.0, 1.0) < 1e-300
 
 
+@pytest.mark.slow
 def test_gaussian_mechanism():
     wrong = np.arange(1001)
     chance = binom.pmf(wrong, 1000, norm.cdf(-0.5))

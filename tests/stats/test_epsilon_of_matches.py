@@ -43,6 +43,7 @@ def sized(n, n_holdout, rates):
 
 @pytest.mark.parametrize(("n", "n_holdout"), [(30, 30), (20, 50)])
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
+@pytest.mark.slow
 def test_randomized_response_refutes_its_epsilon_in_one_of_twenty(n, n_holdout, epsilon):
     """Each record of the pool has a bit that says whether it was in, wrong by the toss of a coin.
 
@@ -56,6 +57,7 @@ def test_randomized_response_refutes_its_epsilon_in_one_of_twenty(n, n_holdout, 
 
 
 @pytest.mark.parametrize("delta", [1e-3, 1e-4])
+@pytest.mark.slow
 def test_records_published_with_a_chance_of_delta(delta):
     """Bits as above, and a train record that is published as it is, each with a chance of delta."""
     rates = delta + (1.0 - delta) * expit(0.5), expit(-0.5)
@@ -63,6 +65,7 @@ def test_records_published_with_a_chance_of_delta(delta):
     assert chance_of_refuting(50, 50, (delta, 0.0), 0.0, delta, "add_remove") <= 0.05
 
 
+@pytest.mark.slow
 def test_any_mechanism_of_few_records():
     """The worst of all mechanisms: of its six choices of train each has the largest odds.
 

@@ -216,6 +216,7 @@ def test_halves_by_hand():
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.3])
+@pytest.mark.slow
 def test_halves_cover_the_difference_of_a_rough_statistic(shift):
     """Of absolute deviations, where resampled distances have the noise twice."""
     rng, n, n_runs, n_columns = np.random.default_rng(0), 64, 400, 6

@@ -103,6 +103,7 @@ def test_contrast_against_all_labellings(count):
     assert found.spread == pytest.approx(exact.std(), rel=0.1)
 
 
+@pytest.mark.slow
 def test_values_of_one_copy_are_tested_exactly():
     rng = np.random.default_rng(0)
     for _ in range(20):

@@ -160,6 +160,7 @@ def test_percentile_test_sees_copies():
 
 
 @pytest.mark.parametrize("level", [0.05, 0.5])
+@pytest.mark.slow
 def test_percentile_test_of_many_values_rejects_as_often_as_it_says(level):
     """Of many places those that hardly ever occur are left out."""
     rng = np.random.default_rng(0)

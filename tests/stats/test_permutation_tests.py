@@ -120,6 +120,7 @@ def test_each_of_several_stops_for_itself():
 
 
 @pytest.mark.parametrize("alpha", [0.001, 0.004, 0.01, 0.05, 0.3])
+@pytest.mark.slow
 def test_level_of_sequential_tests(alpha):
     """Draws and what was observed are of one distribution: p is at most alpha that often."""
     rng, n = np.random.default_rng(3), 4000

@@ -329,6 +329,7 @@ def tables_of_people(n_people, seed, shift=0.0):
     return {"people": people, "rows": rows.assign(y=rng.normal(size=len(rows)))}
 
 
+@pytest.mark.slow
 def test_of_several_tables_subjects_are_told_apart_and_not_their_rows():
     """Rows of a person are alike: what has them in train alone looks like another population."""
     schema = RelationalSchema(

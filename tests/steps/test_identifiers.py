@@ -235,6 +235,7 @@ def test_identifiers_of_train_in_another_dress_are_found(dress, has_holdout):
 
 
 @pytest.mark.parametrize("has_holdout", [True, False])
+@pytest.mark.slow
 def test_names_of_two_columns_are_found_inside_texts(has_holdout):
     def in_two_columns(table):
         parts = table["name"].str.split(" ", n=1, expand=True)

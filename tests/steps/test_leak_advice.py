@@ -34,6 +34,7 @@ def test_the_columns_that_were_copied_are_named():
     assert exposed_columns(context_of(released), ("age", "visits", "city")) == []
 
 
+@pytest.mark.slow
 def test_rows_that_were_copied_are_named_by_their_group():
     copied = TRAIN[TRAIN["plan"] == "premium"]
     released = pd.concat([copied, FRESH[len(copied) :]], ignore_index=True)
@@ -94,6 +95,7 @@ def test_copied_rows_among_fresh_ones_are_to_be_dropped_and_a_memory_to_be_fitte
 
 
 @pytest.mark.parametrize("seed", [2, 3, 4])
+@pytest.mark.slow
 def test_fresh_rows_expose_nothing(seed):
     context = context_of(make_mixed(300, random_state=seed))
     assert exposed_columns(context) == []
@@ -119,6 +121,7 @@ def test_every_alarm_says_what_to_do():
         assert results[name].advice in verdict.sentence
 
 
+@pytest.mark.slow
 def test_values_that_occur_as_they_are_are_to_be_drawn_anew():
     """And not rows: no row of columns in orders of their own is copied."""
     rng = np.random.default_rng(0)
@@ -132,6 +135,7 @@ def test_values_that_occur_as_they_are_are_to_be_drawn_anew():
         assert NEW_VALUES not in advice_on_leak(context_of(copied))
 
 
+@pytest.mark.slow
 def test_a_report_of_values_as_they_are_advises_no_other_training():
     rng = np.random.default_rng(0)
     shuffled = TRAIN.apply(lambda column: column.to_numpy()[rng.permutation(300)])

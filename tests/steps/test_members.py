@@ -214,6 +214,7 @@ def test_every_density_sees_a_release_that_clings_to_train(density):
         assert auc(scores.members[known], scores.others) > 0.6
 
 
+@pytest.mark.slow
 def test_a_reference_of_ones_own(context):
     own = Context.of(TRAIN, make_mixed(80, random_state=9)).holdout
     for attack in ATTACKS:
@@ -240,6 +241,7 @@ def test_spaces_of_the_users(context):
     np.testing.assert_allclose(chosen.members, member_scores(plain, "distance").members)
 
 
+@pytest.mark.slow
 def test_texts_alone_by_a_transformer():
     words = np.random.default_rng(0).choice(["dark", "light", "old", "new", "bright"], (90, 6))
     notes = [pd.DataFrame({"note": [" ".join(w) for w in words[i::3]]}) for i in range(3)]

@@ -49,6 +49,7 @@ def test_edits_are_those_of_the_recursion():
     assert nearest_edits([""], ["12", "3"]).tolist() == [1.0]
 
 
+@pytest.mark.slow
 def test_texts_longer_than_a_word_of_bits_are_compared_together_with_short_ones():
     rng = np.random.default_rng(0)
     sizes = [0, 1, 63, 64, 65, 127, 128, 129, 200]
@@ -87,6 +88,7 @@ def test_scores_by_hand():
     assert scores.others.tolist() == [-4.0, -1.0]
 
 
+@pytest.mark.slow
 def test_long_texts_are_held_against_fewer():
     assert affordable(100, 50) == text_edits.MAX_TEXTS
     assert affordable(20_000, 1000) == 2**34 // (20_000 * 1000 * 16)
@@ -104,6 +106,7 @@ def test_long_texts_are_held_against_fewer():
     assert (some != others).any()
 
 
+@pytest.mark.slow
 def test_edits_of_cells_are_summed(monkeypatch):
     rng, decimals = np.random.default_rng(0), [2, None, 5]
     queries, others = (

@@ -32,6 +32,7 @@ def suite():
     return MetricSuite([("copies", ExactMatchShare())]).fit(TRAIN, HOLDOUT)
 
 
+@pytest.mark.slow
 def test_copied_rows_come_first_with_their_evidence(suite):
     found = suite.evaluate(RELEASE).at_risk(300)
     assert sorted(found["position"]) == list(range(300))
@@ -54,6 +55,7 @@ def test_positions_are_those_of_the_table_as_it_was_given():
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.slow
 def test_as_many_rows_are_conspicuous_by_chance_as_expected(suite, seed):
     """The p-values of a release that learned nothing are not smaller than chance makes them."""
     release = make_mixed(300, random_state=100 + seed)
@@ -119,6 +121,7 @@ def test_it_is_in_no_file_and_lost_with_its_tables(suite):
         results.at_risk()
 
 
+@pytest.mark.slow
 def test_what_cannot_be_told_is_said(suite):
     with raises(InvalidParameterError):
         suite.evaluate(RELEASE).at_risk(0)

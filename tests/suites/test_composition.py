@@ -48,6 +48,7 @@ def test_a_nested_suite_has_the_values_of_its_metrics():
     assert values(deep) == {f"all/{name}": value for name, value in found.items()}
 
 
+@pytest.mark.slow
 def test_parameters_of_nested_suites_are_reached_by_name():
     suite = nested()
     assert suite.get_params()["leaks__dcr__space"] == "gower"
@@ -66,12 +67,14 @@ def test_parameters_of_nested_suites_are_reached_by_name():
 
 
 @pytest.mark.parametrize("outer", [None, "gower"])
+@pytest.mark.slow
 def test_the_outer_space_holds_and_else_that_of_the_nested_suite(outer):
     suite = nested(space=outer).set_params(leaks__space="euclidean")
     expected = DCRShare(space=outer or "euclidean").fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC).value
     assert values(suite)["leaks/dcr"][0] == expected
 
 
+@pytest.mark.slow
 def test_one_preprocessor_for_all():
     of_types = ColumnTransformer(
         [
@@ -136,6 +139,7 @@ def test_a_dict_is_taken_and_cloned():
     assert pickle.loads(pickle.dumps(of_dict)).get_params()["tv"].columns is None
 
 
+@pytest.mark.slow
 def test_metrics_are_named_as_make_pipeline_names_steps():
     suite = make_suite([KSComplement(), TVComplement(), KSComplement(columns=["age"])], n_jobs=2)
     assert [name for name, _ in suite.metrics] == [
@@ -193,6 +197,7 @@ def test_optional_needs_are_those_of_each_suite():
     assert {"all/" + n for n, _ in make_suite("screens").metrics} > set(result) - {"ks"}
 
 
+@pytest.mark.slow
 def test_a_nested_suite_is_reported_and_gated(tmp_path):
     suite = nested()
     result = report(TRAIN, HOLDOUT, SYNTHETIC, tmp_path / "r.html", suite=suite, progress=False)
@@ -202,6 +207,7 @@ def test_a_nested_suite_is_reported_and_gated(tmp_path):
     assert [outcome.passed for outcome in policy.judge(result)] == [True, True, False]
 
 
+@pytest.mark.slow
 def test_score_is_the_mean_of_a_facet_or_says_why_not():
     suite = of_columns().fit(TRAIN, HOLDOUT)
     expected = OverallScore().score(suite.evaluate(SYNTHETIC))["fidelity"]

@@ -76,6 +76,7 @@ def coverage(rule: str, *, k: int, posterior: bool, n: int = 60, m: int = 4) -> 
         ("plug_in", 200, False),
     ],
 )
+@pytest.mark.slow
 def test_intervals_hold_what_is_true(rule, k, posterior):
     assert 0.92 <= coverage(rule, k=k, posterior=posterior) <= 0.985
 

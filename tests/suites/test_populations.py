@@ -33,6 +33,7 @@ def results():
     return suite.fit(train).evaluate(synthetic, release=RELEASE)
 
 
+@pytest.mark.slow
 def test_what_is_left_is_measured(results):
     for name in LEFT:
         assert not results[name].error

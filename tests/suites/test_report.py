@@ -273,6 +273,7 @@ def test_an_argument_that_would_change_nothing_is_refused(tmp_path, change, mess
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_title_and_date_are_those_of_the_release(tmp_path):
     stated = {"title": "Adult for the Ministry", "date": "2026-01-02"}
     path = tmp_path / "r.html"
@@ -284,6 +285,7 @@ def test_title_and_date_are_those_of_the_release(tmp_path):
     assert "<title>Adult for the Ministry" in path.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_files_are_named_and_a_page_can_leave_their_hashes_out(tmp_path):
     paths = [tmp_path / name for name in ("train.csv", "holdout.csv", "synthetic.csv")]
     for path, table in zip(paths, (TRAIN, HOLDOUT, SYNTHETIC), strict=True):

@@ -69,6 +69,7 @@ def test_links_of_the_page_lead_to_its_sections(written):
     assert "people/similarity" in linked
 
 
+@pytest.mark.slow
 def test_rows_and_columns_are_those_asked_for_by_table(tables, suite):
     of_people, of_visits = (
         dict(suite.metrics)["people/similarity"],

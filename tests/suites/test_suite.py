@@ -127,6 +127,7 @@ def test_fits_clones():
     assert suite["ks"] is suite.metrics_["ks"] is not metric
 
 
+@pytest.mark.slow
 def test_metrics_without_their_needs_are_left_out_with_the_reason():
     result = make_suite().fit(TRAIN).evaluate(SYNTHETIC)
     assert np.isnan(result["dcr_overfitting"].value)
@@ -189,6 +190,7 @@ def test_random_state_reaches_the_metrics():
     assert make_suite(random_state=7)["membership"].random_state == 7
 
 
+@pytest.mark.slow
 def test_pickle_holds_no_rows():
     suite = make_suite("fidelity").fit(TRAIN, HOLDOUT)
     suite.evaluate(SYNTHETIC)
@@ -320,6 +322,7 @@ def test_a_suite_may_be_changed_after_fit():
 
 
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.DegenerateInputWarning")
+@pytest.mark.slow
 def test_a_table_of_texts_only():
     texts = [f"a remark of more than five words, number {i}" for i in range(60)]
     tables = [pd.DataFrame({"note": texts[i : i + 20]}) for i in (0, 20, 40)]
@@ -334,6 +337,7 @@ def test_a_table_of_texts_only():
     assert [name for name, found in result.items() if found.error] == ["anonymeter"]
 
 
+@pytest.mark.slow
 def test_optional_needs_are_left_away_without_a_word():
     metrics = [("words", VocabularySimilarity()), ("shares", DCRShare()), ("ks", KSComplement())]
     for optional, names in (((), ["words", "shares", "ks"]), (("text",), ["shares", "ks"])):
@@ -372,6 +376,7 @@ def test_faulty_metrics_are_told_so():
         NoTags().fit(TRAIN)
 
 
+@pytest.mark.slow
 def test_equal_choices_of_columns_are_searched_once(counted):
     names = list(TRAIN.columns)
     metrics = [
@@ -508,6 +513,7 @@ def test_the_interval_is_students():
     assert table["n_draws"] == 6
 
 
+@pytest.mark.slow
 def test_a_suite_has_a_row_a_metric():
     suite = MetricSuite([("ks", KSComplement()), ("tv", TVComplement())])
     suite.fit(make_mixed(random_state=0), make_mixed(random_state=1))

@@ -23,6 +23,7 @@ def fitted(seed=0, n_rows=200, *more):
     return train, MetricSuite([("copies", ExactMatchShare()), *more]).fit(train, holdout)
 
 
+@pytest.mark.slow
 def test_faint_leaks_are_found_together():
     train, suite = fitted()
     releases = [leaky(train, i, 3) for i in range(4)]

@@ -123,6 +123,7 @@ def test_a_zero_alone_and_decimals_are_numbers(tmp_path):
     assert [values.dtype.kind for _, values in table.items()] == ["i", "f", "i"]
 
 
+@pytest.mark.slow
 def test_leading_zeros_far_down_a_packed_file(tmp_path):
     with gzip.open(tmp_path / "t.csv.gz", "wt") as file:
         file.write("a;b\n" + "\n".join(f"{i + 10};{i}" for i in range(250_000)) + "\n007;1\n")

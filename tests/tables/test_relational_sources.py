@@ -325,6 +325,7 @@ class TestDetection:
         }
 
 
+@pytest.mark.slow
 def test_flights():
     tables = {"flights": load_flights(2_000), **public_tables()}
     schema = RelationalSchema.detect(tables)

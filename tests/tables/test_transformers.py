@@ -95,6 +95,7 @@ def test_what_counts_as_fitted():
 
 @pytest.mark.parametrize("frozen", [False, True])
 @pytest.mark.parametrize("metric", [DCRShare(), DCRBaselineProtection(), EnergyDistance()])
+@pytest.mark.slow
 def test_a_fitted_space_is_used_as_it_is_in_suites_too(metric, frozen):
     scaled = plain().fit(REAL)
     scaled.named_transformers_["n"].scale_ *= 50.0  # no fit would give that
@@ -143,6 +144,7 @@ def noted(seed: int) -> pd.DataFrame:
     ],
     ids=["space", "texts"],
 )
+@pytest.mark.slow
 def test_fitted_embedders_of_texts_stay_as_they_are(made):
     train, holdout, synthetic = (noted(seed) for seed in range(3))
     learned = make_pipeline(TfidfVectorizer(), TruncatedSVD(5, random_state=0))
@@ -162,6 +164,7 @@ def test_fitted_embedders_of_texts_stay_as_they_are(made):
     assert results["fitted"]["details"] != results["anew"]["details"]
 
 
+@pytest.mark.slow
 def test_one_space_for_all_metrics_of_a_suite_that_have_one():
     suite = make_suite("screens", space="euclidean")
     assert clone(suite).get_params(deep=False)["space"] == "euclidean"
@@ -177,6 +180,7 @@ def test_one_space_for_all_metrics_of_a_suite_that_have_one():
     assert isinstance(fitted.metrics_["nndr"].get_params()["space"], ColumnTransformer)
 
 
+@pytest.mark.slow
 def test_the_space_of_a_suite_reaches_lifted_metrics_and_stands_in_the_provenance():
     inner = TablePreprocessor(space="euclidean")  # whose own parameter is its affair
     suite = MetricSuite([("by_plan", ByGroup(DCRShare(), "plan"))], space=inner)

@@ -156,6 +156,7 @@ def test_texts_without_a_word_are_no_yardstick_of_nearness():
     assert np.diff(every.held[every.sample(0, 2101)].indptr).min() == 1
 
 
+@pytest.mark.slow
 def test_a_text_of_many_names_takes_no_more_room_than_its_words():
     text = " ".join(f"[Ada{i} Lovelace{i}]" for i in range(2000))
     tables = pd.DataFrame({"note": [text]}), pd.DataFrame({"note": ["no one"]})

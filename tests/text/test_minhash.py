@@ -77,6 +77,7 @@ def test_bands_agree_as_often_as_their_recall_says(n_rows, n_bands):
 
 
 @pytest.mark.parametrize("threshold", [0.6, 0.8, 0.9])
+@pytest.mark.slow
 def test_real_paragraphs_are_found_within_the_recall(paragraphs, threshold):
     right = paragraphs["text"].tolist()[:600]
     left = edited(right, 0)

@@ -104,6 +104,7 @@ def test_nominal_mentions_of_a_tagger(tiny):
     assert found == [("Carla", "PROPN", 0, 5)]
 
 
+@pytest.mark.slow
 def test_a_pipeline_that_lacks_the_part_is_refused(tmp_path):
     import spacy
 

@@ -128,6 +128,7 @@ def test_asks_for_texts_by_name():
         NGramSimilarity(columns=["x"]).fit(TRAIN.assign(x=1.0), schema=SCHEMA)
 
 
+@pytest.mark.slow
 def test_no_word_stands_in_a_result():
     secret = TRAIN.copy()
     secret.loc[3, "note"] = "my name is Aurelius Nightingale"

@@ -39,6 +39,7 @@ def samples():
     return [Texts(seed) for seed in range(40)]
 
 
+@pytest.mark.slow
 def test_suffixes_are_in_order(samples):
     for texts in samples:
         suffixes = [texts.ids[i : texts.ends[i]].tolist() for i in range(texts.ids.size)]
@@ -57,6 +58,7 @@ def test_what_neighbours_share(samples):
             assert shared == n
 
 
+@pytest.mark.slow
 def test_longest_run_with_any_reference(samples):
     for texts in samples:
         longest = longest_runs(

@@ -53,6 +53,7 @@ def evaluated(suite, tables):
 
 
 @pytest.mark.parametrize("name", ODD)
+@pytest.mark.slow
 def test_odd_texts_have_a_value_or_a_reason(name):
     tables = [table(ODD[name], seed, 8 if name == "long" else 40) for seed in range(3)]
     metrics = {**dict(make_suite("report").metrics), **dict(make_suite("privacy").metrics)}
@@ -97,6 +98,7 @@ def test_a_missing_package_leaves_its_metric_out_with_the_command(monkeypatch):
     assert result["copies"].value == 1.0
 
 
+@pytest.mark.slow
 def test_what_leaves_texts_out_is_named_once():
     tables = [table(["a b c", "d e f"], seed) for seed in range(3)]
 

@@ -58,6 +58,7 @@ TRAIN, HOLDOUT, FRESH, OTHER = notes(200, 0), notes(200, 1), notes(200, 2), note
     ],
     ids=["tfidf", "transformer", "encode", "estimator", "with other columns"],
 )
+@pytest.mark.slow
 def test_tells_other_texts_and_not_fresh_ones(metric):
     metric.fit(TRAIN, HOLDOUT, schema=SCHEMA)
     fresh, other = metric.evaluate(FRESH), metric.evaluate(OTHER)
@@ -84,6 +85,7 @@ def test_tells_other_texts_and_not_fresh_ones(metric):
     ids=lambda classifier: type(classifier).__name__,
 )
 @pytest.mark.parametrize("made", [ClassifierTwoSampleTest, TextTwoSampleTest])
+@pytest.mark.slow
 def test_any_classifier_reads_texts(made, classifier):
     tables = (table[:60] for table in (TRAIN, HOLDOUT))
     metric = made("auc", estimator=classifier).fit(*tables, schema=SCHEMA)
@@ -122,6 +124,7 @@ def test_indices_have_32_bits():
     assert joined.shape == (2, 7)
 
 
+@pytest.mark.slow
 def test_the_table_test_can_leave_texts_out():
     metric = ClassifierTwoSampleTest(text=None).fit(TRAIN, HOLDOUT, schema=SCHEMA)
     without = ClassifierTwoSampleTest().fit(TRAIN[["x"]], HOLDOUT[["x"]]).evaluate(OTHER[["x"]])
@@ -130,6 +133,7 @@ def test_the_table_test_can_leave_texts_out():
     assert chosen.score(OTHER) == without.value
 
 
+@pytest.mark.slow
 def test_permuted_labels():
     metric = TextTwoSampleTest(test="permutation", n_permutations=19, n_folds=2)
     assert metric.fit(TRAIN[:60], HOLDOUT[:60], schema=SCHEMA).evaluate(OTHER[:60]).p_value == 0.05

@@ -54,6 +54,7 @@ def test_tables_of_unequal_sizes_have_another_mean():
     assert test.mean == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 def test_random_labels_reject_as_often_as_they_may():
     rng = np.random.default_rng(0)
     weightings = rng.exponential(size=(3, 30)) ** 3

@@ -51,6 +51,7 @@ def hand_scores(monkeypatch):
 
 
 @pytest.mark.usefixtures("hand_scores")
+@pytest.mark.slow
 def test_hand_values(cancer):
     for statistic, expected in {"sra": 4 / 6, "kendall": 1 / 3, "spearman": 0.6}.items():
         metric = ModelRankAgreement("y", estimators=QUICK, statistic=statistic)
@@ -149,6 +150,7 @@ def test_each_model_is_fitted_once_a_training_table(cancer, fits):
     assert len(fits) == 14
 
 
+@pytest.mark.slow
 def test_large_tables_are_learned_from_in_part(cancer, fits):
     suite = MetricSuite(
         [
@@ -198,6 +200,7 @@ def test_baseline_is_what_a_split_of_train_gives(cancer):
         assert metric.evaluate(cancer.synthetic).baseline == expected
 
 
+@pytest.mark.slow
 def test_a_table_of_one_label(cancer):
     one = cancer.synthetic.assign(y=1)
     agreement = ModelRankAgreement("y", estimators=QUICK).fit(*cancer[:2]).evaluate(one)
@@ -214,6 +217,7 @@ def test_a_table_of_one_label(cancer):
 
 
 @pytest.mark.parametrize("mode", ["tstr", "tsts"])
+@pytest.mark.slow
 def test_regression(mode):
     train, holdout, synthetic = (make_mixed(500, random_state=seed) for seed in range(3))
     made = {"target": "income", "estimators": QUICK, "mode": mode}
@@ -232,6 +236,7 @@ def test_regression(mode):
     assert orders == ModelRankAgreement(scoring="rmse", **made).fit(train, holdout).score(synthetic)
 
 
+@pytest.mark.slow
 def test_missing_targets_and_several_labels():
     train, holdout, synthetic = (make_mixed(400, random_state=seed) for seed in range(3))
     hidden = synthetic.assign(plan=synthetic["plan"].where(np.arange(400) % 4 > 0))
@@ -285,6 +290,7 @@ def test_a_model_without_the_score_is_named(cancer):
         assert np.isnan(metric.score(cancer.synthetic))
 
 
+@pytest.mark.slow
 def test_a_model_that_fails_leaves_the_others_be(cancer):
     """Nine neighbours cannot be asked of the six rows that are left to learn from."""
     few = cancer.synthetic.iloc[:10]

@@ -410,6 +410,7 @@ def test_formulas_need_a_package(monkeypatch):
         CoefficientOverlap("y", formula="y ~ a").fit(numeric(30))
 
 
+@pytest.mark.slow
 def test_regression_on_train_is_kept_for_all_releases():
     metric = CoefficientOverlap("y").fit_context(CountingContext.of(numeric(50)))
     CountingContext.runs.clear()

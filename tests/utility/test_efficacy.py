@@ -82,6 +82,7 @@ def test_harm_is_seen(cancer):
     assert copies.value == pytest.approx(0.5, abs=0.01)
 
 
+@pytest.mark.slow
 def test_a_model_is_too_sure_of_its_own_rows():
     """Thresholds of the training rows miss the recall on others; out-of-fold ones reach it."""
     rng = np.random.default_rng(0)
@@ -146,6 +147,7 @@ def test_none_reaches():
 
 @settings(max_examples=50, deadline=None)
 @given(st.integers(0, 10_000), st.floats(0.05, 1.0), st.sampled_from(["precision", "recall"]))
+@pytest.mark.slow
 def test_it_is_the_least_value_of_the_curve_that_reaches_the_level(seed, level, of):
     rng = np.random.default_rng(seed)
     truth, scores = rng.random(30) < 0.4, rng.random(30).round(1)

@@ -118,6 +118,7 @@ def test_what_generators_keep():
     assert apart < 0.8 < 0.9 < copies
 
 
+@pytest.mark.slow
 def test_drawn_targets_have_the_ratios_of_the_full_run():
     tables = [
         pd.concat(
@@ -175,6 +176,7 @@ def test_named_targets_are_never_drawn():
     assert set(metric.evaluate(SYNTHETIC).details["columns"]) == {"x", "y", "c"}
 
 
+@pytest.mark.slow
 def test_wide_tables_have_smaller_trees():
     """At more than 40 columns to predict from; an xgboost that is asked for is what it was."""
     rng = np.random.default_rng(0)

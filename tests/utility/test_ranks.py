@@ -228,6 +228,7 @@ def test_interval_of_regret():
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.5, 2.0])
+@pytest.mark.slow
 def test_intervals_hold_the_truth(gap):
     """Where models are equal, close, and apart; the quantiles of replicates do not do this."""
     rng = np.random.default_rng(7)

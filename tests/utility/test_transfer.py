@@ -65,6 +65,7 @@ def test_published_values(cancer, name):
     assert difference["low"] <= difference["value"] <= difference["high"]
 
 
+@pytest.mark.slow
 def test_published_values_of_boosting(cancer):
     result = TSTR("y").fit(*cancer[:2]).evaluate(cancer.synthetic)
     assert result.value == pytest.approx(0.9753, abs=0.01)
@@ -90,6 +91,7 @@ def test_published_values_of_synthetic_tests(cancer, name):
         assert metric.score(cancer.synthetic) == pytest.approx(expected, abs=0.03)
 
 
+@pytest.mark.slow
 def test_realism_is_not_usefulness(cancer):
     """Rows from the middle of each label are easy, and teach little."""
     suite = MetricSuite(
@@ -237,6 +239,7 @@ def test_unseen_categories_and_missing_features():
         assert 0.5 < score < 1.0
 
 
+@pytest.mark.slow
 def test_features_and_keys(cancer):
     two = TSTR("y", features=["mean area", "mean texture"]).fit(*cancer[:2])
     every = TSTR("y").fit(*cancer[:2])
@@ -246,6 +249,7 @@ def test_features_and_keys(cancer):
 
 
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+@pytest.mark.slow
 def test_what_cannot_be_answered_says_why(cancer):
     train, holdout, synthetic = cancer
     cases = [
@@ -279,6 +283,7 @@ def test_refusals(cancer):
         TSTR("plan", task="regression").fit(train, holdout)
 
 
+@pytest.mark.slow
 def test_gain_by_few_added_rows(cancer):
     gain = AugmentationGain("y", ratio=0.1).fit(*cancer[:2]).evaluate(cancer.synthetic)
     n = len(cancer.train)
@@ -332,6 +337,7 @@ def test_pandas_frames_reach_pipelines():
 
 
 @pytest.mark.parametrize("target", ["plan", "visits"])
+@pytest.mark.slow
 def test_a_column_that_gives_the_target_away_is_named(target):
     """As the chapter of a code gives its cause: the score of real rows is 1, whatever else holds."""
     tables = [make_mixed(400, random_state=seed) for seed in range(3)]

@@ -130,6 +130,7 @@ def test_one_metric_of_a_suite_uses_all_its_cores(monkeypatch):
     assert len(threads) > 1
 
 
+@pytest.mark.slow
 def test_a_suite_has_the_same_bits_for_any_number_of_threads():
     metrics = [
         ("dcr", DCROverfittingProtection()),

@@ -64,6 +64,7 @@ def test_an_endless_metric_is_stopped_and_the_others_stand(n_jobs):
     assert np.isnan(result["again"].value)
 
 
+@pytest.mark.slow
 def test_memory_is_guarded():
     suite = MetricSuite([("greedy", Greedy())], max_memory=200 * 2**20).fit(TABLE)
     with warns(MetricFailedWarning):

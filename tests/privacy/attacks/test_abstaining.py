@@ -69,6 +69,7 @@ def test_no_alarm_no_sentence(metric):
     assert abs(result.details["abstaining"]["anonymity_loss"]) < 0.5
 
 
+@pytest.mark.slow
 def test_what_is_reported():
     result = SECRETS["nearest label"].fit(TRAIN, HOLDOUT).evaluate(LEAKY)
     found = json.loads(json.dumps(result.details["abstaining"]))
@@ -98,6 +99,7 @@ def test_the_estimator_says_how_sure_it_is():
     assert result.p_value == pytest.approx(share_p_value(hits[0], 400, hits[1], 400))
 
 
+@pytest.mark.slow
 def test_columns_are_attacked_by_their_surest_guesses():
     """All columns at once: copies are seen that no average shows."""
     result = InferenceRiskAll(n_attacks=None).fit(TRAIN, HOLDOUT).evaluate(LEAKY)

@@ -226,6 +226,7 @@ def test_one_secret_value():
         evaluate("income", (TRAIN.assign(income=1.0), HOLDOUT.assign(income=1.0), FRESH))
 
 
+@pytest.mark.slow
 def test_missing_secrets():
     """A missing category is a value; rows with a missing number are left out."""
     train, holdout = small("abab", ["x", None, "x", None]), small("aabb", ["x", "x", None, "x"])

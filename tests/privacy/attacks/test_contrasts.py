@@ -75,6 +75,7 @@ ATTACKS = {
 
 
 @pytest.mark.parametrize("name", list(ATTACKS))
+@pytest.mark.slow
 def test_the_contrast_is_on_the_side_of_the_leak(name):
     result = ATTACKS[name].fit(TRAIN, HOLDOUT).evaluate(COPIED, advise=True)
     shown = result.contrast
@@ -102,6 +103,7 @@ def test_what_the_largest_risk_shows_counts_once():
 
 
 @pytest.mark.parametrize("name", ["membership", "several", "ratios", "stacked"])
+@pytest.mark.slow
 def test_an_auc_that_is_too_high_is_an_alert(name):
     metric = ATTACKS[name].fit(TRAIN, HOLDOUT)
     result = metric.evaluate(COPIED)
@@ -113,6 +115,7 @@ def test_an_auc_that_is_too_high_is_an_alert(name):
 @pytest.mark.parametrize(
     "name", ["univariate", "linkability", "inference", "inferences", "records"]
 )
+@pytest.mark.slow
 def test_levels_of_a_risk_are_chosen(name):
     for levels, level in (((0.0, 0.0), "high"), ((0.0, 1.0), "medium"), ((1.0, 1.0), "low")):
         metric = clone(ATTACKS[name]).set_params(levels=levels)

@@ -137,6 +137,7 @@ def test_leak_of_shares():
         assert result.baseline == 0.75
 
 
+@pytest.mark.slow
 def test_a_copy_leaks_and_fresh_rows_do_not():
     tables = [make_mixed(400, random_state=seed) for seed in range(3)]
     for method in METHODS:

@@ -153,11 +153,13 @@ def test_a_mechanism_without_protection_reaches_the_ceiling():
     assert result.p_value < 1e-9
 
 
+@pytest.mark.slow
 def test_a_score_that_falls_is_turned_round():
     result = audit(Honest(), attack=lambda synthetic, target: -released(synthetic, target))
     assert result.value == pytest.approx(most(60))
 
 
+@pytest.mark.slow
 def test_a_given_threshold_needs_no_pilot_runs():
     result = audit(Honest(), attack=released, threshold=0.5, n_runs=40)
     assert result.value == pytest.approx(most(40))
@@ -222,6 +224,7 @@ def test_noise_of_half_the_scale_is_flagged():
     assert (bounds > 1.0).mean() > 0.9
 
 
+@pytest.mark.slow
 def test_gaussian_mechanism():
     level = Level(1e-5, 0.95, "gdp")
     bounds = bounds_of(lambda rng, mean, n: rng.normal(mean, 1.0, n), level, 60, 180)
@@ -229,6 +232,7 @@ def test_gaussian_mechanism():
     assert bounds.mean() > 2.0
 
 
+@pytest.mark.slow
 def test_independent_scores_bound_nothing():
     bounds = bounds_of(lambda rng, mean, n: rng.normal(size=n), PURE, 60, 180)
     assert (bounds > 0.0).mean() <= 0.05
@@ -391,6 +395,7 @@ def test_attacks_of_one_name_are_told_apart():
     ]
 
 
+@pytest.mark.slow
 def test_the_second_of_one_name_can_be_chosen():
     attacks = [lambda synthetic, target: 1.0, lambda *tables: released(*tables)]
     result = audit(Honest(), attack=attacks)
@@ -405,6 +410,7 @@ def test_missing_values_of_the_target():
 
 
 @pytest.mark.parametrize("attack", ["classifier", LogisticRegression()])
+@pytest.mark.slow
 def test_classifiers_learn_from_runs_of_their_own(attack):
     result = audit(Bootstrap(), PLANS, attack=attack, n_runs=20, n_pilot=12, n_synthetic=300)
     assert result.value > 1.0
@@ -414,6 +420,7 @@ def test_classifiers_learn_from_runs_of_their_own(attack):
 # ------------------------------------------------------------------------- generators of tables
 
 
+@pytest.mark.slow
 def test_a_copy_with_a_claim_is_a_violation():
     result = audit(Bootstrap(), PLANS, claimed_epsilon=1.0, n_synthetic=600, n_runs=30)
     assert result.details["verdict"] == "violation"
@@ -449,6 +456,7 @@ def test_noisy_counts_with_half_the_noise_are_flagged():
     assert "epsilon_add_remove" not in result.details
 
 
+@pytest.mark.slow
 def test_a_bound_for_another_row_bounds_half_as_much_for_one_row_more():
     settings = {"attack": released, "threshold": 0.5, "n_runs": 20, "adjacency": "replace"}
     result = audit(Honest(), **settings)
@@ -556,6 +564,7 @@ def test_one_audit_serves_all_releases():
     assert len(calls) == 16
 
 
+@pytest.mark.slow
 def test_seeds_differ():
     settings = {"attack": released, "threshold": 0.5, "n_runs": 30}
     actual = {
@@ -628,6 +637,7 @@ def test_a_generator_that_cannot_be_fitted_is_told_on_which_tables():
     assert caught.value.__notes__ == [f"{told} rows."]
 
 
+@pytest.mark.slow
 def test_pairs_of_functions_and_classes():
     pair = lambda table: Honest().fit(table), lambda fitted, n: fitted.sample(n)
     for generator in (pair, Honest):

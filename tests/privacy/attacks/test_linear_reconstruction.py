@@ -107,6 +107,7 @@ def test_large_tables_are_attacked_in_a_range():
     assert smaller.evaluate_context(context).value > 0.2
 
 
+@pytest.mark.slow
 def test_order_of_rows_and_columns_does_not_matter():
     for metric in (
         LinearReconstructionAttack(["age", "city", "plan"], "member"),
@@ -122,6 +123,7 @@ def test_order_of_rows_and_columns_does_not_matter():
         assert dict(there.details) == dict(back.details)
 
 
+@pytest.mark.slow
 def test_numbers_of_queries():
     n_queries = {
         asked: evaluate(LinearReconstructionAttack(None, "member", **asked_for)).details[

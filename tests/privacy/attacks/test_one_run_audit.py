@@ -160,6 +160,7 @@ def test_no_row_with_a_coin_is_left():
         assert np.isnan(metric.fit(TRAIN, HOLDOUT[:1]).score(SYNTHETIC))
 
 
+@pytest.mark.slow
 def test_each_split_is_matched_anew():
     """With one seed for all splits, the same places of the tables would always meet."""
     seeds = {seed_of_draw(Context.of(*numbers(seed, 40, 40)), 0) for seed in range(20)}
@@ -207,6 +208,7 @@ def test_verdicts(wine, claimed, verdict):
     assert "verdict" not in OneRunDPAudit().fit(TRAIN, HOLDOUT).evaluate(TRAIN).details
 
 
+@pytest.mark.slow
 def test_order_of_rows_does_not_matter():
     release = pd.concat([TRAIN[:60], SYNTHETIC])
     for metric in (OneRunDPAudit(), OneRunDPAudit(stratify="city"), OneRunDPAudit("ratio")):

@@ -164,6 +164,7 @@ def test_outliers_alone_are_reconstructed():
     assert details["rates"]["train"]["n_success"] < 15
 
 
+@pytest.mark.slow
 def test_order_of_rows_and_columns_does_not_matter():
     release = pd.concat([TRAIN[:70], SYNTHETIC])
     for metric in (

@@ -230,6 +230,7 @@ def test_thresholds_are_checked(threshold, legal):
 
 
 @pytest.mark.parametrize("kind", [MinimumDistanceAccumulation, MDAResemblance])
+@pytest.mark.slow
 def test_other_spaces_have_no_largest_distance(kind):
     with raises(InvalidParameterError):
         kind(space="euclidean").fit(TRAIN)
@@ -394,6 +395,7 @@ def test_both_metrics_share_their_work():
     assert CountingContext.names().count("_nearest") == 5
 
 
+@pytest.mark.slow
 def test_areas_grow_with_the_leak():
     values, p_values = [], []
     rng = np.random.default_rng(0)
@@ -409,6 +411,7 @@ def test_areas_grow_with_the_leak():
     assert p_values[2:] == [1 / 2000] * 3
 
 
+@pytest.mark.slow
 def test_a_table_from_the_middle_is_no_leak():
     """It lies nearer to train than fresh rows do, and to the holdout as much: the test knows."""
     p_values = []

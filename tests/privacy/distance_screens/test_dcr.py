@@ -212,6 +212,7 @@ def test_scale_and_names_do_not_matter():
     assert evaluate(DCROverfittingProtection(), *rescaled).value == plain
 
 
+@pytest.mark.slow
 def test_subsamples_are_averaged():
     metric = DCROverfittingProtection(num_rows_subsample=80, num_iterations=10)
     result = evaluate(metric, TRAIN, HOLDOUT, SYNTHETIC)
@@ -288,6 +289,7 @@ def test_baseline_protection_by_hand():
     assert result.details["median_random"] == pytest.approx(0.2)
 
 
+@pytest.mark.slow
 def test_baseline_protection_of_noise_and_copies():
     copy = evaluate(DCRBaselineProtection(), TRAIN, HOLDOUT, TRAIN)
     assert copy.value == 0.0
@@ -300,6 +302,7 @@ def test_baseline_protection_of_noise_and_copies():
     assert evaluate(DCRBaselineProtection(), TRAIN, HOLDOUT, noise).value > 0.9
 
 
+@pytest.mark.slow
 def test_baseline_protection_repeats_and_subsamples():
     one = evaluate(DCRBaselineProtection(1), TRAIN, HOLDOUT, SYNTHETIC)
     five = evaluate(DCRBaselineProtection(5), TRAIN, HOLDOUT, SYNTHETIC)
@@ -429,6 +432,7 @@ def test_p_value_of_many_masses_is_normal():
 
 @pytest.mark.parametrize("n_train", [60, 150, 240])
 @pytest.mark.parametrize("n_modes", [1, 2, 5])
+@pytest.mark.slow
 def test_p_value_holds_for_generators_of_few_rows(n_modes, n_train):
     # all modes next to train: a normal share would have p = .0023 for two of them and 60 of 300
     masses = np.zeros(300)

@@ -62,6 +62,7 @@ def test_second_toy_table():
 @pytest.mark.parametrize(
     ("name", "share"), [("over", 1.0), ("gauss", 0.528090), ("holdout", 0.0), ("train", 1.0)]
 )
+@pytest.mark.slow
 def test_wine(wine, name, share):
     result = evaluate(DCRShare(), wine.train, wine.holdout, getattr(wine, name))
     assert result.value == pytest.approx(share, abs=1e-6)
@@ -301,6 +302,7 @@ def test_groups_are_of_the_default_space():
         DCRShare(scale="reference", space="euclidean").fit(TRAIN, HOLDOUT)
 
 
+@pytest.mark.slow
 def test_auto_groups():
     train, holdout, synthetic = (make_census(300, random_state=seed) for seed in range(3))
     metric = DCRShare(column_groups="auto", n_permutations=99)
@@ -334,6 +336,7 @@ def test_groups_on_own_scales():
     assert result.p_value is result.interval is result.baseline is None
 
 
+@pytest.mark.slow
 def test_draws_with_groups():
     common = {"column_groups": GROUPS, "num_rows_subsample": 80, "n_permutations": 99}
     metric = DCRShare(num_iterations=3, **common)

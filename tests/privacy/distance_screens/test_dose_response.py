@@ -59,6 +59,7 @@ def test_both_areas_fall_with_p(dial, direction):
     assert max(result.p_value for result in results[:-1]) < 0.025
 
 
+@pytest.mark.slow
 def test_resemblance_falls_with_p(dial):
     results = dial.evaluate(MDAResemblance("loo-median"))
     values = [result.value for result in results]
@@ -68,6 +69,7 @@ def test_resemblance_falls_with_p(dial):
     assert all(result.baseline == results[0].baseline for result in results)
 
 
+@pytest.mark.slow
 def test_the_order_holds_at_all_thresholds(dial):
     results = dial.evaluate(MinimumDistanceAccumulation(THRESHOLDS))
     left, right = (

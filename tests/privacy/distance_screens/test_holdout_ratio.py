@@ -68,6 +68,7 @@ def test_wine(wine, name, median):
     assert (against(result) < 0.025) == (name in {"over", "train"})
 
 
+@pytest.mark.slow
 def test_fresh_rows_copies_and_holdout():
     fresh = evaluate(HoldoutDistanceRatio(), TRAIN, HOLDOUT, SYNTHETIC)
     assert fresh.interval[0] < 1.0 < fresh.interval[1]
@@ -86,6 +87,7 @@ def test_a_leak_of_a_quarter_is_seen_by_the_test():
     assert result.details["nearer"] >= 0.2
 
 
+@pytest.mark.slow
 def test_ratios_fall_with_the_leak():
     values = []
     for leak in (0.0, 0.2, 0.4, 0.6):
@@ -163,6 +165,7 @@ def test_one_row_unequal_sizes_and_missing_cells():
         ),
     ],
 )
+@pytest.mark.slow
 def test_other_spaces(space):
     metric = HoldoutDistanceRatio(space=space)
     assert evaluate(metric, TRAIN, HOLDOUT, SYNTHETIC).value == pytest.approx(1.0, abs=0.5)

@@ -70,6 +70,7 @@ def test_second_toy_ratios():
     ("name", "value"),
     [("over", 0.005317), ("gauss", 0.083572), ("holdout", 0.055334), ("train", 0.0)],
 )
+@pytest.mark.slow
 def test_percentile_of_wine(wine, name, value):
     tables = wine.train, wine.holdout, getattr(wine, name)
     result = told(DCRPercentile(), *tables)
@@ -112,6 +113,7 @@ def test_extras_of_wine(wine):
     assert "d2_d1" not in details
 
 
+@pytest.mark.slow
 def test_the_other_convention(wine):
     tables = wine.train, wine.holdout, wine.gauss
     context = Context.of(*tables[:2]).with_synthetic(tables[2])
@@ -145,6 +147,7 @@ def test_near_copies_do_not_pass():
 
 
 @pytest.mark.parametrize("metric", [DCRPercentile(), NNDR(), NNDR(query="train")])
+@pytest.mark.slow
 def test_fresh_rows_and_copies(metric):
     fresh = evaluate(metric, TRAIN, HOLDOUT, SYNTHETIC)
     assert fresh.interval[0] <= fresh.baseline <= fresh.interval[1]
@@ -166,6 +169,7 @@ def test_holdout_in_the_synthetic_place_is_its_own_baseline():
 
 
 @pytest.mark.parametrize("metric", [DCRPercentile(20), NNDR(20), NNDR(20, query="train")])
+@pytest.mark.slow
 def test_p_values_fall_with_the_leak(metric):
     p_values = []
     for leak in (0.0, 0.15, 0.4, 1.0):
@@ -176,6 +180,7 @@ def test_p_values_fall_with_the_leak(metric):
     assert p_values[-2] < 1e-3
 
 
+@pytest.mark.slow
 def test_doubled_rows():
     """Means stay, percentiles move to a neighbouring order statistic at most; medians stay."""
     doubled = pd.concat([SYNTHETIC, SYNTHETIC], ignore_index=True)
@@ -187,6 +192,7 @@ def test_doubled_rows():
         assert halves[0] == halves[1]
 
 
+@pytest.mark.slow
 def test_scale_names_and_order_do_not_matter():
     changed = [
         t.assign(age=3.0 * t["age"] - 7, city=t["city"].str.upper())
@@ -201,6 +207,7 @@ def test_scale_names_and_order_do_not_matter():
         assert against(plain) == pytest.approx(against(other))
 
 
+@pytest.mark.slow
 def test_only_the_seed_of_the_resamples_matters():
     for kind in (DCRPercentile, NNDR):
         one, same, other = (
@@ -304,6 +311,7 @@ def test_without_a_holdout():
     assert "ratio" not in back.details
 
 
+@pytest.mark.slow
 def test_unequal_sizes():
     many = make_mixed(500, random_state=7)
     for metric in (DCRPercentile(), NNDR(), NNDR(query="train")):
@@ -313,6 +321,7 @@ def test_unequal_sizes():
             assert result.baseline is not None
 
 
+@pytest.mark.slow
 def test_few_rows_are_their_least():
     for metric in (DCRPercentile(), NNDR()):
         with warns(DegenerateInputWarning):
@@ -330,6 +339,7 @@ def test_few_rows_are_their_least():
     assert most.interval[1] == 1.0
 
 
+@pytest.mark.slow
 def test_one_row():
     for metric in (DCRPercentile(50), NNDR(50)):
         with warns(DegenerateInputWarning):
@@ -384,6 +394,7 @@ def test_all_rows_duplicated():
     ],
 )
 @pytest.mark.parametrize("kind", [DCRPercentile, NNDR])
+@pytest.mark.slow
 def test_other_spaces(space, kind):
     fresh = evaluate(kind(space=space), TRAIN, HOLDOUT, SYNTHETIC)
     assert np.isfinite(fresh.value)
@@ -425,6 +436,7 @@ def normal(n, seed, scale=1.0):
 
 
 @pytest.mark.parametrize("metric", [DCRPercentile(), DCRPercentile(50), NNDR()], ids=repr)
+@pytest.mark.slow
 def test_labels_tell_leaks_from_a_generator_that_keeps_to_the_middle(metric):
     train, holdout = normal(300, 0), normal(300, 1)
     shrunk = evaluate(metric, train, holdout, normal(300, 2, 0.6))

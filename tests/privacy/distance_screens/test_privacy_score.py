@@ -109,6 +109,7 @@ def test_a_copy_and_a_fresh_table(se):
     assert fresh.details["risk"] < 0.1
 
 
+@pytest.mark.slow
 def test_scores_fall_with_the_leak():
     scores, risks = [], []
     for leak in (0.0, 0.1, 0.3, 0.6, 1.0):
@@ -165,6 +166,7 @@ def test_a_handful_of_rows_has_no_interval():
     assert result.interval is None
 
 
+@pytest.mark.slow
 def test_split_mode_needs_no_holdout():
     result = PrivacyScore(n_splits=3).fit(TRAIN).evaluate(SYNTHETIC)
     assert result.details["mode"] == "split"

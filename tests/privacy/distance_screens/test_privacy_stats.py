@@ -88,6 +88,7 @@ def test_several_tables_have_their_own_numbers():
         assert own == compute_privacy_stats(*rows, schema=kinds)
 
 
+@pytest.mark.slow
 def test_a_parent_is_protected_with_its_children():
     train, holdout, synthetic = (several(seed) for seed in range(3))
     noise = np.random.default_rng(3).normal(0, 2, (2, 150))

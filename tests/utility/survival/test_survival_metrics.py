@@ -64,6 +64,7 @@ def results():
     return {"fresh": suite.evaluate(patients(2)), "planted": suite.evaluate(planted)}
 
 
+@pytest.mark.slow
 def test_fresh_rows_are_near_what_chance_gives(results):
     fresh = results["fresh"]
     curves = fresh["survival_curves"]
@@ -215,6 +216,7 @@ def test_a_suite_leaves_out_what_has_no_such_column():
     assert "needs a duration of numbers" in result["curves"].error
 
 
+@pytest.mark.slow
 def test_trials_of_nothing_err_as_often_as_the_value_says():
     """The rate of real trials between a drifting table and fresh rows, against the closed form."""
     rng = np.random.default_rng(0)
@@ -236,6 +238,7 @@ def test_trials_of_nothing_err_as_often_as_the_value_says():
     assert metric.score(table(130.0)) == pytest.approx(np.mean(rejected), abs=0.05)
 
 
+@pytest.mark.slow
 def test_tests_on_rows_of_a_bootstrap_err_as_often_as_is_stated():
     """A generator that repeats its sample: a group that does nothing seems to act in a sixth."""
     rng, n, rejected = np.random.default_rng(0), 200, 0

@@ -73,6 +73,7 @@ def test_is_the_largest(synthetic):
         assert found.advice == ""
 
 
+@pytest.mark.slow
 def test_intervals_hold_at_once():
     found, one = evaluate(COPIED), LinkabilityRisk(confidence_level=1 - 0.05 / 10)
     told = found.details["attacks"]
@@ -187,6 +188,7 @@ def test_a_hundred_columns_hide_no_leak():
     assert "income" in found.advice
 
 
+@pytest.mark.slow
 def test_columns_are_chosen():
     found = evaluate(TRAIN, columns=["age", "plan", "city"])
     assert list(found.details["attacks"])[3:] == [

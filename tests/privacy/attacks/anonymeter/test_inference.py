@@ -251,6 +251,7 @@ def test_equal_numbers_are_attacked():
     )
 
 
+@pytest.mark.slow
 def test_all_secrets():
     found = InferenceRiskAll().fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
     secrets = found.details["secrets"]
@@ -273,6 +274,7 @@ def test_all_secrets():
     assert found.interval[0] == max(s["interval"][0] for s in secrets.values())
 
 
+@pytest.mark.slow
 def test_a_constant_column_is_left_out():
     tables = [table.assign(same="x") for table in (TRAIN, HOLDOUT, TRAIN)]
     found = InferenceRiskAll().fit(*tables[:2]).evaluate(tables[2])
@@ -309,6 +311,7 @@ def test_interval_covers_the_null(secret, sizes):
 
 
 @pytest.mark.parametrize("made", [SYNTHETIC, TRAIN, SYNTHETIC.assign(age=99)])
+@pytest.mark.slow
 def test_a_tolerance_that_covers_all_years_is_no_attack(made):
     """Guessing is always right: 100% for train, for the holdout and by chance."""
     years = np.random.default_rng(0).integers(1990, 2020, 600)

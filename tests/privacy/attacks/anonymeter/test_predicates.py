@@ -180,6 +180,7 @@ def test_sets_of_columns_are_equally_likely(n_columns):
     assert np.abs(counts / 1000 - 1).max() < 0.2
 
 
+@pytest.mark.slow
 def test_random_predicates():
     """All operators, values of the table only; a missing value is asked for, or excluded."""
     codes = table(300, 4, 6)

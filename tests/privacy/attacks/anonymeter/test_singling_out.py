@@ -93,6 +93,7 @@ def test_copies_of_the_holdout_are_no_risk(mode):
     assert found.details["raw"] < 0 if mode == "univariate" else True
 
 
+@pytest.mark.slow
 def test_every_control_succeeds():
     with warns(DegenerateInputWarning):
         found = evaluate((TRAIN, HOLDOUT, HOLDOUT))
@@ -204,6 +205,7 @@ def test_columns_are_chosen():
     assert few.value == alone.value
 
 
+@pytest.mark.slow
 def test_seeds_and_labels():
     tables = TRAIN, HOLDOUT, SYNTHETIC
     assert evaluate(tables).details == evaluate(tables).details

@@ -69,6 +69,7 @@ def test_a_copy_tells_all(threshold):
 
 
 @pytest.mark.parametrize("share", [0.03, 0.1])
+@pytest.mark.slow
 def test_a_few_copies_are_found(share):
     """F1 asks for more than half of the members."""
     n_copied = round(200 * share)
@@ -119,6 +120,7 @@ def test_no_call_is_worse_than_calling_all():
     assert result.p_value == 1.0
 
 
+@pytest.mark.slow
 def test_the_distance_is_chosen_on_one_half():
     result = evaluate(MembershipDisclosureF1(), pd.concat([TRAIN[:100], SYNTHETIC[100:]]))
     assert result.details["n_members"] == 100

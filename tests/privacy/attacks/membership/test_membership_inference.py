@@ -98,6 +98,7 @@ def test_thresholds_are_chosen_on_the_other_half():
     assert advantage["interval"][0] <= advantage["value"] <= advantage["interval"][1]
 
 
+@pytest.mark.slow
 def test_the_attack_that_stands_out_most_is_reported_of_all_rows():
     result = evaluate(MembershipInference())
     details = result.details
@@ -122,6 +123,7 @@ def test_the_attack_that_stands_out_most_is_reported_of_all_rows():
     assert (result.p_value < 0.5) == result.contrast.supports_leak
 
 
+@pytest.mark.slow
 def test_of_several_attacks_the_foremost_counts_and_is_corrected():
     names = ["distance", "ratio", "eq1"]
     result = evaluate(MembershipInference(names))
@@ -146,6 +148,7 @@ def test_what_no_labels_reach_has_the_p_value_after_bonferroni():
     assert result.p_value < 1e-12
 
 
+@pytest.mark.slow
 def test_a_sample_of_the_rows_exchanges_its_labels_and_the_others_theirs():
     part = MembershipInference(["distance", "eq1"], max_rows=60)
     result = evaluate(part, pd.concat([TRAIN[:60], SYNTHETIC[60:]]))
@@ -165,6 +168,7 @@ def test_a_part_of_the_holdout_may_be_the_attackers():
     assert told[BLEND]["n_others"] == 180
 
 
+@pytest.mark.slow
 def test_a_copy_is_found_and_a_fresh_table_is_not():
     copy, fresh = evaluate(MembershipInference(), TRAIN), evaluate(MembershipInference())
     assert copy.value == 1.0
@@ -179,6 +183,7 @@ def test_a_copy_is_found_and_a_fresh_table_is_not():
     assert (away.value, away.p_value) == (0.0, 1.0)
 
 
+@pytest.mark.slow
 def test_labels_exchanged_give_the_complement():
     there = evaluate(MembershipInference("distance")).value
     back = evaluate(MembershipInference("distance"), train=HOLDOUT, holdout=TRAIN).value
@@ -228,6 +233,7 @@ def test_the_sentence_is_about_the_area_whatever_the_value_is():
     assert by_rate.summary == by_area.summary
 
 
+@pytest.mark.slow
 def test_a_rate_that_the_holdout_cannot_tell():
     metric = MembershipInference("distance", scoring="tpr_at_fpr", fpr=0.001)
     context = Context.of(TRAIN, HOLDOUT)

@@ -52,6 +52,7 @@ def test_presets_find_one_attribute_that_is_taken_from_the_nearest_training_row(
     assert suite.fit(train, holdout).evaluate(released).verdict().outcome == "leak found"
 
 
+@pytest.mark.slow
 def test_strongest_clue_names_the_columns_that_were_copied():
     train, holdout, fresh = tables(300, 2)
     metric = PartialMembershipInference().fit(train, holdout)
@@ -79,6 +80,7 @@ def copied_answers(
     return answered[0], answered[1].assign(sick=copied.where(is_copied, answered[1]["sick"]))
 
 
+@pytest.mark.slow
 def test_a_yes_or_no_of_the_nearest_training_row_is_found():
     train, holdout, fresh = tables(400, 5)
     released = copied_answers(train, fresh, 1.0)
@@ -123,6 +125,7 @@ def test_columns_rows_and_their_order_do_not_matter():
     assert other.p_value == result.p_value
 
 
+@pytest.mark.slow
 def test_sample_of_rows_and_of_combinations_is_used_for_large_tables():
     train, holdout, fresh = tables(120, 4)
     wide = [pd.concat([one, one.add_suffix("_2")], axis=1) for one in (train, holdout, fresh)]
@@ -198,6 +201,7 @@ def test_shares_that_are_printed_differ_as_the_scores_that_are_tested():
 
 @pytest.mark.filterwarnings("ignore", "error::RuntimeWarning")
 @pytest.mark.parametrize("extreme", [1e150, 1e200, 1e300])
+@pytest.mark.slow
 def test_huge_numbers_hide_nothing_and_raise_no_error(extreme):
     train, holdout, fresh = tables(120, 6)
     one = [table.assign(weight=[extreme, *table["weight"][1:]]) for table in (train, holdout)]

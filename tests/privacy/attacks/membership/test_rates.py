@@ -85,6 +85,7 @@ def test_a_leak_of_outlying_rows_is_found():
     assert auc(scores.members, scores.others) == result.value
 
 
+@pytest.mark.slow
 def test_nothing_is_found_where_nothing_leaks():
     tables = [make_mixed(300, random_state=seed) for seed in range(3)]
     context = Context.of(*tables[:2]).with_synthetic(tables[2])

@@ -51,6 +51,7 @@ def evaluate(generator=None, secret="plan", synthetic=LONG, **settings):
 
 
 @pytest.mark.parametrize("secret", ["plan", "income", "joined", "member"])
+@pytest.mark.slow
 def test_a_secret_is_read_off_copies(secret):
     result = evaluate(secret=secret, n_values=3)
     assert result.value > 0.3
@@ -63,6 +64,7 @@ def test_a_secret_is_read_off_copies(secret):
 
 
 @pytest.mark.parametrize("knowledge", ["auxiliary", "exact"])
+@pytest.mark.slow
 def test_a_secret_is_read_off_copies_without_the_generator(knowledge):
     result = evaluate(access="no-box", knowledge=knowledge, game="model_seeded", n_eval=30)
     assert result.value > 0.3
@@ -92,6 +94,7 @@ def test_tables_without_the_target_as_a_control(game):
     assert result.details["n_fits"] == 2 * (15 + 20) + (20 if game == "average" else 40)
 
 
+@pytest.mark.slow
 def test_the_value_is_the_largest_and_corrected_for_it():
     result = evaluate(n_targets=2, n_shadow=6, n_eval=6)
     told = result.details["targets"]

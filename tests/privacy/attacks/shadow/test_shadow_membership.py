@@ -113,6 +113,7 @@ def test_rows_drawn_with_replacement_tell_whenever_the_target_is_drawn():
 
 
 @pytest.mark.parametrize("features", ["corr", "closest"])
+@pytest.mark.slow
 def test_an_outlier_shows_in_a_normal_distribution(features):
     train, holdout = normal(300, 0, outlier=True)
     outcome = attack(
@@ -151,6 +152,7 @@ def result(synthetic=SYNTHETIC, **settings):
     return small(**settings).fit_context(context.real).evaluate_context(context)
 
 
+@pytest.mark.slow
 def test_the_value_is_the_largest_and_corrected_for_it():
     outcome = result()
     told = outcome.details["targets"]
@@ -215,6 +217,7 @@ def test_without_a_generator_only_what_needs_no_learning_is_looked_at():
     assert outcome.details["features"] == ["query", "closest"]
 
 
+@pytest.mark.slow
 def test_somebody_without_the_generator_is_wrong_of_one_that_looks_at_nothing():
     outcome = attack(
         Independent(), *normal(80, 0, outlier=True), 60,
@@ -252,6 +255,7 @@ def test_somebody_who_guesses_the_parameters_learns_less():
     assert same.value == known.value
 
 
+@pytest.mark.slow
 def test_canaries_and_rows_of_ones_own():
     own = exposed_rows(TRAIN, "canary", 1)
     first = result(targets="canary", n_targets=1)
@@ -286,6 +290,7 @@ def test_games_are_played_once_for_tables_of_one_size():
     assert len(done) == 84
 
 
+@pytest.mark.slow
 def test_a_row_of_train_given_as_a_table_is_there_once():
     told = []
 

@@ -60,6 +60,7 @@ def test_members_of_a_copying_generator_are_found():
     assert ROCDisplay(result).plot() is not None
 
 
+@pytest.mark.slow
 def test_all_attacks_that_can_be_run_are_blended():
     result = evaluate(attacks="all")
     assert set(result.details["attacks"]) == {"stacked", *ATTACKS}
@@ -141,6 +142,7 @@ def worlds(rng, n_models, n_rows, shifts):
     return usual + noise + inside[:, None, :] * np.array(shifts)[None, :, None], inside
 
 
+@pytest.mark.slow
 def test_a_blend_finds_more_than_each_attack_and_leaves_out_noise():
     rng = np.random.default_rng(0)
     scores, inside = worlds(rng, 18, 600, [1.5, 1.5, 0.0])

@@ -254,6 +254,7 @@ def test_rarity_is_a_product_of_shares():
     assert np.exp(-rarity(cells)) == pytest.approx(shares)
 
 
+@pytest.mark.slow
 def test_isolation_finds_what_is_apart():
     rows = np.random.default_rng(0).normal(size=(50, 2))
     rows[7] = 9.0
