@@ -11,14 +11,17 @@ from skeval.reporting import exports, style
 from skeval.reporting.comparison import comparison_plan, pareto_of
 from skeval.reporting.displays.relations import PropertyDisplay
 from skeval.reporting.displays.values import ScoresDisplay, display_of
-from skeval.reporting.exports import result_html, suite_result_html
-from skeval.reporting.exports import suite_html as suite_html
+from skeval.reporting.document.report import make_document
 from skeval.reporting.html import HTMLRenderer, section_html
 from skeval.reporting.pdf import PDFRenderer, draw_plan_page
+from skeval.reporting.web.notebook import notebook_html, numbers_html, sentences_html
+from skeval.reporting.web.notebook import suite_html as suite_html
+from skeval.reporting.web.notebook import table_html as table_html
 from skeval.results.comparison import Comparison
 from skeval.results.rendering import Display, Form
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
+from skeval.results.verdict import Verdict
 
 _RENDERERS: Mapping[Form, Callable[..., Any]] = {"pdf": PDFRenderer, "html": HTMLRenderer}
 
@@ -37,10 +40,21 @@ def display(results: Any, property: str | None = None) -> Display:
 def html(results: Any) -> str:
     """Return results as a notebook shows them."""
     if isinstance(results, Result):
-        return result_html(results)
+        return numbers_html(make_document(_suite(results), is_short=True), finding(results))
     if isinstance(results, Comparison):
         return section_html(comparison_plan(results, ["choice"]).sections[0])
-    return suite_result_html(results)
+    if isinstance(results, Verdict):
+        return _verdict_html(results)
+    return notebook_html(make_document(results, is_short=True))
+
+
+def _verdict_html(verdict: Verdict) -> str:
+    """Return the results of a verdict, or its sentences if it is one of another level."""
+    results = verdict.results
+    if isinstance(results, SuiteResult) and results.verdict() == verdict:
+        return html(results)
+    title = verdict.outcome[:1].upper() + verdict.outcome[1:]
+    return sentences_html(title, [said.text for said in verdict.parts])
 
 
 def write(results: Any, path: str | Path, form: Form, **settings: Any) -> Path:

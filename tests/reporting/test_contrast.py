@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
 from matplotlib.colors import Colormap, to_rgb
 
-from skeval import SuiteResult
 from skeval.reporting.style import (
     ALARM,
     GREY,
@@ -44,12 +41,3 @@ def test_inks_can_be_read_on_white(ink: str) -> None:
 def test_letters_can_be_read_on_any_cell(colours: Colormap) -> None:
     for shade in map(colours, np.linspace(0.0, 1.0, 256).tolist()):
         assert contrast(to_rgb(letters_on(shade)), shade) >= 4.5
-
-
-@pytest.mark.slow
-def test_no_figure_of_a_page_has_letters_of_another_ink(odd: SuiteResult, tmp_path: Path) -> None:
-    text = odd.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
-    styles = re.findall(r'<text style="([^"]*)"', text)
-    assert len(styles) > 500
-    fills = {found[1] for style in styles if (found := re.search(r"fill: (#\w+)", style))}
-    assert fills <= {INK, GREY, ALARM, *LETTERS.values(), "#ffffff"}  # white is on dark cells
