@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from skeval.core.base import Metric
 from skeval.exceptions import InvalidParameterError, MostlySharedRowsWarning, SharedRowsWarning
 from skeval.generators.adapter import GeneratorAdapter, seeded_copy
 from skeval.model_selection.efficiency import Efficiency, fit_and_sample
+from skeval.results.rendering import rendering
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.stats.folds import fold_mean
@@ -35,6 +36,7 @@ from skeval.utils.engines import current_engine
 from skeval.utils.parameters import Count, JobCount, Seed, check_parameters, legal_sets
 
 _OWNER = "cross_validate_generator"
+_HEADS = ("Metric", "Mean", "95% interval", "Unseen")
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,8 +74,22 @@ class CrossValidated:
     efficiencies: tuple[Efficiency, ...] = ()
 
     def __repr__(self) -> str:
-        shown = self.frame()[["mean", "low", "high", "baseline", "n_folds", "direction"]]
-        return shown.to_string(float_format="{:.4g}".format, na_rep="")
+        metrics, *columns = zip(*self._rows(), strict=True)
+        return pd.DataFrame(dict(zip(_HEADS[1:], columns, strict=True)), metrics).to_string()
+
+    def _repr_html_(self) -> str:
+        title = f"Means over {len(self.results)} folds"
+        return rendering().table_html(title, _HEADS, list(self._rows()))
+
+    def _rows(self) -> Iterator[tuple[str, ...]]:
+        """Yield the metric, its mean, the interval of the mean, and the mean of its baseline."""
+        from skeval.reporting.document.numbers import score  # it imports matplotlib
+
+        for name, row in self.frame().iterrows():
+            interval = None if np.isnan(row["low"]) else (row["low"], row["high"])
+            between = "" if interval is None else " to ".join(score(x, interval) for x in interval)
+            baseline = "" if np.isnan(row["baseline"]) else score(row["baseline"], interval)
+            yield str(name), score(row["mean"], interval), between, baseline
 
     def folds(self) -> pd.DataFrame:
         """Return the tables of all folds, as of :meth:`skeval.SuiteResult.frame`, and `fold`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
@@ -44,7 +44,7 @@ class Display(Protocol):
 class Rendering(Protocol):
     """What draws and writes results.
 
-    `results` are a Result, a SuiteResult or a Comparison.
+    `results` are a Result, a SuiteResult or a Comparison; `html` shows a Verdict too.
     """
 
     def display(self, results: Any, property: str | None = None) -> Display:
@@ -55,6 +55,9 @@ class Rendering(Protocol):
 
     def suite_html(self, metrics: Iterable[tuple[str, str, str, MetricTags]], diagram: str) -> str:
         """Return a suite as a notebook shows it, from the columns of its table."""
+
+    def table_html(self, title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+        """Return a table as a notebook shows it."""
 
     def write(self, results: Any, path: str | Path, form: Form, **settings: Any) -> Path:
         """Write a report of results, and return its path."""

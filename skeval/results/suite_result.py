@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -165,7 +166,8 @@ class SuiteResult(Mapping[str, Result]):
         (True, False)
         """
         with details_of(self.source):
-            return verdict(self, self.sizes, self.notices, level, accept_untested=accept_untested)
+            found = verdict(self, self.sizes, self.notices, level, accept_untested=accept_untested)
+        return replace(found, results=self)
 
     def summary(self) -> str:
         """Return the headline of the report and the sentences below it.

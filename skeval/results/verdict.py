@@ -12,7 +12,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from skeval.core.tags import Quoted
@@ -28,6 +28,7 @@ from skeval.exceptions import (
     WholePopulationWarning,
 )
 from skeval.results.power import smallest_leaks
+from skeval.results.rendering import rendering
 from skeval.results.result import Contrast as Contrast
 from skeval.results.result import Result
 from skeval.stats.copied_rows import UNCOUNTED, Copies
@@ -143,6 +144,8 @@ class Verdict:
     advice : tuple of str, default=()
         What to do about alarms, the most significant first, then about copies. Empty where train
         and holdout are no samples of one population: it would be wrong.
+    results : SuiteResult, optional
+        The results that the verdict is based on, which a notebook shows.
 
     See Also
     --------
@@ -171,6 +174,7 @@ class Verdict:
     copies: bool = False
     outcome: Outcome = "inconclusive"
     advice: tuple[str, ...] = ()
+    results: Mapping[str, Result] | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         return self.sentence
@@ -182,7 +186,12 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values, and the sentence."""
-        return {**asdict(self), "sentence": self.sentence}
+        content = asdict(replace(self, results=None))
+        del content["results"]
+        return {**content, "sentence": self.sentence}
+
+    def _repr_html_(self) -> str:
+        return rendering().html(self)
 
 
 def raises_alarm(result: Result) -> bool:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
-from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
@@ -14,51 +12,12 @@ from skeval.reporting.document.drawings.heat_map import HeatMap
 from skeval.reporting.document.report import make_document
 from skeval.reporting.letters import map_texts, show_invisible
 from skeval.reporting.web.drawings import inline_svg
-from skeval.reporting.web.notebook import notebook_html
 from skeval.reporting.web.render import render_html
 from tests.reporting.document.releases import STATES, State, release
 from tests.reporting.web.documents import HOSTILE, every_kind, texts_of
+from tests.reporting.web.page import Page
 
-VOID = ("meta", "img", "br")
 MAX_BYTES = 3_000_000
-READ = ("aria-label", "content", "data-head")  # attributes that a reader sees or hears
-
-
-class Page(HTMLParser):
-    """What a browser would read: elements, attributes and texts; it notes elements left open."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-        self.headings: list[int] = []
-        self.open: list[str] = []
-        self.feed(html)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        self.texts += [value for key, value in attrs if key in READ and value]
-        if tag in ("h1", "h2", "h3", "h4", "h5"):
-            self.headings.append(int(tag[1]))
-        if tag not in VOID and not tag.startswith("!"):
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-    @property
-    def shown(self) -> str:
-        return " ".join(" ".join(self.texts).split())
-
-    def all(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for one, attributes in self.tags if one == tag]
 
 
 def test_every_kind_of_block_is_drawn():
@@ -172,34 +131,3 @@ def test_invisible_letters_are_code_points():
     assert show_invisible("a\nb\u2028c") == "a b c"
     assert show_invisible("\u05e9\u05dd \u540d e\u0301") == "\u05e9\u05dd \u540d e\u0301"
     assert map_texts({"a": ["x", 1]}, str.upper) == {"a": ["X", 1]}
-
-
-# notebook ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_a_notebook_has_headline_tiles_and_privacy_rows(state: State):
-    document = make_document(release(state), is_short=True)
-    page = Page(notebook_html(document))
-    assert page.open == []
-    first = {block.name: block for block in document.pages[0].blocks}
-    for name in ("headline", "tiles", "privacy"):
-        texts = texts_of(asdict(first[name]))
-        assert not [text for text in texts if " ".join(text.split()) not in page.shown]
-    assert "What to do" not in page.shown
-    assert len(page.all("details")) == 1
-    assert not page.all("script")
-
-
-def test_styles_of_a_notebook_are_its_own():
-    html = notebook_html(every_kind())
-    style = html.partition("<style>")[2].partition("</style>")[0]
-    rules = [line for line in style.splitlines() if line.rstrip().endswith("}") and "{" in line]
-    assert len(rules) > 50
-    assert not [rule for rule in rules if ".skeval" not in rule.partition("{")[0]]
-
-
-@pytest.mark.parametrize("word", HOSTILE)
-def test_names_in_a_notebook_are_text(word: str):
-    usual = Page(notebook_html(every_kind()))
-    assert [t for t, _ in Page(notebook_html(every_kind(word))).tags] == [t for t, _ in usual.tags]
