@@ -25,7 +25,7 @@ def render(
 ) -> None:
     """Write the report of saved scores, or of a PDF report again: no table is needed.
 
-    Of a PDF report, the title and the other settings are kept unless options state others.
+    The title and the other settings of a PDF report are kept unless options state others.
     """
     from skeval.cli.inputs import check_paths
     from skeval.cli.scores import read_saved, read_settings

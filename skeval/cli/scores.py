@@ -16,6 +16,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.reporting.document.numbers import score
 from skeval.reporting.document.score_table import score_table
 from skeval.reporting.plain_text import headline_sentences
+from skeval.results.attached_report import restore_settings
 from skeval.results.comparison import Comparison
 from skeval.results.policy import Policy
 from skeval.results.rendering import rendering
@@ -54,7 +55,7 @@ def read_saved(path: Path) -> SuiteResult | Comparison:
 
 def read_settings(path: Path) -> dict[str, Any]:
     """Return the settings with which a PDF report was written; none of other files."""
-    return dict(rendering().read_pdf(path).settings) if is_report(path) else {}
+    return restore_settings(path, rendering().read_pdf(path).settings) if is_report(path) else {}
 
 
 def conclude(

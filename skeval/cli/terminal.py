@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _WIDE = 200  # columns of a log
 _NARROWEST = 12  # columns of a cell that contains a name
+_MAX_UNBROKEN = 24  # columns of the name of a metric that is never broken
 
 
 def say(text: str) -> None:
@@ -100,23 +101,25 @@ _INKS = {
 
 def show_block(block: blocks.Table) -> None:
     """Print a table of a document: outcomes have their shape and color, long names are broken."""
+    from skeval.reporting.document.spans import plain
     from skeval.reporting.plain_text import cell_text
 
     console = Console()
     table = _Printable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for head, aligned in zip(block.heads, block.aligned, strict=True):
+    rows = [row for _, group in block.groups for row in group]
+    for i, (head, aligned) in enumerate(zip(block.heads, block.aligned, strict=True)):
         if head == "metric":
-            table.add_column(head, overflow="fold", min_width=_NARROWEST)
+            longest = max((cell_len(plain(row[i].text)) for row in rows), default=0)
+            add_folded(table, head, min_width=min(longest, _MAX_UNBROKEN))
         else:
             table.add_column(head, no_wrap=True, justify="right" if aligned == "right" else "left")
-    for _, rows in block.groups:
-        for row in rows:
-            cells = [escape(_encodable(cell_text(cell), console)) for cell in row]
-            inks = [_INKS.get(cell.outcome.value) if cell.outcome else None for cell in row]
-            pairs = zip(cells, inks, strict=True)
-            table.add_row(*(f"[{ink}]{text}[/]" if ink else text for text, ink in pairs))
+    for row in rows:
+        cells = [escape(_encodable(cell_text(cell), console)) for cell in row]
+        inks = [_INKS.get(cell.outcome.value) if cell.outcome else None for cell in row]
+        pairs = zip(cells, inks, strict=True)
+        table.add_row(*(f"[{ink}]{text}[/]" if ink else text for text, ink in pairs))
     show(table)
-    show_text("".join(span.text for span in block.note))
+    show_text(plain(block.note))
 
 
 # What a terminal of an older Windows cannot print would be a question mark, as if inconclusive.

@@ -40,9 +40,45 @@ def check_report(path: Path) -> ReportCheck:
     results = _rebuild(path, attached.results)
     with tempfile.TemporaryDirectory(prefix="skeval-verify-") as folder:
         again = Path(folder) / "report.pdf"
-        rendering().write(results, again, "pdf", **attached.settings)
+        rendering().write(results, again, "pdf", **restore_settings(path, attached.settings))
         is_same = again.read_bytes() == path.read_bytes()
     return ReportCheck(is_hash_right=True, is_same=is_same)
+
+
+_TEXTS, _SWITCHES, _COLUMNS = ("title",), ("short", "hashes"), "columns"
+
+
+def restore_settings(path: Path, plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a report as renderers take them; the file may be another's."""
+    try:
+        return {name: _restore(name, value) for name, value in plain.items()}
+    except FOREIGN as error:
+        raise InvalidParameterError(
+            f"{path} has settings that this version of skeval does not know. Use the version that "
+            "wrote the report."
+        ) from error
+
+
+def _restore(name: str, value: Any) -> Any:
+    if name == _COLUMNS:
+        return _restore_columns(value)
+    kind = str if name in _TEXTS else bool if name in _SWITCHES else None
+    if kind is None or not isinstance(value, kind):
+        raise TypeError(name)
+    return value
+
+
+def _restore_columns(value: Any) -> Any:
+    # suites are built on results
+    from skeval.suites.report_columns import ReportColumns
+
+    if value is None:
+        return None
+    if "tables" in value:
+        return {str(table): _restore_columns(one) for table, one in value["tables"].items()}
+    if not all(isinstance(one, int | str | list) for one in value.values()):
+        raise TypeError(_COLUMNS)
+    return ReportColumns(**value)
 
 
 # Not by `from_json`, which replaces control characters in names: the bytes would be different.

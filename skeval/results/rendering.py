@@ -103,8 +103,7 @@ def read_attached_results(path: str | Path) -> str:
     attached = rendering().read_pdf(path)
     if not attached.is_unchanged:
         raise InvalidParameterError(
-            f"{path} was changed after it was written: the hash of its results is not the "
-            "hash that the report states. Ask for the original report, or write it again from the "
-            "results."
+            f"{path} was changed after it was written: the hash of its results is not the hash "
+            "that the report states. Ask for the original report."
         )
     return attached.results

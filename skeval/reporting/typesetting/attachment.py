@@ -38,7 +38,7 @@ def read_report(path: str | Path) -> AttachedReport:
         attached = list(islice(reader.attachment_list, MAX_ATTACHMENTS))
         results, settings = (_only(path, name, attached) for name in (ATTACHMENT, SETTINGS))
         stated = str(reader.metadata.subject or "") if reader.metadata is not None else ""
-        known, versions = read_settings(settings.decode("utf-8"))
+        known, versions = read_settings(path, settings.decode("utf-8"))
         return AttachedReport(
             results=results.decode("utf-8"),
             settings=known,

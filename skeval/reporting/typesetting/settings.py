@@ -1,10 +1,11 @@
-"""The settings and the versions with which a report was written, as JSON beside its results."""
+"""The settings and the versions with which a report was written, as JSON."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
+from pathlib import Path
 from typing import Any
 
 from skeval.exceptions import InvalidParameterError
@@ -16,7 +17,6 @@ _PACKAGES = (
     *("skeval", "typst", "matplotlib", "seaborn", "numpy"),
     *("fontpkg-source-sans-3", "noto-cjk-sans-otc"),
 )
-_TEXTS, _SWITCHES, _COLUMNS = ("title",), ("short", "hashes"), "columns"
 
 
 def drawing_versions() -> dict[str, str]:
@@ -38,36 +38,15 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def read_settings(text: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the settings of a renderer, and the versions of what drew."""
+def read_settings(path: Path, text: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the settings of a renderer as plain values, and the versions of what drew."""
     try:
         content = json.loads(text)
-        settings = {name: _read_setting(name, one) for name, one in content["settings"].items()}
-        return settings, {str(name): str(one) for name, one in content["versions"].items()}
+        return dict(content["settings"]), {
+            str(name): str(one) for name, one in content["versions"].items()
+        }
     except FOREIGN as error:
         raise InvalidParameterError(
-            "The settings of the report are not those that skeval writes."
+            f"{path} has settings that skeval does not write. Pass a report that skeval wrote as a "
+            "PDF."
         ) from error
-
-
-def _read_setting(name: str, value: Any) -> Any:
-    if name == _COLUMNS:
-        return _read_columns(value)
-    kind = str if name in _TEXTS else bool if name in _SWITCHES else None
-    if kind is None or not isinstance(value, kind):
-        raise TypeError(name)
-    return value
-
-
-def _read_columns(value: Any) -> Any:
-    # ReportColumns belongs to suites, which are built on reporting.
-    from skeval.suites.report_columns import ReportColumns
-
-    if value is None:
-        return None
-    if "tables" in value:
-        return {str(table): _read_columns(one) for table, one in value["tables"].items()}
-    for one in value.values():
-        if not isinstance(one, int | str | list):
-            raise TypeError(_COLUMNS)
-    return ReportColumns(**value)

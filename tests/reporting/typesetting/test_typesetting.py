@@ -18,11 +18,10 @@ from pypdf import PdfReader
 
 import skeval.reporting.typesetting as typesetting
 from skeval import SuiteResult
-from skeval.exceptions import InvalidParameterError, MissingDependencyError, TypesettingError
+from skeval.exceptions import MissingDependencyError, TypesettingError
 from skeval.reporting.document.report import make_document
 from skeval.reporting.letters import map_texts
 from skeval.reporting.typesetting import compiler, fonts
-from skeval.reporting.typesetting.attachment import read_attached_results
 from skeval.reporting.typesetting.compiler import compile_pdf, compile_png
 from skeval.reporting.typesetting.letters import has_code_points, make_printable
 from skeval.reporting.typesetting.render import render_pdf, render_png
@@ -298,37 +297,7 @@ def test_templates_see_only_the_given_files(
         compile_pdf({"main.typ": f'{HEAD}#read("/etc/hostname")'}, 0)
 
 
-# attachment and pictures -----------------------------------------------------------------------
-
-
-def test_results_are_read_back(tmp_path: Path) -> None:
-    results = release("leak")
-    path = tmp_path / "report.pdf"
-    path.write_bytes(pdf_of(results))
-    text = read_attached_results(path)
-    assert text == results.to_json()
-    assert make_document(SuiteResult.from_json(text)) == make_document(results)
-
-
-def test_changed_results_are_noticed(tmp_path: Path) -> None:
-    results, path = release("leak"), tmp_path / "report.pdf"
-    content = pdf_of(results)
-    stated = re.search(rb"results sha256:[0-9a-f]{64}", content)
-    assert stated
-    changed = content.replace(stated[0][-64:], b"0" * 64)
-    path.write_bytes(changed)
-    with raises(InvalidParameterError):
-        read_attached_results(path)
-
-
-def test_a_pdf_of_somebody_else(tmp_path: Path) -> None:
-    path = tmp_path / "other.pdf"
-    path.write_bytes(compile_pdf({"main.typ": f"{HEAD}Hello"}, 0))
-    with raises(InvalidParameterError):
-        read_attached_results(path)
-    path.write_bytes(b"no PDF at all")
-    with raises(InvalidParameterError):
-        read_attached_results(path)
+# pictures --------------------------------------------------------------------------------------
 
 
 def test_pictures_of_pages() -> None:

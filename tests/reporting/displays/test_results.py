@@ -1,10 +1,10 @@
-"""Results in notebooks, model cards and trackers of experiments."""
+"""Figures of results and of suites."""
 
 from __future__ import annotations
 
 import pytest
 
-from skeval import MetricSuite, MetricTags, Result, SuiteResult, make_suite
+from skeval import MetricSuite, make_suite
 from skeval.datasets import make_mixed
 from skeval.fidelity import KSComplement
 from skeval.reporting import Display
@@ -12,26 +12,11 @@ from skeval.reporting.displays.property_scores import PropertyDisplay
 from skeval.reporting.displays.scores import ScoresDisplay
 from tests.notebook import cell_of
 
-PRIVACY = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="screen")
-
 
 @pytest.fixture(scope="module")
 def measured():
     train, holdout, fresh = (make_mixed(150, random_state=seed) for seed in (3, 4, 5))
     return make_suite("quality").fit(train, holdout).evaluate(fresh)
-
-
-ODD = SuiteResult(
-    {
-        "a|b <script>*x*": Result(0.5, baseline=0.4, p_value=0.01, tags=PRIVACY, summary="A | b."),
-        "../up//x": Result(1.0),
-        "/x\u00fc:": Result(float("inf"), interval=(0.0, float("inf"))),
-        "n" * 400: Result(2.0),
-        "N" * 400: Result(3.0),
-        "gone": Result(float("nan"), error="needs <holdout> rows."),
-    },
-    sizes={"train": 1200},
-)
 
 
 def test_displays_return_themselves(measured):
