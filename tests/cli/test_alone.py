@@ -17,7 +17,10 @@ def test_the_command(folder, run):
     code, out, err = run("evaluate", *arguments, "-o", "scores.json")
     assert code == 0
     assert "boundary_adherence" in out
-    assert "left out: it compares with real rows, or statistics of them, and there are none." in out
+    assert (
+        "left out: it compares with real rows, or statistics of them, and there are none."
+        in " ".join(out.split())
+    )
     assert "No test of privacy was possible" in err
     assert SuiteResult.from_json("scores.json")["key_uniqueness"].value == 0.5
     gate = ("--require", "rule_adherence >= 0.99")

@@ -37,7 +37,7 @@ def test_properties_as_one_frame_and_figure(measured):
         assert len(own) == len(measured.details(name)) == measured.properties().loc[name, "n_used"]
         assert len(measured.display(name).plot().ax_.get_yticks()) == len(own)
     whole = PropertyDisplay(measured)
-    assert len(whole.plot().ax_.get_yticks()) == len(details)
+    assert 10 < len(whole.plot().ax_.get_yticks()) <= len(details)  # the worst are drawn
     assert whole.frame()["column"].str.contains("column_shapes: age").any()
     alone = MetricSuite([("ks", KSComplement())]).fit(make_mixed(30)).evaluate(make_mixed(30))
     assert alone.details().empty

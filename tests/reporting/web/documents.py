@@ -45,10 +45,24 @@ def every_kind(word: str = "age") -> b.Document:
         ),
         b.PictureRows("pairs", "Pairs", text, (_pictures(word, text), _pictures(word, text))),
         b.PictureRows("matrices", "Matrices", text, (_pictures(word, text),), (word, word)),
+        _dot_rows(text),
         _table(text),
     )
     pages = (b.Page("decision", "Decision", first), b.Page("other", "Other", second))
     return b.Document("Report", (text,), pages, text, keywords=(word,))
+
+
+def _dot_rows(text: Text) -> b.DotRows:
+    dots = (
+        b.Dot(Outcome.LEAK, 12.0, (8.0, 16.0)),
+        b.Dot(Outcome.COPIES, 3.0),
+        b.Dot(Outcome.NO_TEST),
+    )
+    row = b.DotRow(text, text, Outcome.LEAK, text, dots, 0.0)
+    ticks = ((0.0, "0"), (20.0, "+20"))
+    return b.DotRows(
+        "dots", "Dots", text, (text,) * 3, "unseen rows", (row,), 0.0, 20.0, ticks, "Dots"
+    )
 
 
 def _threshold(word: str, is_met: bool) -> b.Threshold:

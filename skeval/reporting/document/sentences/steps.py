@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from skeval.reporting.document.checks import Shortfall, UtilityFindings
@@ -77,13 +78,16 @@ def step_fix_column(short: Shortfall) -> Text:
 
 
 def _found(short: Shortfall) -> str:
+    by_value = f"its score is {score(short.value)}, expected {score(short.expected)}"
+    if math.isnan(short.column_value):
+        return by_value
     value = whole_percent(short.column_value)
     return {
         "RangeCoverage": f"it spans {value} of its range",
         "CategoryCoverage": f"it has {value} of its categories",
         "BoundaryAdherence": f"{value} of its values are within the training range",
         "CategoryAdherence": f"{value} of its values are known categories",
-    }.get(short.metric, f"its score is {score(short.value)}, expected {score(short.expected)}")
+    }.get(short.metric, by_value)
 
 
 def step_name_target() -> Text:
