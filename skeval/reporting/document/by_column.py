@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
-from skeval.reporting.document.blocks import (
-    Block,
-    Cell,
-    Entries,
-    Entry,
-    Headline,
-    Page,
-    Picture,
-    PictureRow,
-    PictureRows,
-    Table,
-)
+from skeval.reporting.document.blocks import Block, Cell, Entries, Entry, Headline, Page, Table
 from skeval.reporting.document.chosen_columns import Chosen, Columns, choose_names, choose_section
-from skeval.reporting.document.details import mapping_at, number_at, texts_at
-from skeval.reporting.document.drawings.heat_map import STRENGTH, HeatMap
+from skeval.reporting.document.details import mapping_at, number_at
 from skeval.reporting.document.figures import own_figures
+from skeval.reporting.document.matrices import association_matrices, similarity_matrices
 from skeval.reporting.document.membership_figure import further_curves
 from skeval.reporting.document.metric_titles import metric_titles
 from skeval.reporting.document.model_figures import precision_figures
 from skeval.reporting.document.numbers import NOTHING, rate, score
 from skeval.reporting.document.sentences import appendix as say
 from skeval.reporting.document.sentences.nouns import Noun
-from skeval.reporting.document.shortening import shorten_name
 from skeval.reporting.document.spans import Text, compose, name
 from skeval.results.suite_result import SuiteResult
 
-_MAX_LABELS, _MAX_NAME = 24, 14
 _MAX_COLUMNS = 100
 _MISSING = "MissingValueSimilarity"
 _MAX_HEADS = 6  # metrics in one table
@@ -54,8 +39,7 @@ def by_column_page(
     """Return all scores by column and all metrics in words; None if there are none."""
     blocks: list[Block] = []
     for table, results in tables.items():
-        if matrix := _similarities(results, table):
-            blocks.append(matrix)
+        blocks += [*similarity_matrices(results, table), *association_matrices(results)]
         blocks += [*precision_figures(results), *further_curves(results, noun)]
         blocks += own_figures(results)
         blocks += _score_tables(results, table, choose_section(columns, table, "univ"))
@@ -66,55 +50,6 @@ def by_column_page(
         return None
     head = Headline("headline", None, say.further_title(), (), facts)
     return Page("by-column", "Appendix: scores", (head, *blocks))
-
-
-def _similarities(results: SuiteResult, table: str) -> PictureRows | None:
-    """Return the matrix of the similarities of columns and pairs, and its ceiling."""
-    for result in results.values():
-        names = texts_at(result.details, "names")
-        try:
-            matrix, ceiling = (
-                np.asarray(result.details[key], dtype=float) for key in ("matrix", "ceiling")
-            )
-        except (KeyError, TypeError, ValueError):
-            continue
-        if matrix.shape != (len(names), len(names)) or ceiling.shape != matrix.shape:
-            continue
-        if not np.isfinite(matrix).any():
-            continue
-        lowest = float(np.nanmin(matrix))
-        top = 1.0 - lowest or 1.0
-        pictures = (
-            Picture(
-                "Similarity", _draw(1.0 - matrix, top), "Similarities of all columns and pairs."
-            ),
-            Picture("Ceiling", _draw(1.0 - ceiling, top), "Expected similarities of two samples."),
-            Picture(
-                "Difference",
-                _draw(matrix - ceiling, top, is_difference=True),
-                "Similarities minus expected ones.",
-            ),
-        )
-        labels = tuple(shorten_name(one, _MAX_NAME) for one in names)
-        note = say.similarity_note(_worst_pair(matrix, names), lowest)
-        title = f"{table}: similarity matrix" if table else "Similarity matrix"
-        shown = labels if len(labels) <= _MAX_LABELS else ()
-        return PictureRows("similarity", title, note, (PictureRow((), (), pictures),), shown)
-    return None
-
-
-def _worst_pair(matrix: np.ndarray, names: Sequence[str]) -> tuple[str, ...]:
-    pairs = matrix.copy()
-    np.fill_diagonal(pairs, np.nan)
-    if not np.isfinite(pairs).any():
-        return ()
-    i, j = np.unravel_index(int(np.nanargmin(pairs)), pairs.shape)
-    return names[int(i)], names[int(j)]
-
-
-def _draw(matrix: np.ndarray, top: float, *, is_difference: bool = False) -> str:
-    rows = tuple(tuple(row) for row in matrix.tolist())
-    return HeatMap(rows, top, STRENGTH, is_difference).to_svg()
 
 
 def _score_tables(results: SuiteResult, table: str, chosen: Chosen) -> Iterator[Table]:

@@ -15,7 +15,7 @@ from skeval.reporting.document.shortening import shorten_name
 from skeval.reporting.document.spans import Text, plain
 
 N_PAIRS = 6
-_MAX_LABELS, _MAX_NAME = 24, 14
+MAX_LABELS, MAX_NAME = 24, 14
 Matrix = tuple[tuple[float, ...], ...]
 
 
@@ -31,7 +31,7 @@ def pairs_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
         rows = tuple(map(pair_row, pairs))
         blocks.append(PictureRows("pairs", "The least similar pairs", say.pairs_note(), rows))
     if associations is not None:
-        blocks.append(_matrices(associations))
+        blocks.append(draw_associations(associations))
     return Page("pairs", "Fidelity: pairs", tuple(blocks))
 
 
@@ -48,14 +48,15 @@ def _turn(matrix: Matrix) -> Matrix:
     return tuple(reversed(tuple(zip(*matrix, strict=True))))
 
 
-def _matrices(associations: Associations) -> PictureRows:
+def draw_associations(associations: Associations, title: str = "Associations") -> PictureRows:
+    """Return the matrices of real rows, of synthetic rows, and their difference."""
     real, synthetic = associations.real, associations.synthetic
     pictures = _three(real, synthetic, STRENGTH, 1.0, "Associations of all pairs of columns")
     note = say.associations_note(associations)
-    labels = tuple(shorten_name(one, _MAX_NAME) for one in associations.names)
+    labels = tuple(shorten_name(one, MAX_NAME) for one in associations.names)
     row = PictureRow((), (), pictures)
-    shown = labels if len(labels) <= _MAX_LABELS else ()
-    return PictureRows("associations", "Associations", note, (row,), shown)
+    shown = labels if len(labels) <= MAX_LABELS else ()
+    return PictureRows("associations", title, note, (row,), shown)
 
 
 def _three(

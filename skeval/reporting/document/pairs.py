@@ -11,8 +11,10 @@ import numpy as np
 
 from skeval.reporting.document.details import list_at, mapping_at, texts_at
 from skeval.reporting.document.distributions import ends_of_axis
+from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 
+ASSOCIATIONS = "PhikMatrixDifference"
 _N_OUTSIDE = 2  # the last two places of an axis: missing, and outside of the training data
 
 
@@ -118,47 +120,41 @@ def _ends_of_axes(axes: Any) -> tuple[tuple[str, str], ...]:
 
 
 def _associations_by_pair(results: SuiteResult) -> dict[frozenset[str], tuple[float, float]]:
-    known = _read_associations(results)
+    known = find_associations(results)
     if known is None:
         return {}
-    names, real, synthetic = known
+    names, real, synthetic = known.names, known.real, known.synthetic
     return {
-        frozenset((names[i], names[j])): (float(real[i, j]), float(synthetic[i, j]))
+        frozenset((names[i], names[j])): (real[i][j], synthetic[i][j])
         for i in range(len(names))
         for j in range(i)
     }
 
 
 def find_associations(results: SuiteResult) -> Associations | None:
-    """Return the associations of the first metric that has them."""
-    known = _read_associations(results)
-    if known is None:
+    """Return the phi_k coefficients of all pairs."""
+    own = (result for result in results.values() if result.metric == ASSOCIATIONS)
+    return next((one for one in map(read_associations, own) if one is not None), None)
+
+
+def read_associations(result: Result) -> Associations | None:
+    """Return the associations that a metric compares, with related columns side by side."""
+    names = texts_at(result.details, "names")
+    try:
+        real, synthetic = (
+            np.asarray(result.details[key], dtype=float) for key in ("train", "synthetic")
+        )
+    except (KeyError, TypeError, ValueError):
         return None
-    names, real, synthetic = known
+    shape = (len(names), len(names))
+    if result.error or len(names) < 2 or not real.shape == synthetic.shape == shape:
+        return None
     order = order_of_clusters(real)
     return Associations(
         tuple(names[i] for i in order),
         _rows_of(real[np.ix_(order, order)]),
         _rows_of(synthetic[np.ix_(order, order)]),
     )
-
-
-def _read_associations(
-    results: SuiteResult,
-) -> tuple[tuple[str, ...], np.ndarray, np.ndarray] | None:
-    for result in results.values():
-        if result.metric != "PhikMatrixDifference" or result.error:
-            continue
-        names = texts_at(result.details, "names")
-        try:
-            real, synthetic = (
-                np.asarray(result.details[key], dtype=float) for key in ("train", "synthetic")
-            )
-        except (KeyError, TypeError, ValueError):
-            continue
-        if real.shape == synthetic.shape == (len(names), len(names)) and len(names) > 1:
-            return names, real, synthetic
-    return None
 
 
 def order_of_clusters(matrix: np.ndarray) -> list[int]:

@@ -15,6 +15,7 @@ from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 
 _WITHIN = {"train to train": INK, "synthetic to synthetic": SYNTHETIC}
+_TO_TRAIN = ("synthetic to train", "holdout to train")
 _RATIOS = ("synthetic", "real")
 _ACCUMULATED = {"holdout": INK, "synthetic": SYNTHETIC}
 
@@ -28,8 +29,9 @@ def privacy_figures(results: SuiteResult) -> Iterator[Figure]:
         if not has_within and (figure := _within_tables(result)):
             has_within = True
             yield figure
-        if figure := _proximity(result):
-            yield figure
+        for draw in (_proximity, _distances_to_train):
+            if figure := draw(result):
+                yield figure
         if not has_areas and (figure := _accumulation(result)):
             has_areas = True
             yield figure
@@ -83,6 +85,18 @@ def _proximity(result: Result) -> Figure | None:
         say.proximity_alternative(threshold, *tails),
         is_wide=False,
     )
+
+
+def _distances_to_train(result: Result) -> Figure | None:
+    edges = numbers_at(result.details, "histogram", "edges")
+    shares = [numbers_at(result.details, "histogram", "shares", kind) for kind in _TO_TRAIN]
+    has_curves = bool(mapping_at(result.details, "quantiles"))  # which show the same
+    if has_curves or len(edges) < 2 or any(len(own) != len(edges) - 1 for own in shares):
+        return None
+    bars, last = Bars(shares[1], shares[0]), say.last_ratio(edges[-2])
+    drawing = Histogram(bars, "0", last, width=250.0, height=140.0)
+    title, note = "Distance to the closest training row", say.to_train_note()
+    return Figure("to-train", title, note, drawing.to_svg(), f"Histograms. {title}.", is_wide=False)
 
 
 def _end_of_rise(distances: tuple[float, ...], shares: tuple[float, ...]) -> float:

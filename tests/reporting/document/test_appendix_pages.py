@@ -61,6 +61,8 @@ def appendix_results() -> SuiteResult:
             metric="MissingValueSimilarity",
             tags=MetricTags("diagnostic", greater_is_better=True, bounds=(0.0, 1.0)),
         ),
+        cramers=replace(results["phik"], metric="CramersVDifference"),
+        matrix=replace(similarity, details={"names": list(NAMES), "matrix": np.eye(4)}),
         shadow=replace(results["membership"], metric="LikelihoodRatioAttack", value=0.6),
         curve=Result(
             0.9,
@@ -153,6 +155,12 @@ def test_drawings_are_small_and_have_no_address() -> None:
 
 def test_curves_of_further_attacks_are_shown() -> None:
     assert block(appendix()["by-column"], "membership").title == "Likelihood ratio attack"
+
+
+def test_matrices_of_all_metrics_are_shown_once() -> None:
+    blocks = appendix()["by-column"].blocks
+    shown = [one.title for one in blocks if isinstance(one, PictureRows)]
+    assert shown == ["Similarity matrix", "Similarity score (matrix)", "Cramér's V-difference"]
 
 
 def test_odd_names_satisfy_the_standards() -> None:

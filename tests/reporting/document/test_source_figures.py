@@ -53,6 +53,17 @@ def results_of_sources() -> SuiteResult:
             metric="MinimumDistanceAccumulation",
             tags=of_privacy("screen"),
         ),
+        ratio=Result(
+            1.0,
+            details={
+                "histogram": {
+                    "edges": [0.0, 0.1, 0.2],
+                    "shares": {"synthetic to train": [0.5, 0.5], "holdout to train": [0.4, 0.6]},
+                }
+            },
+            metric="HoldoutDistanceRatio",
+            tags=of_privacy("screen"),
+        ),
         group=Result(0.4, details=by_group, metric="ExactMatchShare", tags=of_privacy("screen")),
         tstr=Result(0.8, details={"roc": {"trtr": points, "tstr": points}}, tags=UTILITY),
         calibration=Result(0.9, details={"curves": {"m": {"tstr": calibrated}}}, tags=UTILITY),

@@ -17,9 +17,10 @@ _MAX_LABEL = 16  # letters of a value
 
 def each_column_title(n_shown: int, n: int) -> Text:
     """Return how many columns are shown."""
-    what = "column" if n_shown == 1 else "columns"
     if n_shown == n:
-        return compose(f"Appendix: each column ({n:,} {what})")
+        return compose(
+            "Appendix: the only column" if n == 1 else f"Appendix: each of the {n:,} columns"
+        )
     return compose(f"Appendix: {n_shown:,} of {n:,} columns")
 
 

@@ -33,6 +33,11 @@ def within_alternative(train: float, synthetic: float) -> str:
     )
 
 
+def to_train_note() -> Text:
+    """Return how to read the distances to the training data."""
+    return compose("Unseen rows are filled, synthetic rows are a line.")
+
+
 def last_ratio(edge: float) -> str:
     """Return the label of the last bin, which has no upper end."""
     return f"{score(edge)} or more"
