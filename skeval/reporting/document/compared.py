@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from skeval.reporting.document.findings import Findings, find_all
 from skeval.reporting.document.metric_titles import metric_titles
@@ -71,6 +72,7 @@ class ComparedFindings:
     comparison: Comparison
     tables: tuple[TableFindings, ...]
     titles: dict[str, str]
+    differences: Mapping[str, Sequence[Mapping[str, Any]]]  # by metric
 
     @property
     def decided(self) -> Recommendation:
@@ -105,16 +107,16 @@ class ComparedFindings:
         ahead = tuple(t for t in self.comparison if t in {m.better for m in margins} - behind)
         own = [margin for margin in margins if margin.better in ahead]
         closest = min(own, key=lambda margin: margin.low + margin.high, default=None)
-        rows = self.comparison.differences
-        reasons = rows[(rows["metric"] == metric) & (rows["ahead"] == "")]["said"]
-        return Standing(ahead, closest, () if margins else tuple(dict.fromkeys(reasons)))
+        reasons = dict.fromkeys(str(row["said"]) for row in self.differences.get(metric, ()))
+        return Standing(ahead, closest, () if margins else tuple(reasons))
 
     def margins(self, metric: str, pair: Sequence[str] = ()) -> list[Margin]:
         """Return the differences by which a table is ahead, of one pair if it is given."""
-        rows = self.comparison.differences
         found = []
-        for row in rows[(rows["metric"] == metric) & (rows["ahead"] != "")].to_dict("records"):
+        for row in self.differences.get(metric, ()):
             better = str(row["ahead"])
+            if not better:
+                continue
             worse = str(row["second"] if better == row["first"] else row["first"])
             low, high = sorted(abs(float(row[end])) for end in ("low", "high"))
             if not pair or {better, worse} == set(pair):
@@ -149,7 +151,10 @@ def find_compared(comparison: Comparison) -> ComparedFindings:
         for name, results in comparison.items()
     )
     union = {name: one for results in comparison.values() for name, one in results.items()}
-    return ComparedFindings(comparison, tables, metric_titles(SuiteResult(union)))
+    differences: dict[str, list[Mapping[str, Any]]] = {}
+    for row in comparison.differences.to_dict("records"):
+        differences.setdefault(str(row["metric"]), []).append(row)
+    return ComparedFindings(comparison, tables, metric_titles(SuiteResult(union)), differences)
 
 
 def _place(table: str, found: Findings, comparison: Comparison) -> Place:

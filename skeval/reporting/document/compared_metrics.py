@@ -159,8 +159,7 @@ def differences_page(compared: ComparedFindings, facts: tuple[Text, ...]) -> Pag
 
 
 def _difference_rows(metric: str, compared: ComparedFindings) -> Iterator[tuple[Cell, ...]]:
-    rows = compared.comparison.differences
-    for row in rows[rows["metric"] == metric].to_dict("records"):
+    for row in compared.differences.get(metric, ()):
         ends = float(row["low"]), float(row["high"])
         between = "" if math.isnan(ends[0]) else " to ".join(score(end, ends) for end in ends)
         ahead: Text = (name(str(row["ahead"])),) if row["ahead"] else say.reason(str(row["said"]))
