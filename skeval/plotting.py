@@ -16,6 +16,7 @@ from skeval.reporting.displays.lines import LinesDisplay
 from skeval.reporting.displays.marginal import MarginalDisplay
 from skeval.reporting.displays.pair import PairDisplay
 from skeval.reporting.displays.pareto import ParetoDisplay
+from skeval.reporting.displays.sentences import state_sizes
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.steps.column_choice import check_measurable
@@ -57,8 +58,9 @@ def plot_column(
     >>> list(display.frame().columns)[:2]
     ['bar', 'low']
     """
-    marginals = _similarity("plot_column", [column], train, synthetic, holdout, schema)["marginals"]
-    return _plot_display(MarginalDisplay(column, marginals[column]))
+    tables = train, synthetic, holdout, schema
+    details, note = _similarity("plot_column", [column], *tables)
+    return _plot_display(MarginalDisplay(column, details["marginals"][column], note=note))
 
 
 def plot_pair(
@@ -94,8 +96,9 @@ def plot_pair(
     >>> plot_pair(*tables, ("age", "plan")).frame().shape[0] > 0
     True
     """
-    (pair,) = _similarity("plot_pair", list(columns), train, synthetic, holdout, schema)["pairs"]
-    return _plot_display(PairDisplay(pair))
+    details, note = _similarity("plot_pair", list(columns), train, synthetic, holdout, schema)
+    (pair,) = details["pairs"]
+    return _plot_display(PairDisplay(pair, note=note))
 
 
 def plot_cardinality(
@@ -278,13 +281,16 @@ def plot_f_beta(results: Mapping[str, Result | SuiteResult]) -> Display:
 
 def _similarity(
     owner: str, columns: list[str], train: Any, synthetic: Any, holdout: Any, schema: Any
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], str]:
+    """Return the distributions of columns, and the numbers of rows in words."""
     from skeval.fidelity import SimilarityMatrix
 
     context = Context.of(train, holdout, schema=schema)
     check_measurable(context.schema, {"column" if len(columns) == 1 else "columns": columns}, owner)
-    metric = SimilarityMatrix(columns=columns).fit_context(context)
-    return dict(metric.evaluate(synthetic).details)
+    context = context.with_synthetic(synthetic)
+    roles = ("train", "holdout", "synthetic") if holdout is not None else ("train", "synthetic")
+    note = state_sizes([(context.n_rows(role), f"{role} rows") for role in roles])
+    return dict(SimilarityMatrix(columns=columns).evaluate_context(context).details), note
 
 
 def _plot_display(display: Display) -> Display:

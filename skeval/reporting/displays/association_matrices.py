@@ -21,7 +21,7 @@ from skeval.results.result import Result
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SIDE = 112.0  # of a matrix, in points
+_SIZE = 118.0, 110.0  # of a matrix, in points
 _KINDS = ("train", "synthetic", "difference")
 
 
@@ -54,7 +54,7 @@ class PhikMatricesDisplay(Display):
     def subtitle(self) -> str:
         """Return the score and the scale of the colors."""
         scale = f"orange: lost, purple: invented, darkest at {self._largest_change():g}"
-        named = state_named(naming_step(len(self.names), _SIDE))
+        named = state_named(naming_step(len(self.names), _SIZE[1]))
         facts = f"white 0, black 1; {scale}", named
         return describe_result(self.result, *facts, has_baseline=False)
 
@@ -73,7 +73,7 @@ class PhikMatricesDisplay(Display):
             limits = (-most, most) if is_change else (0.0, 1.0)
             draw_matrix(ax, self.matrices[kind][np.ix_(order, order)], colors, limits)
             ax.set_title(NAMES.get(kind, kind), color=LETTERS.get(kind, INK))
-            name_matrix(ax, names, naming_step(len(names), _SIDE), has_rows=i == 0)
+            name_matrix(ax, names, _SIZE, has_rows=i == 0)
 
     def _largest_change(self) -> float:
         gaps = np.abs(self.matrices["difference"])

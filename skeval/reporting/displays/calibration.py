@@ -15,7 +15,7 @@ class CalibrationDisplay(ModelCurvesDisplay):
     reads = ("curves",)
     _x, _y = "predicted", "observed"
     _axis_names = ("predicted probability", "observed frequency")
-    _diagonal = "perfect"
+    _diagonal = ("perfect", 0.25)
     _marker = "o"
 
     def _curves(self) -> Mapping[str, Any]:

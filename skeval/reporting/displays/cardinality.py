@@ -15,8 +15,8 @@ from skeval.reporting.displays.sentences import state_largest_gap
 from skeval.reporting.displays.series import name_series, table_series
 from skeval.reporting.displays.theme import FILLS
 from skeval.reporting.displays.ticks import label_percentages
+from skeval.reporting.document.numbers import count
 from skeval.results.result import Result
-from skeval.utils.formatting import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,7 +70,7 @@ class CardinalityDisplay(Display):
         bars = own[own["role"] == roles[0]]
         ranges = [_range(low, high) for low, high in zip(bars["from"], bars["to"], strict=True)]
         if len(ranges) > _MAX_WHOLE:
-            ranges = [*map(number, bars["from"][:-1]), ranges[-1]]
+            ranges = [*map(count, bars["from"][:-1]), ranges[-1]]
         step = -(-len(ranges) // (2 * _MAX_WHOLE))
         kept = [i for i in range(len(ranges)) if i % step == 0 and i < len(ranges) - step]
         kept.append(len(ranges) - 1)
@@ -101,5 +101,5 @@ def _keys_by_score(result: Result) -> list[str]:
 def _range(low: float, high: float) -> str:
     """Return a range of whole numbers; open if `high` is nan."""
     if np.isnan(high):
-        return f"{number(low)} or more"
-    return number(low) if low == high else f"{number(low)} to {number(high)}"
+        return f"{count(low)} or more"
+    return count(low) if low == high else f"{count(low)} to {count(high)}"

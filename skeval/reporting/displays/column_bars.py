@@ -15,7 +15,7 @@ _EXTRA = ("missing", "unseen")
 
 
 class ColumnBars:
-    """The bars of a column's axis, its own and those beside them."""
+    """The bars of a column's axis, its own and those next to them."""
 
     def __init__(self, axis: Mapping[str, Any]) -> None:
         self.kind = str(axis["kind"])

@@ -12,7 +12,6 @@ from skeval.reporting.displays.base import Display, say_empty
 from skeval.reporting.displays.letters import draw_name
 from skeval.reporting.displays.sentences import count_things, join_facts
 from skeval.reporting.displays.series import Series, name_series
-from skeval.reporting.displays.theme import TEXT
 from skeval.reporting.displays.ticks import label_numbers
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 _MARKERS = "osD^vP*X"
 _COLORS = ("#b8400a", "#2f6690", "#1b2430", "#7a5195", "#5f7a1f", "#946b00", "#00706b", "#9c2c5c")
-_MAX_DIRECT = 3  # series with labels at their lines
 
 
 class CostsDisplay(Display):
@@ -62,20 +60,15 @@ class CostsDisplay(Display):
                 say_empty(ax, "not measured")
                 continue
             for name, line in own.groupby("generator", sort=False):
-                label = draw_name(name)
-                ax.plot(line["size"], line["seconds"], label=label, **looks[name])
+                ax.plot(line["size"], line["seconds"], **looks[name])
             self._label_seconds(ax)
             end = 1.05 * float(own["size"].max())
             ax.set(xlim=(0.0, end), xlabel=f"number of {varied}")
             label_numbers(ax.xaxis, 0.0, end, most=4)
         axes[0].set_ylabel("seconds")
-        first = next((ax for ax in axes if len(ax.lines)), None)
-        if first is None:
-            return
-        if len(looks) <= _MAX_DIRECT:
-            name_series(first, [Series(draw_name(n), s["color"], s) for n, s in looks.items()])
-        else:
-            first.legend(fontsize=TEXT)
+        first = next((ax for ax in axes if len(ax.lines)), axes[0])
+        series = [Series(draw_name(name), look["color"], look) for name, look in looks.items()]
+        name_series(first, series, most=3)
 
     def _label_seconds(self, ax: Axes) -> None:
         """Use one logarithmic axis in both panels."""

@@ -13,7 +13,7 @@ from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.letters import draw_name
 from skeval.reporting.displays.reading import to_numbers
 from skeval.reporting.displays.sentences import describe_result, join_facts
-from skeval.reporting.displays.theme import LETTERS, TICK, share_ramp
+from skeval.reporting.displays.theme import LETTERS, NAMES, TICK, share_ramp
 from skeval.reporting.displays.ticks import number_ticks
 from skeval.reporting.document.details import mapping_at
 from skeval.reporting.document.numbers import rate, whole_percent
@@ -102,7 +102,7 @@ class DensityMapDisplay(Display):
             # square roots, because small densities would all look empty
             self._draw_map(ax, np.sqrt(shares / top))
             color = LETTERS.get(name, LETTERS["synthetic"])
-            ax.set_title(draw_name(name), color=color, weight="bold")
+            ax.set_title(NAMES.get(name, draw_name(name)), color=color)
             is_left, is_bottom = i % n_columns == 0, i + n_columns >= len(self.maps)
             ax.set_xlabel(self._name_direction(0) if is_bottom else "", size=TICK)
             ax.set_ylabel(self._name_direction(1) if is_left else "", size=TICK)

@@ -24,7 +24,7 @@ def draw_matrix(
     ax: Axes, matrix: np.ndarray, colors: Colormap, limits: tuple[float, float]
 ) -> None:
     """Draw a matrix, its first row at the top."""
-    ax.imshow(matrix, cmap=colors, vmin=limits[0], vmax=limits[1], aspect="equal")
+    ax.imshow(matrix, cmap=colors, vmin=limits[0], vmax=limits[1], aspect="auto")
     ax.spines[:].set(visible=True, color=FAINT)
 
 
@@ -33,13 +33,15 @@ def naming_step(n: int, points: float) -> int:
     return max(1, math.ceil(_LINE * TICK * n / points))
 
 
-def name_matrix(ax: Axes, names: Sequence[str], step: int, *, has_rows: bool = True) -> None:
-    """Name every `step` row and column of a matrix."""
-    kept = range(0, len(names), step)
-    shown = [draw_name(names[k], _MAX_LETTERS) for k in kept]
-    ax.set_xticks(kept, labels=shown, rotation=90.0)
-    ax.set_yticks(kept, labels=shown if has_rows else [""] * len(shown))
-    ax.tick_params(length=0.0, labelcolor=INK)
+def name_matrix(
+    ax: Axes, names: Sequence[str], size: tuple[float, float], *, has_rows: bool = True
+) -> None:
+    """Name the rows and columns of a matrix that is about so wide and high, in points."""
+    for axis, length in ((ax.xaxis, size[0]), (ax.yaxis, size[1])):
+        kept = range(0, len(names), naming_step(len(names), length))
+        axis.set_ticks(kept, labels=[draw_name(names[k], _MAX_LETTERS) for k in kept])
+    ax.tick_params(length=0.0, labelcolor=INK, labelleft=has_rows)
+    ax.tick_params(axis="x", rotation=90.0)
 
 
 def list_pairs(

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MAX_CATEGORIES = 18
-_MAX_BESIDE = 3.0  # height of a bar beside the others, in heights of the tallest other
-_GAP, _WIDTH = 0.05, 0.1  # before a bar beside the others and of it, in lengths of the axis
+_MAX_BESIDE = 3.0  # height of a bar next to the others, in heights of the tallest other
+_GAP, _WIDTH = 0.05, 0.1  # before a bar next to the others and of it, in lengths of the axis
 _ROLES = ("train", "holdout", "synthetic")
 
 
@@ -31,7 +31,7 @@ class MarginalDisplay(Display):
     """The shares of one column's values in the training, unseen and synthetic data."""
 
     # A number that many rows have, missing values and values outside of the training data have
-    # bars beside the others. A bar that would flatten the others is cut, with a visible break, and
+    # bars next to the others. A bar that would flatten the others is cut, with a visible break, and
     # its share is written above it.
 
     def __init__(self, name: str, marginal: Mapping[str, Any], *, note: str = "") -> None:
@@ -52,8 +52,12 @@ class MarginalDisplay(Display):
         if not {"train", "synthetic"} <= set(self.shares):
             return name
         train, synthetic = self.shares["train"], self.shares["synthetic"]
-        at = int(np.abs(synthetic - train).argmax())
-        return state_largest_gap(f"{name} {self.bars.range_names()[at]}", train[at], synthetic[at])
+        # a share of 0 may also be that of few rows, which are not shown
+        gaps = np.where(np.minimum(train, synthetic) > 0.0, np.abs(synthetic - train), 0.0)
+        at = int(gaps.argmax())
+        if not gaps[at]:
+            return name
+        return state_largest_gap(f"{name} {self._name_bar(at)}", train[at], synthetic[at])
 
     def subtitle(self) -> str:
         """Return the note, and how many categories are not drawn."""
@@ -70,6 +74,11 @@ class MarginalDisplay(Display):
             self._draw_bins(ax, self.bars.edges)
         name_series(ax, [table_series(r, is_filled=r == "train") for r in self.shares])
 
+    def _name_bar(self, i: int) -> str:
+        """Return the name of a bar; a value outside of the training data is new."""
+        name = self.bars.range_names()[i]
+        return "new values" if i >= self.bars.n_own and name == "unseen" else name
+
     def _draw_categories(self, ax: Axes) -> None:
         shown = self.shown[:_MAX_CATEGORIES]
         y = np.arange(len(shown))
@@ -83,7 +92,7 @@ class MarginalDisplay(Display):
             else:
                 style = {"color": LETTERS[role], "ls": "", "clip_on": False, **marks[role]}
                 ax.plot(shares[shown], y, **style)
-        label_names(ax.yaxis, [self.bars.names[i] for i in shown])
+        label_names(ax.yaxis, [self._name_bar(i) for i in shown])
         top = max((shares[shown].max(initial=0.0) for shares in self.shares.values()), default=0.0)
         top = float(top) or 1.0
         ax.set(xlim=(0.0, 1.06 * top), ylim=(max(len(shown), 2) - 0.4, -0.6))
@@ -107,7 +116,7 @@ class MarginalDisplay(Display):
         ax.set_xlabel(draw_name(self.name))
 
     def _draw_beside(self, ax: Axes, edges: np.ndarray, top: float) -> float:
-        """Draw the bars beside the others, label the axis, and return its end."""
+        """Draw the bars next to the others, label the axis, and return its end."""
         low, high = float(edges[0]), float(edges[-1])
         span, right = high - low, high
         beside = self.shown[self.bars.n_own :]
@@ -121,7 +130,7 @@ class MarginalDisplay(Display):
                 _draw_bar(ax, left + k * width, width, float(shares[i]), top, role)
         most = 5 if not beside else 4
         ticks, labels = value_ticks(self.bars.kind, low, high, most)
-        names = [draw_name(self.bars.names[i], 12) for i in beside]
+        names = [draw_name(self._name_bar(i), 12) for i in beside]
         ax.set_xticks([*ticks, *places], labels=[*labels, *names])
         return right + (0.02 * span if beside else 0.0)
 

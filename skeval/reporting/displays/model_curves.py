@@ -28,7 +28,7 @@ class ModelCurvesDisplay(Display):
     figsize = SQUARE
     _x, _y = "fpr", "tpr"
     _axis_names = ("false positive rate", "true positive rate")
-    _diagonal = "chance"
+    _diagonal = ("chance", 0.6)
     _marker = ""
 
     def _curves(self) -> Mapping[str, Any]:
@@ -47,7 +47,7 @@ class ModelCurvesDisplay(Display):
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw one line for each model, and the named diagonal."""
         (ax,), frame = axes, self.frame().dropna()
-        draw_diagonal(ax, self._diagonal, 0.6)
+        draw_diagonal(ax, *self._diagonal)
         roles = list(dict.fromkeys(frame["rows"]))
         for role in roles:
             own = frame[frame["rows"] == role]

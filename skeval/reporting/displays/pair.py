@@ -30,7 +30,8 @@ class PairDisplay(Display):
 
     n_panels = 3
 
-    def __init__(self, pair: Mapping[str, Any]) -> None:
+    def __init__(self, pair: Mapping[str, Any], *, note: str = "") -> None:
+        self.note = note
         self.columns = tuple(str(name) for name in pair["columns"])
         self.bars = tuple(ColumnBars(axis) for axis in pair["axes"])
         self.shares = {role: to_numbers(pair["shares"][role]) for role in ("train", "synthetic")}
@@ -53,20 +54,23 @@ class PairDisplay(Display):
 
     def title(self) -> str:
         """Return the cell whose share differs most."""
-        gaps = np.abs(self.shares["synthetic"] - self.shares["train"])
+        first, second = map(draw_name, self.columns)
+        # a share of 0 may also be that of few rows, which are not shown
+        gaps = np.nan_to_num(np.abs(self._differences()))
         i, j = np.unravel_index(int(gaps.argmax()), gaps.shape)
-        first, second = (
-            f"{draw_name(name)} {bars.range_names()[at]}"
-            for name, bars, at in zip(self.columns, self.bars, (i, j), strict=True)
+        if not gaps[i, j]:
+            return f"{first} and {second}"
+        cell = (
+            f"{first} {self.bars[0].range_names()[i]} and {second} {self.bars[1].range_names()[j]}"
         )
         real, synthetic = (float(self.shares[role][i, j]) for role in ("train", "synthetic"))
-        return state_largest_gap(f"{first} and {second}", real, synthetic)
+        return state_largest_gap(cell, real, synthetic)
 
     def subtitle(self) -> str:
         """Return the scale of the colors."""
         darkest = rate(self._darkest())
-        difference = "orange: too many synthetic rows, purple: too few"
-        return join_facts((f"darkest cell: {darkest} of rows", difference))
+        difference = "grey: few rows, orange: too many synthetic rows, purple: too few"
+        return join_facts((self.note, f"darkest cell: {darkest} of rows", difference))
 
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw three maps: the first column upward, the second to the right."""
@@ -75,18 +79,22 @@ class PairDisplay(Display):
             for side, bars in enumerate(self.bars)
         ]
         top = self._darkest() or 1.0
-        cells = {role: shares[np.ix_(*shown)] for role, shares in self.shares.items()}
-        for ax, (role, shares) in zip(axes, cells.items(), strict=False):
+        for ax, (role, shares) in zip(axes, self.shares.items(), strict=False):
+            cells = np.where(shares > 0.0, shares, np.nan)[np.ix_(*shown)]
             # square roots, because small shares would all look empty
-            _draw_map(ax, np.sqrt(shares / top), share_ramp(), (0.0, 1.0))
+            _draw_map(ax, np.sqrt(cells / top), share_ramp(), (0.0, 1.0))
             ax.set_title("real" if role == "train" else "synthetic", color=LETTERS[role])
-        gaps = cells["synthetic"] - cells["train"]
-        most = float(np.abs(gaps).max(initial=0.0)) or 1.0
-        roots = np.sign(gaps) * np.sqrt(np.abs(gaps) / most)
-        _draw_map(axes[2], roots, difference_ramp(), (-1.0, 1.0))
+        gaps = self._differences()[np.ix_(*shown)]
+        most = float(np.nan_to_num(np.abs(gaps)).max(initial=0.0)) or 1.0
+        _draw_map(axes[2], gaps / most, difference_ramp(), (-1.0, 1.0))
         axes[2].set_title("difference", color=INK)
         for i, ax in enumerate(axes):
             self._label(ax, shown, is_first=i == 0)
+
+    def _differences(self) -> np.ndarray:
+        """Return synthetic minus real shares; nan in cells with few rows of either table."""
+        real, synthetic = self.shares["train"], self.shares["synthetic"]
+        return np.where(np.minimum(real, synthetic) > 0.0, synthetic - real, np.nan)
 
     def _darkest(self) -> float:
         return max(float(shares.max(initial=0.0)) for shares in self.shares.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ _EDGES: Mapping[str, Mapping[str, Any]] = {
 }
 _UNKNOWN: Mapping[str, Any] = {"edgecolor": FAINT, "linewidth": 0.7}
 _MAX_LETTERS = 70  # of the names in one layer
-_SHARES = (0.4, 0.55, 0.3, 0.65)  # of an arrow, where its columns are named: not all in a line
+_SHARES = (0.3, 0.6, 0.45, 0.75)  # of the way to the next layer, where columns are named
 
 
 class SchemaDisplay(Display):
@@ -65,11 +66,15 @@ class SchemaDisplay(Display):
         places = _place_tables(list(tables), [link[:2] for link in links])
         widest = max(x for x, _ in places.values())
         n_layers = 1.0 - min(y for _, y in places.values())
-        ax.set(xlim=(-0.5, widest + 0.5), ylim=(0.45 - n_layers, 0.5))
+        ax.set(xlim=(-0.5, widest + 0.5), ylim=(0.6 - n_layers, 0.7))
         ax.set_axis_off()
-        for i, (child, parent, columns) in enumerate(links):
+        for child, parent, columns in links:
+            own = [link for link in links if link[0] == child]
+            own.sort(key=lambda link: places[link[1]][0])  # so that arrows do not cross
+            i = own.index((child, parent, columns))
+            shift = ((i + 1) / (len(own) + 1) - 0.5) * _WIDE
             label = draw_name(", ".join(columns), 18)
-            _draw_arrow(ax, places[child], places[parent], label, i)
+            _draw_arrow(ax, places[child], places[parent], label, shift, _SHARES[i % len(_SHARES)])
         most = max(6, int(_MAX_LETTERS / (widest + 1.0)))
         for name, place in places.items():
             _draw_table(ax, place, draw_name(name, most), tables[name])
@@ -114,26 +119,24 @@ def _draw_table(ax: Axes, place: Any, name: str, about: Mapping[str, Any]) -> No
         ax.text(at, y - 0.16, f"{n:,}", size=TICK, color=LETTERS[what], **text)
 
 
-def _draw_arrow(ax: Axes, child: Any, parent: Any, label: str, i: int) -> None:
-    """Draw a foreign key with its columns; arrows between the same layers bend differently."""
+def _draw_arrow(ax: Axes, child: Any, parent: Any, label: str, shift: float, share: float) -> None:
+    """Draw a foreign key from the upper edge of a box, with its columns above that edge."""
     from matplotlib.patches import FancyArrowPatch
 
     (x, y), (to_x, to_y) = child, parent
-    share, shift = _SHARES[i % len(_SHARES)], 0.12 * (i % 3 - 1)
-    bend = 0.0
-    if y == to_y:  # a table that refers to itself, or to one next to it
-        y, to_y, to_x, bend = y + _TALL / 2.0, to_y + _TALL / 2.0, to_x + 0.2, -0.9
+    x, y, bend = x + shift, y + _TALL / 2.0, 0.0
+    if child == parent or child[1] == parent[1]:
+        to_x, to_y, bend = to_x + _WIDE / 2.0 - 0.05, to_y + _TALL / 2.0, -0.9
     else:
-        up = 1.0 if to_y > y else -1.0
-        y, to_y = y + up * _TALL / 2.0, to_y - up * _TALL / 2.0
-        x, to_x = x + shift, to_x + shift
-        bend = 0.0 if abs(to_y - y) < 1.0 else 0.35  # around the boxes between
+        to_x, to_y = to_x + shift, to_y - _TALL / 2.0
+        # around the boxes between
+        bend = 0.0 if to_y - y < 1.0 else math.copysign(0.3, to_x - x)
     style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 8.0, "color": GREY}
     path = f"arc3,rad={bend:g}"
     ax.add_patch(FancyArrowPatch((x, y), (to_x, to_y), connectionstyle=path, lw=0.7, **style))
-    # the middle of an arc is half of `rad` aside
-    aside = 2.0 * share * (1.0 - share) * bend
-    at = x + share * (to_x - x) + aside * (to_y - y), y + share * (to_y - y) - aside * (to_x - x)
+    part = share * (1.0 - _TALL) / max(to_y - y, 1.0 - _TALL)
+    aside = 2.0 * part * (1.0 - part) * bend  # of an arc at this part of its way
+    at = x + part * (to_x - x) + aside * (to_y - y), y + part * (to_y - y) - aside * (to_x - x)
     backed = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.4}
     text: dict[str, Any] = {"ha": "center", "va": "center", "size": TICK, "color": GREY}
     ax.text(*at, label, bbox=backed, zorder=2.5, **text)

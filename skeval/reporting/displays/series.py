@@ -30,12 +30,12 @@ def name_series(axes: Any, series: Sequence[Series], most: int = 4) -> None:
     """Write the names of series above the axes, at most this number in a line."""
     from matplotlib.offsetbox import AnchoredOffsetbox, HPacker, TextArea, VPacker
 
-    pairs = []
+    pairs: list[Any] = []
     for one in series:
         text = TextArea(make_drawable(one.name), textprops={"color": one.color, "size": TEXT})
         children = [_draw_sample(one), text]
         pairs.append(HPacker(children=children, pad=0.0, sep=3.0, align="center"))
-    lines = [
+    lines: list[Any] = [
         HPacker(children=pairs[i : i + most], pad=0.0, sep=9.0, align="center")
         for i in range(0, len(pairs), most)
     ]

@@ -20,7 +20,7 @@ from skeval.results.result import Result
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SIDE = 130.0  # of the matrix, in points
+_SIZE = 330.0, 115.0  # of the matrix, in points
 
 
 class SimilarityMatrixDisplay(Display):
@@ -50,7 +50,7 @@ class SimilarityMatrixDisplay(Display):
 
     def subtitle(self) -> str:
         """Return the score and the scale of the colors."""
-        named = state_named(naming_step(len(self.names), _SIDE))
+        named = state_named(naming_step(len(self.names), _SIZE[1]))
         return describe_result(self.result, f"white {self._least():g}, black 1", named)
 
     def draw(self, axes: Sequence[Axes]) -> None:
@@ -60,7 +60,7 @@ class SimilarityMatrixDisplay(Display):
             say_empty(ax, "no similarity")
             return
         draw_matrix(ax, self.matrix, strength_ramp(), (self._least(), 1.0))
-        name_matrix(ax, self.names, naming_step(len(self.names), _SIDE))
+        name_matrix(ax, self.names, _SIZE)
         self._frame_worst(ax)
 
     def _least(self) -> float:

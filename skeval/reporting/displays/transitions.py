@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.reporting.displays.base import Display, say_empty
-from skeval.reporting.displays.heat_map import draw_matrix, name_matrix, naming_step
+from skeval.reporting.displays.heat_map import draw_matrix, name_matrix
 from skeval.reporting.displays.letters import draw_name
 from skeval.reporting.displays.reading import numbers_at, to_numbers
 from skeval.reporting.displays.sentences import describe_result
@@ -20,7 +20,7 @@ from skeval.results.result import Result
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SIDE = 105.0  # of a matrix, in points
+_SIZE = 118.0, 120.0  # of a matrix, in points
 
 
 class TransitionsDisplay(Display):
@@ -74,7 +74,7 @@ class TransitionsDisplay(Display):
         for i, (ax, (role, matrix)) in enumerate(zip(axes, self.matrices.items(), strict=False)):
             draw_matrix(ax, matrix, share_ramp(), (0.0, 1.0))
             ax.set_title(NAMES[role], color=LETTERS[role])
-            name_matrix(ax, self.levels, naming_step(len(self.levels), _SIDE), has_rows=i == 0)
+            name_matrix(ax, self.levels, _SIZE, has_rows=i == 0)
 
 
 def _is_empty(matrix: np.ndarray, i: int) -> bool:
