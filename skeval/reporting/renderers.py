@@ -38,20 +38,7 @@ class Renderer(ABC):
         self.hashes = hashes
 
     def render(self, results: Results, path: str | Path) -> Path:
-        """Write the report; an existing file is replaced only when the new one is complete.
-
-        Parameters
-        ----------
-        results : SuiteResult or Comparison
-            The results of any suite, or of several synthetic tables by one; live or from JSON.
-        path : str or Path
-            The file to write.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
+        """Write the report of results to a file, which is replaced when it is complete."""
         path = Path(path)
         results = results if self.hashes else _without_hashes(results)
         content = self._set(self._document(results), results)

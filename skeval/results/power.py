@@ -16,10 +16,12 @@ _SEVERAL = ("attacks", "secrets")  # keys of details that have those of each att
 def smallest_excess(details: Any, level: float) -> float:
     """Return the smallest excess that a test at this level finds, as a share; nan if unknown."""
     stated = details.get("smallest_leak") if isinstance(details, Mapping) else None
+    if not isinstance(stated, Mapping):
+        return math.nan
     try:
         levels, excesses = ([as_float(one) for one in stated[k]] for k in ("levels", "excess"))
         return excess_at(level, levels, excesses)
-    except (TypeError, ValueError, KeyError, AttributeError):
+    except (TypeError, ValueError, KeyError):
         return math.nan
 
 

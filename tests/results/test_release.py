@@ -170,7 +170,7 @@ def test_a_report_takes_it(tmp_path):
     suite, path = MetricSuite([("ks", KSComplement())]), tmp_path / "r.html"
     written = partial(report, train, None, path=path, suite=suite, release={"title": "T"})
     assert written(synthetic).provenance.release == Release(title="T")
-    assert "<h1>T</h1>" in path.read_text(encoding="utf-8")
+    assert "<title>T" in path.read_text(encoding="utf-8")
     compared = written({"a": synthetic, "b": synthetic[::-1]})
     assert {one.provenance.release.title for one in compared.values()} == {"T"}
 
