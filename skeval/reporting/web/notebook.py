@@ -13,7 +13,7 @@ from skeval.reporting.document.spans import Span
 from skeval.reporting.web.environment import environment, printable
 from skeval.utils.formatting import number
 
-_KINDS = ("Headline", "Tiles", "Table", "Comparison", "DotRows")  # of which a notebook shows the first
+_KINDS = ("Headline", "Tiles", "Table", "Comparison", "DotRows")  # a notebook shows the first
 _NUMBERS = ("numbers", "skipped")
 _SUITE_HEADS = ("Metric", "Class", "What it measures", "Scale", "Direction", "Evidence", "Needs")
 
