@@ -23,6 +23,7 @@ from sklearn.datasets import load_wine
 from tests import snapshots
 from tests.calibrations import N_DAYS, day_of
 
+_ROTATING = {"slow", "calibration"}  # marks of tests that run on one day of seven
 BY_CASE = ("tests/test_common.py", "tests/test_hostile.py")  # of a metric, or of a table, each
 
 
@@ -42,13 +43,14 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep a seventh of the calibrations, if SKEVAL_CI says which; let processes begin with long files."""
+    """Keep a seventh of the slow tests, if SKEVAL_CI says which; let processes begin with long files."""
     snapshots.remember_collected(config, items)
     day = os.environ.get("SKEVAL_CI", "all")
     if day != "all":
         if day not in {str(n) for n in range(N_DAYS)}:
             raise pytest.UsageError(f"SKEVAL_CI must be 'all' or 0 to {N_DAYS - 1}, got {day!r}.")
-        other = {i for i in items if "calibration" in i.keywords and day_of(unit_of(i)) != int(day)}
+        rotating = (i for i in items if _ROTATING & set(i.keywords))
+        other = {i for i in rotating if day_of(unit_of(i)) != int(day)}
         config.hook.pytest_deselected(items=list(other))
         items[:] = [item for item in items if item not in other]
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -69,7 +71,7 @@ def unit_of(item: pytest.Item) -> str:
     """Return what runs on one day: a test, or a module that is marked as a whole and shares its data."""
     module = item.getparent(pytest.Module)
     marks = getattr(module, "own_markers", [])
-    return module.nodeid if module and "calibration" in {m.name for m in marks} else item.nodeid
+    return module.nodeid if module and _ROTATING & {m.name for m in marks} else item.nodeid
 
 
 def seconds_of(item: pytest.Item) -> float:
