@@ -32,11 +32,14 @@ def deck(
     if privacy.obstacle:
         return paragraph(_no_test(privacy, noun), _no_copies(privacy, noun))
     lost = fidelity_sentence(fidelity, loss) if fidelity.outcome in (_BELOW, Outcome.CLOSER) else ()
+    n = privacy.n_tests
+    who = f"{capitalized(count_word(n))} privacy tests find"
+    if n == 1:
+        who = "The only privacy test finds"
     return paragraph(
         compose(
-            "{n} privacy tests find no difference between training {many} and unseen "
-            "ones. That does not show that nothing leaks.",
-            n=capitalized(count_word(privacy.n_tests)),
+            f"{who} no difference between training {{many}} and unseen ones. That does not show "
+            "that nothing leaks.",
             many=noun.many,
         ),
         lost,
