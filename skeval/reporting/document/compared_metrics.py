@@ -17,6 +17,7 @@ from skeval.reporting.document.blocks import (
     Table,
 )
 from skeval.reporting.document.compared import ComparedFindings
+from skeval.reporting.document.compared_pictures import compared_pictures
 from skeval.reporting.document.numbers import NOTHING, rate, score
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.sentences import compared as say
@@ -35,7 +36,7 @@ MAX_TABLES = 5  # side by side
 def rule_page(compared: ComparedFindings, facts: tuple[Text, ...]) -> Page:
     """Return the page with the privacy of each table, and the rule."""
     blocks: list[Block] = [Headline("headline", None, compose(RULES), (), facts)]
-    blocks += [_privacy(compared), _standing(compared)]
+    blocks += [_privacy(compared), _standing(compared), *compared_pictures(compared)]
     blocks.append(Paragraphs("rule", "How a table is recommended", tuple(map(compose, say.RULE))))
     blocks.append(Paragraphs("ahead", "How tables are compared", tuple(map(compose, say.AHEAD))))
     if caveats := tuple(say.caveats(compared)):

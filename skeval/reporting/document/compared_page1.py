@@ -201,6 +201,8 @@ def _fidelity_dot(kept: Kept) -> Dot:
 
 
 def _values_note(dots: Sequence[Dot], reference: float | None, what: str = "unseen") -> Text:
+    if all(dot.value is None for dot in dots):
+        return ()
     shown = ", ".join(hundredths(dot.value) for dot in dots)
     return compose(shown if reference is None else f"{shown}; {what} {hundredths(reference)}")
 

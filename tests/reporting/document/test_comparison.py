@@ -158,6 +158,28 @@ def test_all_metrics_and_all_differences() -> None:
     assert "Similarity score. copula: Not measured." in lacking
 
 
+def with_map(shift: int) -> SuiteResult:
+    cells = [[0.5, 0.5], [None, None]]
+    shifted = cells[shift:] + cells[:shift]
+    details = {
+        "maps": {"train": cells, "holdout": cells, "synthetic": shifted},
+        "edges": {"x": [0.0, 1.0, 2.0], "y": [0.0, 1.0, 2.0]},
+    }
+    tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, 1.0))
+    result = Result(0.1 * shift, details=details, metric="MapDistance", tags=tags)
+    return SuiteResult({**table(), "map": result})
+
+
+def test_all_tables_are_on_one_map_and_on_one_front() -> None:
+    found = compare({"same": with_map(0), "shifted": with_map(1)})
+    page = {one.name: one for one in make_comparison_document(found).pages}["rule"]
+    (row,) = block(page, "maps").rows
+    assert [one.caption for one in row.pictures] == ["Training", "Unseen", "same", "shifted"]
+    assert row.pictures[0].svg == row.pictures[2].svg != row.pictures[3].svg
+    front = block(page, "front")
+    assert front.alternative == "No table is better in both scores than same and shifted."
+
+
 def test_many_tables_are_shown_in_several_parts() -> None:
     found = compare({f"table {i}": table() for i in range(7)})
     page = {one.name: one for one in make_comparison_document(found).pages}["metrics"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from skeval.reporting.document.compared import ComparedFindings, Margin, Place, Standing
-from skeval.reporting.document.numbers import capitalized, count_word, points, score
+from skeval.reporting.document.numbers import NOTHING, capitalized, count_word, points, score
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import Answer, PrivacyFindings
 from skeval.reporting.document.sentences.tiles import privacy_tile
@@ -131,10 +131,11 @@ def points_note(answers: Sequence[Answer]) -> Text:
     shown = [
         points(one.trial.excess, 1)
         if one.trial and one.trial.is_rate_of_records and one.trial.expected is not None
-        else "\N{EN DASH}"
+        else NOTHING
         for one in answers
     ]
-    return compose(", ".join(shown))
+    is_known = any(one != NOTHING for one in shown)
+    return compose(", ".join(shown)) if is_known else ()
 
 
 def answers_words(tables: Sequence[str], answers: Sequence[Answer], outcome: Outcome) -> Text:
@@ -404,6 +405,36 @@ def caveats(compared: ComparedFindings) -> Iterator[Text]:
     n_known = len(compared.decided.mismatches)
     for text in compared.comparison.caveats()[n_known:]:
         yield compose("{text}", text=text)
+
+
+FRONT_TITLE = "Tables by two mean scores"
+MAPS_TITLE = "All tables on one map"
+
+
+def front_note() -> Text:
+    """Return how to read the drawing of two scores."""
+    return compose(
+        "No other table is better in both scores than the orange tables. The scores have no "
+        "interval, so that small differences may be chance."
+    )
+
+
+def front_alternative(front: Sequence[str]) -> str:
+    """Return the drawing of two scores in words."""
+    return f"No table is better in both scores than {_list(front)}."
+
+
+def maps_note() -> Text:
+    """Return how to read the maps."""
+    return compose(
+        "Share of rows by place, on two directions that the training data define. Darker places "
+        "have more rows. Places with too few rows are empty, and no row is drawn."
+    )
+
+
+def map_alternative(table: str) -> str:
+    """Return a map in words."""
+    return f"Share of rows by place: {table}."
 
 
 def not_in_all(compared: ComparedFindings) -> Iterator[Text]:

@@ -33,13 +33,14 @@ def deck(
         room = _smallest_leaks(privacy, noun) if privacy.obstacle is Obstacle.TOO_LITTLE else ()
         return paragraph(_no_test(privacy, noun), room, _no_copies(privacy, noun))
     lost = fidelity_sentence(fidelity, loss) if fidelity.outcome in (_BELOW, Outcome.CLOSER) else ()
+    n = privacy.n_tests
+    who = f"{capitalized(count_word(n))} privacy tests find"
+    if n == 1:
+        who = "The only privacy test finds"
     return paragraph(
         compose(
-            "{tests} no difference between training {many} and unseen ones. That does not show "
+            f"{who} no difference between training {{many}} and unseen ones. That does not show "
             "that nothing leaks.",
-            tests="One privacy test finds"
-            if privacy.n_tests == 1
-            else f"{capitalized(count_word(privacy.n_tests))} privacy tests find",
             many=noun.many,
         ),
         _smallest_leaks(privacy, noun),

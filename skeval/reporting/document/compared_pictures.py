@@ -1,0 +1,93 @@
+"""The drawings of a comparison: tables by two mean scores, and all tables on one map."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from skeval.reporting.document.blocks import Block, Figure, Picture, PictureRow, PictureRows
+from skeval.reporting.document.compared import ComparedFindings
+from skeval.reporting.document.details import mapping_at
+from skeval.reporting.document.drawings.heat_map import AMOUNT, HeatMap
+from skeval.reporting.document.drawings.two_scores import TwoScores
+from skeval.reporting.document.sentences import compared as say
+from skeval.reporting.document.shortening import shorten_name
+
+_MAX_NAME = 28
+_ROLES = {"train": "Training", "holdout": "Unseen"}
+_SAME = 0.01  # of a cell, to which the edges of maps agree
+
+
+def compared_pictures(compared: ComparedFindings) -> Iterator[Block]:
+    """Yield the drawings that the results allow."""
+    if front := _front(compared):
+        yield front
+    if maps := _maps(compared):
+        yield maps
+
+
+def _front(compared: ComparedFindings) -> Figure | None:
+    """Return the tables by privacy, and by utility or else fidelity."""
+    scores = compared.comparison.scores()
+    others = [one for one in ("utility", "fidelity", "diagnostic") if one in scores]
+    axes = [*others[:1], "privacy"] if "privacy" in scores else others[:2]
+    if len(axes) < 2:
+        return None
+    known = {
+        str(table): (float(row[axes[0]]), float(row[axes[1]]))
+        for table, row in scores[axes].iterrows()
+        if math.isfinite(row[axes[0]]) and math.isfinite(row[axes[1]])
+    }
+    if not known:
+        return None
+    titles = [f"{say.ASPECTS[axis]}, mean score" for axis in axes]
+    drawing = TwoScores(known, titles[0], titles[1])
+    words = say.front_alternative(drawing.front)
+    return Figure("front", say.FRONT_TITLE, say.front_note(), drawing.to_svg(), words)
+
+
+def _maps(compared: ComparedFindings) -> PictureRows | None:
+    """Return the densities of the real tables and of all synthetic ones on one map."""
+    for metric in compared.comparison.metrics:
+        cells: dict[str, np.ndarray] = {}
+        edges: list[np.ndarray] = []
+        for table, result in compared.results_of(metric).items():
+            maps = mapping_at(result.details, "maps")
+            try:
+                own = [np.asarray(result.details["edges"][axis], dtype=float) for axis in "xy"]
+                real = {_ROLES[one]: maps[one] for one in _ROLES if one in maps}
+                named = {**real, shorten_name(table, _MAX_NAME): maps["synthetic"]}
+                found = {name: np.asarray(shares, dtype=float) for name, shares in named.items()}
+            except (KeyError, TypeError, ValueError):
+                continue
+            if edges and not _are_same(edges, own):
+                continue
+            edges = edges or own
+            cells = {**found, **cells} if not cells else {**cells, **found}
+        if cells:
+            return _draw(cells)
+    return None
+
+
+def _are_same(first: list[np.ndarray], second: list[np.ndarray]) -> bool:
+    return all(
+        a.shape == b.shape and np.allclose(a, b, rtol=0.0, atol=_SAME * abs(a[1] - a[0]))
+        for a, b in zip(first, second, strict=True)
+    )
+
+
+def _draw(cells: dict[str, np.ndarray]) -> PictureRows:
+    top = max(float(np.nanmax(shares, initial=0.0)) for shares in cells.values()) or 1.0
+    pictures = tuple(
+        Picture(
+            name,
+            # small densities would all look empty
+            HeatMap(np.sqrt(shares[::-1] / top).tolist(), 1.0, AMOUNT).to_svg(),
+            say.map_alternative(name),
+        )
+        for name, shares in cells.items()
+    )
+    row = PictureRow((), (), pictures)
+    return PictureRows("maps", say.MAPS_TITLE, say.maps_note(), (row,))
