@@ -16,6 +16,7 @@ from skeval.reporting.document.fidelity import FidelityFindings, find_fidelity
 from skeval.reporting.document.loss import PairLoss, find_loss
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import PrivacyFindings, find_privacy
+from skeval.reporting.document.reversed_order import ReversedOrder, find_reversed
 from skeval.reporting.document.sentences.nouns import Noun
 from skeval.reporting.document.sentences.untested import Untested
 from skeval.results.provenance import Provenance
@@ -35,6 +36,7 @@ class Findings:
     validity: ValidityFindings
     utility: UtilityFindings
     loss: PairLoss | None
+    reversed_orders: tuple[ReversedOrder, ...]
     noun: Noun
     untested: Untested
     unexamined: tuple[str, ...]
@@ -70,6 +72,7 @@ def find_all(results: SuiteResult) -> Findings:
         validity=find_validity(results),
         utility=find_utility(results),
         loss=find_loss(results),
+        reversed_orders=find_reversed(results),
         noun=_noun(provenance),
         untested=_untested(results),
         unexamined=_columns_of(results, UnexaminedColumnsWarning),
