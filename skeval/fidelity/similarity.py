@@ -15,6 +15,7 @@ from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.fidelity.pair_metric import PairMetric, worst_pair
+from skeval.fidelity.reversed_order import reversed_orders
 from skeval.results.result import Result, undefined_result
 from skeval.stats.distributions import (
     exact_mean,
@@ -184,6 +185,7 @@ class SimilarityMatrix(Metric):
             "marginals": {name: marginal(context, name, min_count=least) for name in names},
             "pairs": joint_bars(context, scored, least),
             "n_pairs": len(worst_first),
+            "reversed": reversed_orders(context, tuple(names), least, self.random_state),
         }
         return replace(result, details={**result.details, **histograms})
 

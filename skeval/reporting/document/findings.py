@@ -16,6 +16,7 @@ from skeval.reporting.document.fidelity import FidelityFindings, find_fidelity
 from skeval.reporting.document.loss import PairLoss, find_loss
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import PrivacyFindings, find_privacy
+from skeval.reporting.document.reversed_order import ReversedOrder, find_reversed
 from skeval.reporting.document.sentences.nouns import Noun
 from skeval.reporting.document.sentences.untested import Untested
 from skeval.reporting.document.tables import names_of_tables, results_of_table
@@ -36,6 +37,7 @@ class Findings:
     validity: ValidityFindings
     utility: UtilityFindings
     loss: PairLoss | None
+    reversed_orders: tuple[ReversedOrder, ...]
     noun: Noun
     untested: Untested
     unexamined: tuple[str, ...]
@@ -80,6 +82,7 @@ def _find(results: SuiteResult, verdict: Verdict) -> Findings:
         validity=find_validity(results),
         utility=find_utility(results),
         loss=_find_loss(results),
+        reversed_orders=find_reversed(results),
         noun=_noun(provenance),
         untested=_untested(results),
         unexamined=_columns_of(results, UnexaminedColumnsWarning),

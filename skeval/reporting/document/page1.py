@@ -36,6 +36,7 @@ from skeval.reporting.document.sentences.fidelity import (
     scale_label,
 )
 from skeval.reporting.document.sentences.headlines import headline
+from skeval.reporting.document.sentences.pairs import reversed_sentence
 from skeval.reporting.document.sentences.privacy_rows import (
     answer_note,
     answer_words,
@@ -242,10 +243,12 @@ def _fidelity_row(kept: Kept, limits: dict[str, float], table: Text) -> Comparis
 
 def _loss(loss: PairLoss, found: Findings) -> HeatTables:
     is_loss = found.fidelity.is_relation_lost
+    worst = found.reversed_orders[:1]
+    reversed_order = reversed_sentence(worst[0], found.noun) if worst else ()
     return HeatTables(
         "loss",
         loss_title(loss, is_loss),
-        loss_note(loss),
+        loss_note(loss, reversed_order),
         tuple(shorten_end(label, _MAX_ROW_LABEL) for label in loss.rows.labels),
         tuple(shorten_end(label, _MAX_COLUMN_LABEL) for label in loss.columns.labels),
         (

@@ -6,7 +6,15 @@ import math
 
 import numpy as np
 
-from skeval.reporting.document.blocks import Block, Headline, Page, Picture, PictureRow, PictureRows
+from skeval.reporting.document.blocks import (
+    Block,
+    Headline,
+    Page,
+    Paragraphs,
+    Picture,
+    PictureRow,
+    PictureRows,
+)
 from skeval.reporting.document.drawings.heat_map import AMOUNT, STRENGTH, HeatMap
 from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.pairs import Associations, PairMap, find_associations, find_pairs
@@ -14,7 +22,7 @@ from skeval.reporting.document.sentences import pairs as say
 from skeval.reporting.document.shortening import shorten_name
 from skeval.reporting.document.spans import Text, plain
 
-N_PAIRS = 6
+N_PAIRS, N_REVERSED = 6, 3
 MAX_LABELS, MAX_NAME = 24, 14
 Matrix = tuple[tuple[float, ...], ...]
 
@@ -30,6 +38,10 @@ def pairs_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     if pairs:
         rows = tuple(map(pair_row, pairs))
         blocks.append(PictureRows("pairs", "The least similar pairs", say.pairs_note(), rows))
+    if found.reversed_orders:
+        shown = found.reversed_orders[:N_REVERSED]
+        said = tuple(say.reversed_sentence(one, found.noun) for one in shown)
+        blocks.append(Paragraphs("reversed", "Order reversed", said))
     if associations is not None:
         blocks.append(draw_associations(associations))
     return Page("pairs", "Fidelity: pairs", tuple(blocks))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import pytest
@@ -246,6 +246,52 @@ def test_columns_with_unread_cells_are_named_also_from_json() -> None:
         assert plain(check) == (
             "Some cells of age and city could not be read and count as missing."
         )
+
+
+def test_smallest_leak_that_would_have_been_found() -> None:
+    results = release("none")
+    for name, excess in (("membership", 0.05), ("closer", 0.12)):
+        stated = {"power": 0.8, "levels": [0.05, 0.0005], "excess": [excess, excess]}
+        details = {**results[name].details, "smallest_leak": stated}
+        results = SuiteResult(
+            {**results, name: replace(results[name], details=details)}, sizes=results.sizes
+        )
+    found: Headline = block(first_page(results), "headline")
+    assert (
+        "With 500 unseen records, only leaks of about 5 to 12 points or more would have been "
+        "found, depending on the test." in plain(found.deck)
+    )
+
+
+def test_inconclusive_if_no_test_would_have_found_a_severe_leak() -> None:
+    results = release("none")
+    stated = {"power": 0.8, "levels": [0.05, 0.0005], "excess": [0.3, "inf"]}
+    details = {**results["membership"].details, "smallest_leak": stated}
+    results = SuiteResult(
+        {**results, "membership": replace(results["membership"], details=details)},
+        sizes=results.sizes,
+    )
+    assert results.verdict().outcome == "cannot be told"
+    found: Headline = block(first_page(results), "headline")
+    assert plain(found.title) == "Privacy could not be tested: there is too little to compare."
+
+
+def test_reversed_order_of_two_columns() -> None:
+    results = release("leak")
+    similarity = results["similarity"]
+    pairs = [{**pair, "invented": {}} for pair in similarity.details["pairs"]]
+    order = {"columns": ["age", "income"], "kind": "datetime", "synthetic": 0.342}
+    for real, words in (
+        ({"real": 0.035}, "3.5% of real records"),
+        ({"real": None, "real_below": 0.01}, "under 1.0% of real records"),
+    ):
+        details = {**similarity.details, "pairs": pairs, "reversed": [order | real]}
+        changed = {**results, "similarity": replace(similarity, details=details)}
+        document = make_document(SuiteResult(changed, sizes=results.sizes))
+        sentence = f"In 34.2% of synthetic records, age is later than income; in {words}."
+        assert sentence in plain(block(document.pages[0], "loss").note)
+        (page,) = (one for one in document.pages if one.name == "pairs")
+        assert plain(block(page, "reversed").paragraphs[0]) == sentence
 
 
 def test_many_columns_to_check_are_counted() -> None:

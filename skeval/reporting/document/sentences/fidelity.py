@@ -92,13 +92,13 @@ def loss_title(loss: PairLoss, is_loss: bool) -> Text:
     return (*compose(lead), *table, *pair)
 
 
-def loss_note(loss: PairLoss) -> Text:
-    """Return what the cells of the two tables contain."""
+def loss_note(loss: PairLoss, reversed_order: Text) -> Text:
+    """Return what the cells of the two tables contain, and what no or hardly any real row does."""
     template = "Rows with each {row} by {column}, in %."
     if not loss.is_of_row:
         template = "All rows by {column} and {row}, in %."
     what = compose(template, row=name(loss.rows.column), column=name(loss.columns.column))
-    return paragraph(what, invention_sentence(loss) or _empty_cells(loss))
+    return paragraph(what, invention_sentence(loss) or reversed_order or _empty_cells(loss))
 
 
 def _empty_cells(loss: PairLoss) -> Text:

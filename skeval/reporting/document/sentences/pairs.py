@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 
 from skeval.reporting.document.fidelity import FidelityFindings, Scale
-from skeval.reporting.document.numbers import score
+from skeval.reporting.document.numbers import rate, score
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.pairs import Associations, PairMap
+from skeval.reporting.document.reversed_order import ReversedOrder
+from skeval.reporting.document.sentences.nouns import Noun
 from skeval.reporting.document.spans import Text, compose, name, paragraph
 
 
@@ -52,6 +54,21 @@ def pair_sentence(pair: PairMap) -> Text:
     real, left = score(pair.real_association), score(pair.synthetic_association)
     lost = compose(f"Association {real} in real rows, {left} in synthetic rows.")
     return paragraph(similar, lost)
+
+
+def reversed_sentence(pair: ReversedOrder, noun: Noun) -> Text:
+    """Return how often the order of two columns is reversed, and how often in real rows."""
+    real = f"in {rate(pair.real)}" if pair.real is not None else f"in under {rate(pair.real_below)}"
+    return compose(
+        "In **{share}** of synthetic {many}, {above} is {larger} than {below}; {real} of real "
+        "{many}.",
+        share=rate(pair.synthetic),
+        many=noun.many,
+        above=name(pair.above),
+        larger="later" if pair.is_date else "larger",
+        below=name(pair.below),
+        real=real,
+    )
 
 
 def pairs_note() -> Text:
