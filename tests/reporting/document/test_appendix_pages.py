@@ -158,6 +158,14 @@ def test_curves_of_further_attacks_are_shown() -> None:
     assert block(appendix()["by-column"], "membership").title == "Likelihood ratio attack"
 
 
+def test_cells_that_no_real_row_fills_are_framed() -> None:
+    rows: PictureRows = block(appendix()["each-pair"], "each-pair")
+    real, synthetic, difference = (one.svg for one in rows.rows[0].pictures)
+    assert 'stroke="#b3261e"' in synthetic
+    assert "stroke=" not in real + difference
+    assert "Framed: 20.0%." in plain(rows.rows[0].note)
+
+
 def test_matrices_of_all_metrics_are_shown_once() -> None:
     blocks = appendix()["by-column"].blocks
     shown = [one.title for one in blocks if isinstance(one, PictureRows)]
