@@ -51,7 +51,10 @@ def pair_row(pair: PairMap) -> PictureRow:
     """Return the three maps of a pair, and its similarity in words."""
     words = plain(say.pair_title(pair))
     real, synthetic = _turn(pair.real), _turn(pair.synthetic)
-    pictures = _three(real, synthetic, AMOUNT, None, f"Joint distribution of {words}")
+    n = len(real)
+    framed = tuple((n - 1 - j, i) for i, j in pair.invented)
+    what = f"Joint distribution of {words}"
+    pictures = _three(real, synthetic, AMOUNT, None, what, framed)
     return PictureRow(say.pair_title(pair), say.pair_sentence(pair), pictures)
 
 
@@ -72,7 +75,12 @@ def draw_associations(associations: Associations, title: str = "Associations") -
 
 
 def _three(
-    real: Matrix, synthetic: Matrix, color: str, top: float | None, what: str
+    real: Matrix,
+    synthetic: Matrix,
+    color: str,
+    top: float | None,
+    what: str,
+    framed: tuple[tuple[int, int], ...] = (),
 ) -> tuple[Picture, ...]:
     """Return real rows, synthetic rows and their difference."""
     largest = top or max((x for row in (*real, *synthetic) for x in row if x == x), default=1.0)
@@ -81,11 +89,10 @@ def _three(
     change[nothing] = math.nan
     span = top or (float(np.nanmax(np.abs(change))) if np.isfinite(change).any() else 1.0)
     difference = tuple(tuple(row) for row in change.tolist())
+    drawn = HeatMap(synthetic, largest, color, framed=framed).to_svg()
     return (
         Picture("Real", HeatMap(real, largest, color).to_svg(), f"{what}: real rows."),
-        Picture(
-            "Synthetic", HeatMap(synthetic, largest, color).to_svg(), f"{what}: synthetic rows."
-        ),
+        Picture("Synthetic", drawn, f"{what}: synthetic rows."),
         Picture(
             "Difference",
             HeatMap(difference, span, is_difference=True).to_svg(),

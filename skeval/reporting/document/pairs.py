@@ -9,7 +9,11 @@ from typing import Any
 
 import numpy as np
 
+<<<<<<< HEAD
 from skeval.reporting.document.details import list_at, mapping_at, texts_at
+=======
+from skeval.reporting.document.details import mapping_at, number_at, texts_at
+>>>>>>> hC
 from skeval.reporting.document.distributions import ends_of_axis
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
@@ -30,6 +34,8 @@ class PairMap:
     real_association: float = math.nan
     synthetic_association: float = math.nan
     ends: tuple[tuple[str, str], ...] = ()  # of the axes of the two columns
+    invented: tuple[tuple[int, int], ...] = ()  # cells of synthetic rows that no real row fills
+    invented_share: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -111,7 +117,18 @@ def _read_pair(
         _rows_of(np.where(synthetic > 0.0, synthetic, np.nan)),
         *known,
         ends=_ends_of_axes(pair.get("axes")),
+        invented=_read_cells(pair, real.shape),
+        invented_share=max(0.0, np.nan_to_num(number_at(pair, "invented", "share"))),
     )
+
+
+def _read_cells(pair: Any, shape: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    cells = mapping_at(pair, "invented").get("cells")
+    try:
+        known = [(int(i), int(j)) for i, j in cells]  # type: ignore[union-attr]
+    except (TypeError, ValueError):
+        return ()
+    return tuple((i, j) for i, j in known if 0 <= i < shape[0] and 0 <= j < shape[1])
 
 
 def _ends_of_axes(axes: Any) -> tuple[tuple[str, str], ...]:

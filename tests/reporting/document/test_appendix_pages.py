@@ -43,7 +43,7 @@ def appendix_results() -> SuiteResult:
     }
     matrix = np.full((4, 4), 0.96)
     matrix[0, 1] = matrix[1, 0] = 0.4
-    pair = similarity.details["pairs"][0]
+    pair = {**similarity.details["pairs"][0], "invented": {"cells": [[1, 1]], "share": 0.2}}
     pairs = [{**pair, "columns": pair_of} for pair_of in (NAMES[:2], NAMES[1:3], NAMES[2:])]
     details = {
         **similarity.details,
@@ -155,6 +155,14 @@ def test_drawings_are_small_and_have_no_address() -> None:
 
 def test_curves_of_further_attacks_are_shown() -> None:
     assert block(appendix()["by-column"], "membership").title == "Likelihood ratio attack"
+
+
+def test_cells_that_no_real_row_fills_are_framed() -> None:
+    rows: PictureRows = block(appendix()["each-pair"], "each-pair")
+    real, synthetic, difference = (one.svg for one in rows.rows[0].pictures)
+    assert 'stroke="#b3261e"' in synthetic
+    assert "stroke=" not in real + difference
+    assert "Framed: 20.0%." in plain(rows.rows[0].note)
 
 
 def test_matrices_of_all_metrics_are_shown_once() -> None:

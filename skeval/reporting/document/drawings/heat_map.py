@@ -14,6 +14,7 @@ STRENGTH = "#1b2430"
 LESS, MORE = "#5e3c99", "#b35806"  # of differences below and above 0
 _EMPTY, _ZERO = "#f5f7f9", "#ffffff"
 _N_SHADES = 24
+_FRAME, _INSIDE = "#b3261e", 0.8  # of cells that no real row fills
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class HeatMap:
     is_difference: bool = False
     width: float = 160.0
     height: float = 160.0
+    framed: Sequence[tuple[int, int]] = ()  # rows and columns of cells
 
     def to_svg(self) -> str:
         """Return the drawing."""
@@ -48,6 +50,15 @@ class HeatMap:
                 start += n
         for color, cells_of_color in by_color.items():
             yield f'<path fill="{color}" d="{"".join(cells_of_color)}"/>'
+        if self.framed:
+            frames = "".join(self._frame(i, j) for i, j in self.framed)
+            yield f'<path fill="none" stroke="{_FRAME}" stroke-width="1.6" d="{frames}"/>'
+
+    def _frame(self, i: int, j: int) -> str:
+        wide, tall = self.width / len(self.values[i]), self.height / len(self.values)
+        x, y = j * wide + _INSIDE, i * tall + _INSIDE
+        across, down = wide - 2 * _INSIDE, tall - 2 * _INSIDE
+        return f"M{x:.1f} {y:.1f}h{across:.1f}v{down:.1f}h-{across:.1f}z"
 
     def _color(self, value: float) -> str:
         if math.isnan(value):

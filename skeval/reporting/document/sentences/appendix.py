@@ -101,7 +101,8 @@ def pair_note(pair: PairMap) -> Text:
     if len(pair.ends) == 2:
         (a, b), (c, d) = ([_label(end) for end in ends] for ends in pair.ends)
         axes = compose("Across {a} to {b}, up {c} to {d}.", a=a, b=b, c=c, d=d)
-    return paragraph(similar, associated, axes)
+    framed = f"Framed: {rate(pair.invented_share)}." if pair.invented else ""
+    return paragraph(similar, associated, axes, compose(framed))
 
 
 def _label(text: str) -> Span:

@@ -49,11 +49,20 @@ def pair_sentence(pair: PairMap) -> Text:
         f"Similarity {100 * pair.similarity:.0f} of 100; two samples of one population reach "
         f"{100 * pair.ceiling:.0f}."
     )
+    invented = invented_note(pair)
     if math.isnan(pair.real_association + pair.synthetic_association):
-        return similar
+        return paragraph(similar, invented)
     real, left = score(pair.real_association), score(pair.synthetic_association)
     lost = compose(f"Association {real} in real rows, {left} in synthetic rows.")
-    return paragraph(similar, lost)
+    return paragraph(similar, lost, invented)
+
+
+def invented_note(pair: PairMap) -> Text:
+    """Return how many synthetic rows are in cells that no real row fills."""
+    if not pair.invented or not pair.invented_share:
+        return ()
+    share = rate(pair.invented_share)
+    return compose(f"{share} of synthetic rows have combinations that no real row has (framed).")
 
 
 def reversed_sentence(pair: ReversedOrder, noun: Noun) -> Text:
@@ -76,7 +85,7 @@ def pairs_note() -> Text:
     return compose(
         "The first column runs across, the second up. Darker cells have more rows. In the third "
         "map, orange cells have more synthetic rows and purple cells fewer. Cells with fewer than "
-        "10 rows are empty."
+        "10 rows are empty. Framed cells have synthetic rows and no real row."
     )
 
 
