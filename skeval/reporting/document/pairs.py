@@ -9,11 +9,7 @@ from typing import Any
 
 import numpy as np
 
-<<<<<<< HEAD
-from skeval.reporting.document.details import list_at, mapping_at, texts_at
-=======
-from skeval.reporting.document.details import mapping_at, number_at, texts_at
->>>>>>> hC
+from skeval.reporting.document.details import list_at, mapping_at, number_at, texts_at
 from skeval.reporting.document.distributions import ends_of_axis
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
