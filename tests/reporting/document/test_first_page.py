@@ -271,7 +271,7 @@ def test_inconclusive_if_no_test_would_have_found_a_severe_leak() -> None:
         {**results, "membership": replace(results["membership"], details=details)},
         sizes=results.sizes,
     )
-    assert results.verdict().outcome == "cannot be told"
+    assert results.verdict().outcome == "inconclusive"
     found: Headline = block(first_page(results), "headline")
     assert plain(found.title) == "Privacy could not be tested: there is too little to compare."
 
