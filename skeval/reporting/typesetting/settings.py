@@ -47,5 +47,6 @@ def read_settings(path: Path, text: str) -> tuple[dict[str, Any], dict[str, str]
         }
     except FOREIGN as error:
         raise InvalidParameterError(
-            f"{path} has settings that skeval does not write. Pass a report that skeval wrote as a PDF."
+            f"{path} has settings that skeval does not write. Pass a report that skeval wrote as a "
+            "PDF."
         ) from error
