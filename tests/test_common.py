@@ -15,7 +15,7 @@ from skeval.checks.contract import CHECKS
 from skeval.checks.evaluations import Evaluations
 from skeval.checks.tables import default_tables
 from skeval.core.catalogue import METRIC_PACKAGES, metrics_of_package
-from skeval.reporting.style import finding
+from skeval.reporting.document.sentences.finding import finding_sentences, other_question
 from skeval.results.verdict import raises_alarm
 from tests.metric_examples import example_of
 
@@ -76,9 +76,9 @@ def test_contract_at_length(metric, check):
 def test_what_was_found_is_said(metric):
     """Each has a sentence, which reads and never clears a release."""
     result = SHARED[type(metric)].result
-    said = finding(result)
+    said = finding_sentences(result)
     if math.isnan(result.value):
-        assert said.startswith("Not defined here: ")
+        assert said.startswith("Not evaluated.")
         return
     assert result.summary, (
         f"write _summary(result) of {type(metric).__name__}, the sentence that reports print "
@@ -97,12 +97,9 @@ def test_what_was_tested_is_said(metric):
     """Whoever reads that a copy of train is a leak reads the number that was tested."""
     for result in SHARED[type(metric)].results_of_leaks:
         if raises_alarm(result):
-            said, (observed, _) = finding(result), result.contrast.numbers_in_words
+            said, (observed, _) = finding_sentences(result), result.contrast.numbers_in_words
             assert observed in said
-
-            from skeval.reporting.scores import reason
-
-            assert reason(result) in said
+            assert other_question(result) in said
 
 
 @of_each
