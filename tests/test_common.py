@@ -79,7 +79,7 @@ def test_what_was_found_is_said(metric):
     result = SHARED[type(metric)].result
     said = finding_sentences(result)
     if math.isnan(result.value):
-        assert said.startswith("Not defined here: ")
+        assert said.startswith("Not evaluated.")
         return
     assert result.summary, (
         f"write _summary(result) of {type(metric).__name__}, the sentence that reports print "

@@ -328,8 +328,9 @@ class Result:
         Examples
         --------
         >>> from skeval import Result
-        >>> print(Result(0.9, baseline=0.95, metric="KSComplement").to_markdown().splitlines()[4])
-        | KSComplement | 0.900 |  | 0.950 |  |  |  |  |
+        >>> result = Result(0.9, baseline=0.95, metric="KSComplement")
+        >>> print(result.to_markdown().splitlines()[-1])
+        | Kolmogorov-Smirnov complement | 0.90 |  | 0.95 |  |  | – no test |
         """
         return wording().markdown(self, title=title, level=level)
 

@@ -352,14 +352,14 @@ class SuiteResult(Mapping[str, Result]):
         Returns
         -------
         str
-            What the results conclude, the table of scores with their findings, what was left out,
-            how to read it, and the numbers of rows.
+            The headline of the report, a table of all numbers, what was not evaluated, and the
+            numbers of rows.
 
         Examples
         --------
         >>> from skeval import Result, SuiteResult
-        >>> print(SuiteResult({"ks": Result(0.9, baseline=0.95)}).to_markdown().splitlines()[4])
-        | ks | 0.900 |  | 0.950 |  |  |  |  |
+        >>> print(SuiteResult({"ks": Result(0.9, baseline=0.95)}).to_markdown().splitlines()[-1])
+        | ks | 0.90 |  | 0.95 |  |  | – no test |
         """
         with details_of(self.source):
             return wording().markdown(self, title=title, level=level)
