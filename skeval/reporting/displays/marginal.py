@@ -77,7 +77,7 @@ class MarginalDisplay(Display):
     def _name_bar(self, i: int) -> str:
         """Return the name of a bar; a value outside of the training data is new."""
         name = self.bars.range_names()[i]
-        return "new values" if i >= self.bars.n_own and name == "unseen" else name
+        return "new" if i >= self.bars.n_own and name == "unseen" else name
 
     def _draw_categories(self, ax: Axes) -> None:
         shown = self.shown[:_MAX_CATEGORIES]

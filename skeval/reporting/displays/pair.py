@@ -60,9 +60,8 @@ class PairDisplay(Display):
         i, j = np.unravel_index(int(gaps.argmax()), gaps.shape)
         if not gaps[i, j]:
             return f"{first} and {second}"
-        cell = (
-            f"{first} {self.bars[0].range_names()[i]} and {second} {self.bars[1].range_names()[j]}"
-        )
+        ends = self.bars[0].range_names()[i], self.bars[1].range_names()[j]
+        cell = f"{first} {ends[0]} and {second} {ends[1]}"
         real, synthetic = (float(self.shares[role][i, j]) for role in ("train", "synthetic"))
         return state_largest_gap(cell, real, synthetic)
 

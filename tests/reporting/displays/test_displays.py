@@ -343,3 +343,13 @@ def test_names_that_the_font_lacks_are_written_out():
     figure = SuiteResult({"\u6587": Result(0.5, interval=(0.4, 0.6))}).plot().figure_
     figure.savefig(io.BytesIO())
     assert "\u27e8U+6587\u27e9" in words_of(figure)
+
+
+def test_a_share_that_is_not_shown_is_not_quoted() -> None:
+    """A bar of few rows is blank, so that its share is not 0."""
+    axis = {"kind": "categorical", "labels": ["a", "b"], "edges": None}
+    shares = {"train": [0.5, 0.0, 0.0, 0.0], "synthetic": [0.4, 0.6, 0.0, 0.0]}
+    display = MarginalDisplay("x", {**axis, "shares": shares})
+    assert display.title() == "x a: 40.0% of synthetic rows, 50.0% of training rows"
+    blank = {"train": [0.0] * 4, "synthetic": [1.0, 0.0, 0.0, 0.0]}
+    assert MarginalDisplay("x", {**axis, "shares": blank}).title() == "x"
