@@ -144,8 +144,8 @@ class HTMLRenderer(Renderer):
     >>> result = SuiteResult({"a": Result(0.5)})
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = HTMLRenderer().render(result, pathlib.Path(folder) / "a.html")
-    ...     "<title>Synthetic data report</title>" in path.read_text(encoding="utf-8")
-    True
+    ...     path.read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
     """
 
     def _set(self, document: Document, results: Results) -> bytes:

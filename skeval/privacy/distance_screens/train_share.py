@@ -98,8 +98,7 @@ class TrainShare:
 
     def smallest_leak(self) -> dict[str, Any]:
         """Return the smallest excess of the share that the test of one draw finds."""
-        spread = self.null_standard_error
-        if len(self.masses) != 1 or not spread > 0.0:
+        if len(self.masses) != 1 or not (spread := self.null_standard_error) > 0.0:
             return {}
         upper = None if self._is_normal else self._relabelled[0].upper_deviation
         excess = partial(smallest_shift, spread=spread, upper=upper)
