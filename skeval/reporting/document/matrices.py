@@ -53,7 +53,7 @@ def _read(result: Result, key: str) -> Matrix | None:
         matrix = np.asarray(result.details.get(key), dtype=float)
     except (TypeError, ValueError):
         return None
-    return matrix if n and matrix.shape == (n, n) and np.isfinite(matrix).any() else None
+    return matrix if n > 1 and matrix.shape == (n, n) and np.isfinite(matrix).any() else None
 
 
 def _is_same(first: Matrix, second: Matrix) -> bool:
