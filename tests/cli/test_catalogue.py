@@ -7,6 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
+from itertools import takewhile
 
 import pytest
 
@@ -78,15 +79,14 @@ def test_an_unknown_name(run):
 def test_names_are_whole_in_tables(folder, run, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", width)
     _, out, _ = run("evaluate", "train.csv", "synthetic.csv", "--suite", "quality")
-    table = out.split("property")[0]
     assert "…" not in out
-    rows, names = [line for line in table.splitlines() if line.strip()][2:], []
-    for row in rows:
-        first, *numbers = row.split()
-        if numbers:
-            names.append(first)
-        else:
-            names[-1] += first
+    lines, names = out.splitlines(), []
+    head = next(i for i, line in enumerate(lines) if line.startswith(" outcome"))
+    start, end = lines[head].index("metric"), lines[head].index("in data")
+    for line in takewhile(str.strip, lines[head + 2 :]):
+        if line[:start].strip():
+            names.append("")
+        names[-1] += line[start:end].split()[0]
     assert names == [
         "column_shapes/ks_complement",
         "column_shapes/tv_complement",

@@ -201,7 +201,7 @@ def test_optional_needs_are_those_of_each_suite():
 def test_a_nested_suite_is_reported_and_gated(tmp_path):
     suite = nested()
     result = report(TRAIN, HOLDOUT, SYNTHETIC, tmp_path / "r.html", suite=suite, progress=False)
-    assert "leaks/dcr" in (tmp_path / "r.html").read_text()
+    assert "DCR share" in (tmp_path / "r.html").read_text()
     assert result.verdict().n_tests >= 2
     policy = Policy(fail_on=(), require=("ks >= 0.5", "leaks/dcr < 0.1"))
     assert [outcome.passed for outcome in policy.judge(result)] == [True, True, False]
