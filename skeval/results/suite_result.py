@@ -358,7 +358,8 @@ class SuiteResult(Mapping[str, Result]):
         Examples
         --------
         >>> from skeval import Result, SuiteResult
-        >>> print(SuiteResult({"ks": Result(0.9, baseline=0.95)}).to_markdown().splitlines()[-1][:26])
+        >>> text = SuiteResult({"ks": Result(0.9, baseline=0.95)}).to_markdown()
+        >>> print(text.splitlines()[-1][:26])
         | ks | 0.90 |  | 0.95 |  |
         """
         with details_of(self.source):
