@@ -94,6 +94,7 @@ class UtilityFindings:
     value: float = math.nan
     trained_on_real: float = math.nan
     is_tested: bool = False
+    measure: str = ""  # the metric, if none of what models learn was evaluated
 
 
 def find_utility(results: SuiteResult) -> UtilityFindings:
@@ -104,7 +105,7 @@ def find_utility(results: SuiteResult) -> UtilityFindings:
         if is_quoted(result, "learning") and not result.error and not math.isnan(result.value)
     ]
     if not learned:
-        return UtilityFindings(Outcome.NOT_EVALUATED)
+        return _find_other_utility(results)
     result = min(learned, key=lambda one: one.value - (one.baseline or 0.0))
     outcome = outcome_of_difference(result)
     return UtilityFindings(
@@ -114,4 +115,26 @@ def find_utility(results: SuiteResult) -> UtilityFindings:
         result.value,
         math.nan if result.baseline is None else result.baseline,
         outcome is not Outcome.NO_TEST,
+    )
+
+
+def _find_other_utility(results: SuiteResult) -> UtilityFindings:
+    """Return the finding of the first metric of survival, of several tables or of analyses."""
+    others = [
+        result
+        for result in results.values()
+        if aspect_of(result) == "utility" and not result.error and not math.isnan(result.value)
+    ]
+    if not others:
+        return UtilityFindings(Outcome.NOT_EVALUATED)
+    worst_first = (Outcome.BELOW, Outcome.AS_GOOD, Outcome.CLOSER, Outcome.NO_TEST)
+    result = min(others, key=lambda one: worst_first.index(outcome_of_difference(one)))
+    outcome = outcome_of_difference(result)
+    return UtilityFindings(
+        outcome,
+        str(result.details.get("target", "")),
+        value=result.value,
+        trained_on_real=math.nan if result.baseline is None else result.baseline,
+        is_tested=outcome is not Outcome.NO_TEST,
+        measure=result.metric or "one measure",
     )

@@ -35,7 +35,7 @@ from skeval.reporting.document.sentences.tiles import (
 from skeval.reporting.document.shortening import shorten_names
 from skeval.reporting.document.spans import Span, Text, compose, name
 from skeval.results.recommendation import Conclusion
-from skeval.utils.formatting import scoring_in_words
+from skeval.utils.formatting import scoring_in_words, title_of
 
 _MAX_NAME = 24
 _WORST = (
@@ -217,9 +217,10 @@ def _utility_row(compared: ComparedFindings) -> DotRow | None:
         Dot(one.outcome, round(100.0 * one.value, 3) if one in known else None) for one in found
     )
     real = next((100.0 * o.trained_on_real for o in known if 0.0 <= o.trained_on_real <= 1.0), None)
-    label = compose(
-        f"Predicts {{target}} ({scoring_in_words(known[0].scoring)})", target=name(known[0].target)
-    )
+    label = compose("{measure}", measure=title_of(known[0].measure))
+    if not known[0].measure:
+        scoring = scoring_in_words(known[0].scoring)
+        label = compose(f"Predicts {{target}} ({scoring})", target=name(known[0].target))
     metric = compared.learning
     answer = say.standing_words(compared.standing_of(metric), 100.0, 1) if metric else ()
     return DotRow(

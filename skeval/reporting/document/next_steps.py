@@ -70,7 +70,7 @@ def _steps_for_use(found: Findings) -> Iterator[Text]:
     """Yield what makes the table more useful: relations, columns, and what models learn."""
     if found.fidelity.is_relation_lost and found.loss is not None:
         yield step_model_jointly(found.loss)
-    if found.utility.outcome is Outcome.BELOW:
+    if found.utility.outcome is Outcome.BELOW and found.utility.target:
         yield step_keep_target(found.utility)
     for short in found.validity.shortfalls[:1]:
         yield step_fix_column(short)

@@ -217,6 +217,25 @@ def test_a_copied_text_is_no_copied_row() -> None:
     assert "17 of 100 distinct synthetic texts equal a training text" in plain(found.deck)
 
 
+# survival --------------------------------------------------------------------------------------
+
+
+def test_survival_is_utility() -> None:
+    tags = MetricTags("utility", greater_is_better=True, bounds=(0.0, 1.0))
+    details = {"difference": {"low": -0.2, "high": -0.1}}
+    survival = Result(0.6, baseline=0.75, metric="SurvivalTSTR", tags=tags, details=details)
+    found = pages(SuiteResult({**release("none"), "survival": survival}))
+    tile = block(found["decision"], "tiles").tiles[3]
+    assert (tile.answer, plain(tile.evidence)) == (
+        "Below baseline",
+        "worst measure 0.60, of real rows 0.75",
+    )
+    title = plain(block(found["utility"], "headline").title)
+    assert title == "Analyses of the synthetic table fall short of those of real rows"
+    steps = " ".join(map(plain, block(found["decision"], "steps").items))
+    assert "Name a target column" not in steps
+
+
 # a metric of the user --------------------------------------------------------------------------
 
 

@@ -121,6 +121,11 @@ def utility_tile(utility: UtilityFindings) -> tuple[Outcome, str, Text]:
     outcome = utility.outcome
     if outcome is Outcome.NOT_EVALUATED:
         return outcome, _ANSWERS[outcome], compose("no target column was named")
+    if utility.measure:
+        shown = f"worst measure {score(utility.value)}"
+        if not math.isnan(utility.trained_on_real):
+            shown += f", of real rows {score(utility.trained_on_real)}"
+        return outcome, _ANSWERS[outcome], compose(shown)
     scoring = scoring_in_words(utility.scoring)
     value, real = _score(utility.value), _score(utility.trained_on_real)
     if math.isnan(utility.trained_on_real):

@@ -8,13 +8,15 @@ from skeval.reporting.document.checks import UtilityFindings
 from skeval.reporting.document.numbers import score
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.spans import Text, compose, name, paragraph
-from skeval.utils.formatting import scoring_in_words
+from skeval.utils.formatting import scoring_in_words, title_of
 
 _MAX_LEFT = 0.1  # of what a model of real rows gains over a guess, for "nearly nothing"
 
 
 def utility_title(utility: UtilityFindings) -> Text:
     """Return whether models learn as much from the synthetic table."""
+    if utility.measure:
+        return compose(_TITLES.get(utility.outcome, "What analyses of the synthetic table find"))
     if utility.outcome is Outcome.BELOW:
         return compose("Models learn less from the synthetic table")
     if utility.outcome is Outcome.AS_GOOD:
@@ -22,10 +24,19 @@ def utility_title(utility: UtilityFindings) -> Text:
     return compose("What models learn from the synthetic table")
 
 
+_TITLES = {
+    Outcome.BELOW: "Analyses of the synthetic table fall short of those of real rows",
+    Outcome.AS_GOOD: "Analyses of the synthetic table agree with those of real rows",
+}
+
+
 def utility_sentence(utility: UtilityFindings) -> Text:
     """Return the scores of two models, and what their difference shows."""
     if math.isnan(utility.value):
         return ()
+    if utility.measure:
+        value = value_sentence(utility.value, utility.trained_on_real)
+        return compose("{measure}: {value}", measure=title_of(utility.measure), value=value)
     scoring = scoring_in_words(utility.scoring)
     lead = compose(
         f"A model trained on the synthetic table predicts {{target}} on unseen real rows with "
