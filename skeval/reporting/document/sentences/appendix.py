@@ -140,7 +140,10 @@ def scores_note(n_shown: int, n: int) -> Text:
 
 def words_note() -> Text:
     """Return where the sentences on metrics come from."""
-    return compose("Each metric describes its own value. The page with all numbers has the rest.")
+    return compose(
+        "Each sentence comes from the metric itself. The page with all numbers contains the "
+        "intervals and the verdicts."
+    )
 
 
 def not_drawn(reason: str) -> Text:
