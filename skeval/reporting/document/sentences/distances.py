@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from skeval.reporting.document.distances import ExposedGroup, MostConfident
 from skeval.reporting.document.numbers import count, rate
 from skeval.reporting.document.sentences.nouns import Noun
-from skeval.reporting.document.spans import Text, compose, paragraph
+from skeval.reporting.document.spans import Text, compose, names, paragraph
 from skeval.reporting.document.trials import Trial
 from skeval.stats.copied_rows import Copies
 
@@ -67,6 +67,16 @@ def exposed_sentence(group: ExposedGroup, noun: Noun) -> Text:
         low=low,
         high=high,
         all=rate(group.auc_of_all),
+    )
+
+
+def exposed_columns_sentence(columns: Sequence[str], noun: Noun) -> Text:
+    """Return the columns in which training records are closer to synthetic rows."""
+    return compose(
+        "Training {many} are closer to synthetic rows than unseen {many} are, most of all in "
+        "**{columns}**.",
+        many=noun.many,
+        columns=names(columns),
     )
 
 
