@@ -140,6 +140,10 @@ class Metric(FeatureNames, BaseEstimator):
         """Say where a leak lies that the test has shown, and what to do; nothing by default."""
         return ""
 
+    def _leak_columns(self, context: Context) -> list[str]:
+        """Return the columns in which a leak shows that the test has found; none by default."""
+        return []
+
     # what users call
 
     def fit(
@@ -255,6 +259,9 @@ class Metric(FeatureNames, BaseEstimator):
             if advise and as_float(result.p_value) <= ALARM_LEVEL and not result.advice:
                 again = not unchanged_values(context)
                 result = replace(result, advice=self._leak_advice(context), refit=again)
+                if names := self._leak_columns(context):
+                    details = {**result.details, "exposed_columns": names}
+                    result = replace(result, details=details)
         if not np.isnan(result.value):  # else the warnings say why
             result = replace(result, summary=self._summary(result))
             space = getattr(self, "space", "gower")

@@ -30,7 +30,7 @@ from skeval.steps.distance_accumulation import (
     scaled_distances,
 )
 from skeval.steps.encoded_rows import is_gower
-from skeval.steps.leak_advice import advice_on_leak
+from skeval.steps.leak_advice import advice_on_leak, exposed_columns
 from skeval.steps.neighbors import nearest
 from skeval.utils.parameters import (
     Columns,
@@ -123,6 +123,11 @@ class RowMetric(Metric):
 
     def _leak_advice(self, context: Context) -> str:
         return advice_on_leak(context, column_key(context.schema, self.columns))
+
+    def _leak_columns(self, context: Context) -> list[str]:
+        if "holdout" not in context:
+            return []
+        return exposed_columns(context, column_key(context.schema, self.columns))
 
     def _with_evidence(self, context: Context, columns: ColumnKey, result: Result) -> Result:
         return result

@@ -75,16 +75,29 @@ def excess_of_scores(
     rate, n_holdout = float(scores.mean()), scores.size - n_train
     if np.isin(scores, (0.0, 1.0)).all():
         return excess_of_share(_level_of_one(level, upper), rate, n_train, n_holdout)
-    # The spread of scores rises with their mean, as that of successes does. Let it stay the same
-    # share of that of successes with this mean.
-    part, threshold = float(scores.var()) / (rate * (1.0 - rate)), threshold_of(level, upper)
-    sizes = 1.0 / n_train + 1.0 / n_holdout
+    spread = math.sqrt(float(scores.var()) * (1.0 / n_train + 1.0 / n_holdout))
+    return excess_of_rate(level, rate, spread, (n_train, n_holdout), upper)
+
+
+def excess_of_rate(
+    level: float, rate: float, spread: float, sizes: tuple[int, int], upper: float | None = None
+) -> float:
+    """Return the smallest excess over a rate that is found.
+
+    `spread` is that of the difference of the two rates over relabellings.
+    """
+    # The spread rises with the rate, as that of successes does. Let it stay the same share of that
+    # of independent successes.
+    n_train, n_holdout = sizes
+    per_row = 1.0 / n_train + 1.0 / n_holdout
+    part = spread**2 / (rate * (1.0 - rate) * per_row) if 0.0 < rate < 1.0 else 1.0
+    threshold = threshold_of(level, upper)
 
     def is_found(excess: float) -> bool:
-        leaking, pooled = rate + excess, rate + excess * n_train / scores.size
-        of_null = part * pooled * (1.0 - pooled) * sizes
+        leaking, pooled = rate + excess, rate + excess * n_train / (n_train + n_holdout)
+        of_null = part * pooled * (1.0 - pooled) * per_row
         of_leak = part * (leaking * (1.0 - leaking) / n_train + rate * (1.0 - rate) / n_holdout)
-        needed = threshold * math.sqrt(of_null) + _REACH * math.sqrt(of_leak) + sizes / 2.0
+        needed = threshold * math.sqrt(of_null) + _REACH * math.sqrt(of_leak) + per_row / 2.0
         return excess >= needed
 
     return _least(is_found, 1.0 - rate)

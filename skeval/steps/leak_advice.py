@@ -105,6 +105,7 @@ def _excess(context: Context, columns: ColumnChoice = None) -> Excess:
     return Excess(area - 0.5, min(1.0, p_value))
 
 
+@shared
 def exposed_columns(context: Context, columns: ColumnChoice = None) -> list[str]:
     """Return the columns in which train rows are nearer to synthetic rows than holdout rows are."""
     # Nearer to the nearest synthetic row, or in the column alone to the nearest value that

@@ -34,6 +34,13 @@ def test_the_columns_that_were_copied_are_named():
     assert exposed_columns(context_of(released), ("age", "visits", "city")) == []
 
 
+def test_the_columns_are_in_the_details_if_a_test_is_significant():
+    released = FRESH.assign(income=TRAIN["income"].to_numpy())
+    metric = MembershipInference(attack="distance", columns=["income"]).fit(TRAIN, HOLDOUT)
+    assert metric.evaluate(released, advise=True).details["exposed_columns"] == ["income"]
+    assert "exposed_columns" not in metric.evaluate(FRESH, advise=True).details
+
+
 @pytest.mark.slow
 def test_rows_that_were_copied_are_named_by_their_group():
     copied = TRAIN[TRAIN["plan"] == "premium"]

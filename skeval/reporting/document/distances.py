@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from skeval.reporting.document.details import interval_at, mapping_at, number_at
+from skeval.reporting.document.details import interval_at, mapping_at, number_at, texts_at
+from skeval.reporting.document.trials import EXPOSED
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import ALARM_LEVEL, aspect_of
 
@@ -72,6 +74,12 @@ def find_exposed_group(results: SuiteResult) -> ExposedGroup | None:
         if result.value < interval[0] <= auc:
             return ExposedGroup(above, up_to, auc, interval, result.value)
     return None
+
+
+def find_exposed_columns(results: SuiteResult, alarms: Iterable[str]) -> tuple[str, ...]:
+    """Return the columns that significant tests name, each once."""
+    names = (name for alarm in alarms for name in texts_at(results[alarm].details, EXPOSED))
+    return tuple(dict.fromkeys(names))
 
 
 def find_most_confident(results: SuiteResult) -> MostConfident | None:

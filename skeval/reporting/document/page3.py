@@ -15,6 +15,7 @@ from skeval.reporting.document.blocks import (
 )
 from skeval.reporting.document.distances import (
     find_distance_curves,
+    find_exposed_columns,
     find_exposed_group,
     find_most_confident,
     find_unique_rows,
@@ -43,6 +44,9 @@ def distances_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     blocks += privacy_figures(found.results)
     if exposed := tuple(_exposed(found)):
         blocks.append(Paragraphs("exposed", "Who is most exposed", exposed))
+    if columns := find_exposed_columns(found.results, found.privacy.verdict.alarms):
+        said = say.exposed_columns_sentence(columns, found.noun)
+        blocks.append(Paragraphs("columns", "Which columns", (said,)))
     if copies := tuple(_copies(found)):
         blocks.append(Entries("copies", "Copies", (), copies))
     return Page("distances", "Privacy: distances and copies", tuple(blocks)) if blocks[1:] else None

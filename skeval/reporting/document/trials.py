@@ -17,6 +17,7 @@ from skeval.results.verdict import Verdict, aspect_of, levels_of_tests
 _SAME = 1e-9
 # rates in which rare values count more, so that their points are not points of records
 _WEIGHTED = ("PartialMembershipInference",)
+EXPOSED = "exposed_columns"  # in which training rows are closer to synthetic rows than unseen ones
 _MAX_P_COLUMN = 0.05  # of a column, to be named as the place of a leak
 
 
@@ -74,6 +75,16 @@ class Trial:
     def excess(self) -> float:
         """The observed rate minus the expected one; nan if nothing is expected."""
         return self.observed - self.expected if self.expected is not None else math.nan
+
+    @property
+    def lowest_excess(self) -> float:
+        """The lower end of the 95% interval of the excess; the excess if no interval is known."""
+        # Source: R. G. Newcombe, "Interval estimation for the difference between independent
+        # proportions", Statistics in Medicine 17 (1998) 873-890, method 10.
+        if self.interval is None or self.expected is None:
+            return self.excess
+        above = (self.expected_interval or (0.0, self.expected))[1] - self.expected
+        return self.excess - math.hypot(self.observed - self.interval[0], above)
 
     @property
     def is_rate_of_records(self) -> bool:
@@ -258,7 +269,7 @@ def _single_trial(name: str, result: Result, p_value: float, is_alarm: bool) -> 
         p_value=p_value,
         is_significant=is_alarm,
         mode=str(result.details.get("kind", "")),
-        columns=texts_at(result.details, "columns"),
+        columns=texts_at(result.details, "columns") or texts_at(result.details, EXPOSED),
         is_weighted=result.metric in _WEIGHTED,
     )
 

@@ -186,3 +186,19 @@ def test_attacks_with_long_names_fit_on_their_page() -> None:
     long = tuple(f"{name}_of_which_the_name_is_long" for name in many)
     rows = block(make_document(release("leak", long)).pages[1], "attacks")
     assert len(rows.groups[0].rows) == 16
+
+
+def test_columns_of_a_leak_that_distances_show() -> None:
+    results = release("none")
+    closer = results["closer"]
+    details = {**closer.details, "exposed_columns": ["tail", "time"]}
+    for p_value, is_shown in ((1e-6, True), (0.02, False)):
+        changed = with_results(results, closer=replace(closer, p_value=p_value, details=details))
+        document = make_document(changed)
+        text = " ".join(sentences(document.pages))
+        assert (
+            "Training records are closer to synthetic rows than unseen records are, most of all "
+            "in tail and time." in text
+        ) == is_shown
+        assert ("Coarsen or drop tail and time, then fit again." in text) == is_shown
+        assert ("The leak shows most in tail and time." in text) == is_shown

@@ -34,7 +34,7 @@ from skeval.stats.risks import (
     risk_level,
     risks_by_counts,
 )
-from skeval.stats.smallest_leaks import excess_of_scores, smallest_leak, smallest_shift
+from skeval.stats.smallest_leaks import excess_of_rate, excess_of_scores, smallest_leak
 from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.encoded_rows import encoded_columns, encoded_matrix, kept_features, ranges
 from skeval.steps.leak_advice import advice_on_leak
@@ -130,15 +130,16 @@ class Attack:
         test, n = self.evidence.test if self.scores is None else joint, self.n
         if test is None or not test.spread > 0.0:
             return {}
-        spread, upper = test.spread / n, test.upper_deviation
+        expected = float(np.mean(self.control)) / n
+        rate = (float(np.mean(self.successes)) / n + expected) / 2.0
 
         def excess(level: float) -> float:
             level /= n_tests
-            if self.scores is None:
-                return smallest_shift(level, spread, upper=upper)
-            return excess_of_scores(level, self.scores, n, test.upper)
+            if self.scores is not None:
+                return excess_of_scores(level, self.scores, n, test.upper)
+            return excess_of_rate(level, rate, test.spread / n, (n, n), test.upper_deviation)
 
-        return {"smallest_leak": smallest_leak(excess, float(np.mean(self.control)) / n)}
+        return {"smallest_leak": smallest_leak(excess, expected)}
 
     def rates(self, confidence: float) -> tuple[Rate, Rate, Rate]:
         """Return the rates of the attack, of guessing and on the holdout, over all repeats."""

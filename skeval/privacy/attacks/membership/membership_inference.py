@@ -35,7 +35,7 @@ from skeval.stats.roc import Areas, auc, delong, label_tests, tpr_at_fpr
 from skeval.stats.smallest_leaks import smallest_leak, smallest_shift
 from skeval.steps.column_choice import column_key, nothing_to_measure
 from skeval.steps.encoded_rows import is_gower
-from skeval.steps.leak_advice import advice_on_leak
+from skeval.steps.leak_advice import advice_on_leak, exposed_columns
 from skeval.steps.members import (
     ATTACKS,
     BLEND,
@@ -333,6 +333,9 @@ class MembershipInference(Metric):
 
     def _leak_advice(self, context: Context) -> str:
         return advice_on_leak(context, column_key(context.schema, self.columns))
+
+    def _leak_columns(self, context: Context) -> list[str]:
+        return exposed_columns(context, column_key(context.schema, self.columns))
 
     def _summary(self, result: Result) -> str:
         details = result.details

@@ -71,6 +71,16 @@ def exposed_sentence(group: ExposedGroup, noun: Noun) -> Text:
     )
 
 
+def exposed_columns_sentence(columns: Sequence[str], noun: Noun) -> Text:
+    """Return the columns in which training records are closer to synthetic rows."""
+    return compose(
+        "Training {many} are closer to synthetic rows than unseen {many} are, most of all in "
+        "**{columns}**.",
+        many=noun.many,
+        columns=names(columns),
+    )
+
+
 def _places(group: ExposedGroup, noun: Noun) -> str:
     low, high = round(100 * group.above), round(100 * group.up_to)
     if high >= 100:
