@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -50,7 +50,7 @@ class AuditDisplay(Display):
         colors = [LETTERS["synthetic"], FAINT, GREY][: len(frame)]
         ax.barh(range(len(frame)), frame["epsilon"], height=0.4, color=colors)
         for place, (what, epsilon) in enumerate(frame.itertuples(index=False)):
-            style = {"size": TEXT, "color": INK}
+            style: dict[str, Any] = {"size": TEXT, "color": INK}
             ax.text(0.0, place - 0.28, f"{what}: {score(epsilon)}", va="bottom", **style)
         top = 1.05 * max(0.1, float(frame["epsilon"].max()))
         ax.set(xlim=(0.0, top), ylim=(len(frame) - 0.6, -0.8))

@@ -63,10 +63,10 @@ class ProximityDisplay(Display):
 
     def title(self) -> str:
         """Return the share of training rows in either tail."""
-        tails = [number_at(self.result.details, f"p_{name}") for name in _ROLES]
-        if any(map(math.isnan, tails)):
+        synthetic, real = (number_at(self.result.details, f"p_{name}") for name in _ROLES)
+        if math.isnan(synthetic + real):
             return super().title()
-        return state_tails(*tails, self._real_row())
+        return state_tails(synthetic, real, self._real_row())
 
     def subtitle(self) -> str:
         """Return the score and the threshold."""

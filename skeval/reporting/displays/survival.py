@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -42,7 +42,12 @@ class SurvivalCurvesDisplay(Display):
         roles = list(dict.fromkeys(frame["rows"]))
         for role in roles:
             part = frame[frame["rows"] == role]
-            band = {"color": LETTERS[role], "alpha": 0.12, "lw": 0.0, "step": "post"}
+            band: dict[str, Any] = {
+                "color": LETTERS[role],
+                "alpha": 0.12,
+                "lw": 0.0,
+                "step": "post",
+            }
             ax.fill_between(part["time"], part["low"], part["high"], **band)
             ax.step(part["time"], part["survival"], where="post", **LINES[role])
         end = float(frame["time"].max())
