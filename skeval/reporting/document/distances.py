@@ -78,7 +78,8 @@ def find_exposed_group(results: SuiteResult) -> ExposedGroup | None:
 
 def find_exposed_columns(results: SuiteResult, alarms: Iterable[str]) -> tuple[str, ...]:
     """Return the columns that significant tests name, each once."""
-    names = (name for alarm in alarms for name in texts_at(results[alarm].details, EXPOSED))
+    own = (results[alarm] for alarm in alarms if alarm in results)  # a verdict has all tables
+    names = (name for result in own for name in texts_at(result.details, EXPOSED))
     return tuple(dict.fromkeys(names))
 
 
