@@ -29,6 +29,7 @@ class Obstacle(Enum):
     """Why the tests of privacy do not allow a conclusion."""
 
     NO_HOLDOUT = "no holdout"
+    NO_TRAIN = "no train"
     WHOLE_POPULATION = "whole population"
     NO_METRIC = "no metric"
     SHIFTED = "shifted"
@@ -235,6 +236,8 @@ def _obstacle(results: SuiteResult, verdict: Verdict) -> Obstacle | None:
     if not verdict.n_tests:
         if is_whole_population(results.notices):
             return Obstacle.WHOLE_POPULATION
+        if results.sizes and "train" not in results.sizes:
+            return Obstacle.NO_TRAIN
         if results.sizes and "holdout" not in results.sizes:
             return Obstacle.NO_HOLDOUT
         of_privacy = any(aspect_of(result) == "privacy" for result in results.values())

@@ -161,6 +161,8 @@ _NO_TEST = {
     Obstacle.NO_HOLDOUT: "No privacy test could run, because each test compares training {many} "
     "with unseen {many}, and no unseen {many} were given. **Set rows aside before training, and "
     "pass them as holdout.**",
+    Obstacle.NO_TRAIN: "No privacy test could run, because each test compares training {many} with "
+    "unseen {many}, and only synthetic {many} were given.",
     Obstacle.WHOLE_POPULATION: "No privacy test can run, because the training data are the whole "
     "population, and no unseen {many} exist.",
     Obstacle.NO_METRIC: "No metric of privacy was in this suite. **Evaluate the suite report.**",

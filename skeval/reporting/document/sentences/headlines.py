@@ -15,6 +15,7 @@ _HEADLINES = {
 }
 _OBSTACLE_HEADLINES = {
     Obstacle.NO_HOLDOUT: "Privacy could not be tested: no unseen rows were given.",
+    Obstacle.NO_TRAIN: "Privacy could not be tested: no real rows were given.",
     Obstacle.WHOLE_POPULATION: "Privacy could not be tested: there are no unseen rows.",
     Obstacle.NO_METRIC: "Privacy was not evaluated.",
     Obstacle.SHIFTED: "Privacy could not be tested: training and unseen rows differ.",
