@@ -231,7 +231,7 @@ LOOKED_FOR = (
     ("the sentence of DCRShare", "privacy/distance_screens/dcr.py", "def _summary"),
     ("missing values in Gower distances", "neighbors/encoding.py", "MISSING = "),
     ("what a preset holds", "suites/presets.py", "def _syneval"),
-    ("the level of a family of tests", "results/verdict.py", "TEST_LEVEL = "),
+    ("the level of a family of tests", "results/verdict.py", "ALARM_LEVEL = "),
     ("the JSON of results", "results/suite_result.py", "def to_json"),
     ("number of threads", "utils/cores.py", "class Cores"),
     ("TOML of a policy", "results/policy.py", "def from_toml"),

@@ -18,7 +18,7 @@ GUIDE = TESTS.parent / "docs" / "user_guide"
 ALL_METRICS = GUIDE / "metrics.rst"
 SECTIONS = {
     "Notes": "the formula",
-    "References": "where the formula is from",
+    "References": "where the formula is from, or add a formula of your own to WITHOUT_A_SOURCE of this test,",
     "Examples": "a few lines that run",
     "See Also": "metrics that answer a similar question",
 }
@@ -86,8 +86,8 @@ def missing_in_guide(kind: type[Metric]) -> Iterator[str]:
     if not pages:
         _, room, *_ = kind.__module__.split(".")
         yield (
-            "write its row in docs/user_guide/metrics.rst, with "
-            f":class:`~skeval.{room}.{name}` {step(3)}"
+            f"add :class:`~skeval.{room}.{name}` to a row of docs/user_guide/metrics.rst, and describe "
+            f"it as :class:`{name}` on the page named above that table {step(3)}"
         )
     elif not any(name in linked(GUIDE / f"{page}.rst") for page in pages[0]):
         named = " or ".join(f"docs/user_guide/{page}.rst" for page in sorted(pages[0]))

@@ -9,9 +9,14 @@ import numpy as np
 
 from skeval.core.context import Context
 from skeval.results.result import Result
-from skeval.stats.halves import extrapolate_halves, linearize_halves, sampling_interval
+from skeval.stats.halves import (
+    MIN_HALVED,
+    extrapolate_halves,
+    halved_share,
+    linearize_halves,
+    sampling_interval,
+)
 from skeval.stats.table_differences import Sampled
-from skeval.steps.halves import MIN_HALVED, halved_share
 from skeval.steps.samples import synthetic_sample
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skeval.core.context import shared
-from skeval.stats.halves import halves_interval
-from skeval.steps.halves import MIN_HALVED
+from skeval.stats.halves import MIN_HALVED, halves_interval
 from skeval.steps.independent_subjects import n_subjects, subjects_in_place
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from skeval.core.halves import Sizes
 from skeval.core.tags import MetricTags
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.results.result import Result, undefined_result
+from skeval.stats.halves import N_HALVINGS, halved_share
 from skeval.steps.classifiers import BINNED, MAX_ROWS, Classifier, measured_names, too_few
-from skeval.steps.halves import N_HALVINGS, halved_share
 from skeval.steps.relations import (
     Relations,
     apart_scores,

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from skeval.exceptions import InvalidParameterError, MetricFailedWarning
 from skeval.results.requirement import Requirement, RuleOutcome
-from skeval.results.verdict import Verdict, counts_copies
+from skeval.results.verdict import ALARM_LEVEL, Verdict, counts_copies
 from skeval.stats.copied_rows import UNCOUNTED
-from skeval.stats.permutation_tests import ALARM_LEVEL
 from skeval.utils.foreign_files import foreign_toml
 from skeval.utils.formatting import did_you_mean, format_count
 

@@ -33,7 +33,6 @@ from skeval.results.result import Contrast as Contrast
 from skeval.results.result import Result
 from skeval.stats.copied_rows import UNCOUNTED, Copies
 from skeval.stats.multiple_testing import holm
-from skeval.stats.permutation_tests import ALARM_LEVEL as ALARM_LEVEL
 from skeval.utils.formatting import (
     as_float,
     format_count,
@@ -43,12 +42,16 @@ from skeval.utils.formatting import (
     percent,
 )
 
-# The level of tests of the inputs or of a metric itself. Many are made unasked; they warn.
-WARNING_LEVEL = 0.01
+# The level of the verdict: of all alarms of a suite together, and of one metric that is used alone.
+# Docstrings of results/ and pages of docs/ repeat it as 0.05 or 5%.
+ALARM_LEVEL = 0.05
 # The excess over unseen records from which on a leak is severe.
 SEVERE_EXCESS = 0.2
-# The level of tests that a result reports as passed or significant.
+# The level of tests that a result reports as passed or significant. They decide no verdict.
 TEST_LEVEL = 0.05
+# The level of tests of the inputs or of a metric itself. Many are made unasked; they warn. An
+# alarm with a larger p-value is called weak evidence.
+WARNING_LEVEL = 0.01
 _KINDS = {
     "screen": "distance screen",
     "attack": "attack",
@@ -392,6 +395,10 @@ def _outcome(
     # Alarms are tests whose p-value in `adjusted_p_values` is at most the level. Copies are
     # decided by `Copied.beyond_chance` of stats/copied_rows.py, and what makes the suite void
     # is collected in `verdict`. A notice among it is raised by a file of steps/ or suites/.
+    #
+    # This order is also written for one metric in a table of a report, `_judged_of_privacy` of
+    # reporting/style.py, and in the report of reporting/document/, in privacy.py and
+    # all_numbers.py there. Its headline names copies before leaks already.
     if alarms:
         return "leak found"
     if has_copies:

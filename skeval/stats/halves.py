@@ -1,7 +1,9 @@
 """Intervals of a statistic from its values in halves of the rows.
 
-`sampling_interval` is that of metrics which set `_halved`; `halves_interval`, at the end, is for
-the difference of two statistics whose halves are drawn apart: of subjects, and of curves of texts.
+`sampling_interval` is that of metrics which set `_halved`. `Metric.evaluate` splits train and
+synthetic at random into two halves each, `N_HALVINGS` times, and computes the metric on both pairs
+of halves. `halves_interval`, at the end, is for the difference of two statistics whose halves are
+drawn apart: of subjects, and of curves of texts.
 """
 
 from __future__ import annotations
@@ -11,10 +13,18 @@ from scipy.stats import t as student
 
 from skeval.stats.intervals import Ends
 
+N_HALVINGS = 5
+MIN_HALVED = 20  # rows of each table, under which halves say nothing: there is no interval
+MAX_HALVED = 2**12  # rows of each table: the noise of more rows is that of this number, scaled
 _BENT = 0.6  # of the variance of what halves have in common, see sampling_interval
 # The variance of |d + z| for d of a sample that stays and z of one that is halved is at most this
 # many times half of what halves show, normal both: of a sum of absolute deviations around 0
 _ROUGH = 1.15
+
+
+def halved_share(*n_rows: int) -> float:
+    """Return which fraction of the rows of tables both halves contain together."""
+    return min(1.0, MAX_HALVED / max(n_rows))
 
 
 def sampling_interval(
@@ -26,9 +36,10 @@ def sampling_interval(
     bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> Ends:
     """Return an interval of the expected value of a statistic of several samples."""
-    # `halves` has the shape (n_halvings, 2): in each row, the values of two disjoint halves of
+    # `halves` has the shape (N_HALVINGS, 2): in each row, the values of two disjoint halves of
     # all tables, which skeval/steps/halves.py draws. `share` is the part of the rows that both
-    # halves together contain.
+    # halves together contain; it is 1 unless a table has more than MAX_HALVED rows. `bounds` are
+    # those of the value, at which the interval is cut.
     #
     # Half the squared difference of two disjoint halves is on average the variance of the
     # statistic at half the size, and the variance at the full size is half of that. This is

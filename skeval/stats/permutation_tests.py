@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import hypergeom
 
-# The level of all alarms of a suite together, and of one metric that is used alone.
-ALARM_LEVEL = 0.05
 BLOCK = 200  # random relabellings between two looks at the outcome
 _LONG_BLOCK = 1000  # where the mean of the draws is reported too
 EXCEEDANCES = 10  # random relabellings that reach what was observed, after which no more are drawn

@@ -1,4 +1,4 @@
-"""Halves of tables: how much a value varies from one draw of the rows to the next."""
+"""Halves of tables, from which skeval/stats/halves.py makes the interval of a value."""
 
 from __future__ import annotations
 
@@ -8,18 +8,10 @@ from typing import Any
 import numpy as np
 
 from skeval.core.context import Context, shared
+from skeval.stats.halves import N_HALVINGS, halved_share
 from skeval.steps.samples import drawn_positions, named_seed
 
-N_HALVINGS = 5
-MIN_HALVED = 20  # rows, under which halves say nothing
-MAX_HALVED = 2**12  # rows of each table: the noise of more rows is that of this number, scaled
-
 Halves = tuple[Context, Context]
-
-
-def halved_share(*n_rows: int) -> float:
-    """Return which fraction of the rows of tables both halves contain together."""
-    return min(1.0, MAX_HALVED / max(n_rows))
 
 
 def halvings(context: Context, role: str, n_train: int, n_rows: int) -> Iterator[Halves]:

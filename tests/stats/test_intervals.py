@@ -7,7 +7,6 @@ import pytest
 from scipy.stats import binom, binomtest, norm
 
 from skeval.stats.bootstrap import bootstrap_values, percentile_interval, row_weights
-from skeval.stats.halves import halves_interval, linearize_halves, sampling_interval
 from skeval.stats.interval_overlap import expected_overlap, interval_overlap
 from skeval.stats.intervals import (
     clopper_pearson,
@@ -204,86 +203,3 @@ def test_percentile_interval_covers_a_mean():
         )
         hits += low <= 1.0 <= high
     assert 0.90 <= hits / 400 <= 0.975
-
-
-def test_halves_by_hand():
-    halves = np.array([[0.0, 2.0], [1.0, 3.0]])  # a variance of 2 at half the size, of 1 at full
-    low, high = halves_interval(0.5, halves, np.zeros((2, 2)))
-    assert ((low + high) / 2, (high - low) / 2) == pytest.approx((0.5, 4.302653 * 1.15**0.5))
-    assert halves_interval(0.5, np.ones((2, 2)), np.ones((2, 2))) == (0.5, 0.5)
-    assert halves_interval(np.nan, halves, halves) is None
-    assert halves_interval(0.5, halves, np.full((2, 2), np.inf)) is None
-
-
-@pytest.mark.parametrize("shift", [0.0, 0.3])
-@pytest.mark.slow
-def test_halves_cover_the_difference_of_a_rough_statistic(shift):
-    """Of absolute deviations, where resampled distances have the noise twice."""
-    rng, n, n_runs, n_columns = np.random.default_rng(0), 64, 400, 6
-    train = rng.normal(size=n_columns) / np.sqrt(n)
-
-    def value(rows):
-        return np.abs(rows.mean(axis=-2) - train).mean(axis=-1)
-
-    first = rng.normal(size=(n_runs, n, n_columns)) + shift
-    second = rng.normal(size=(n_runs, n, n_columns))
-    truth = value(rng.normal(size=(20_000, n, n_columns)) + shift).mean()
-    truth -= value(rng.normal(size=(20_000, n, n_columns))).mean()
-
-    def halved(rows):
-        orders = (rng.permutation(n).reshape(2, -1) for _ in range(5))
-        return np.array([value(rows[order]) for order in orders])
-
-    n_held = 0
-    for one, other in zip(first, second, strict=True):
-        low, high = halves_interval(value(one) - value(other), halved(one), halved(other))
-        n_held += low <= truth <= high
-    assert 0.91 <= n_held / n_runs <= 0.985
-
-
-@pytest.mark.parametrize("shift", [0.0, 0.1, 0.5])
-@pytest.mark.parametrize("n_columns", [1, 6])
-def test_intervals_of_expected_deviations_cover(shift, n_columns):
-    """Two samples whose mean absolute deviations are near 0, or are not."""
-    rng, n, n_runs = np.random.default_rng(0), 64, 400
-
-    def value(rows):
-        return np.abs(rows.mean(axis=-2)).mean(axis=-1)
-
-    truth = value(rng.normal(size=(20_000, n, n_columns)) + shift).mean()
-    spread = value(rng.normal(size=(20_000, n, n_columns)) + shift).std()
-    held, widths = 0, []
-    for rows in rng.normal(size=(n_runs, n, n_columns)) + shift:
-        orders = (rng.permutation(n).reshape(2, -1) for _ in range(5))
-        halves = np.array([value(rows[order]) for order in orders])
-        low, high = sampling_interval(value(rows), halves)
-        held += low <= truth <= high
-        widths.append(high - low)
-    assert 0.9 <= held / n_runs <= 0.995
-    assert np.mean(widths) <= 1.5 * 2 * 1.96 * spread
-
-
-def test_roots_of_halves_are_for_sums_of_squares():
-    """Of samples of one population, whose squares shrink as the size; plain halves are too wide."""
-    rng, n, n_runs, n_cells = np.random.default_rng(0), 64, 300, 40
-    train = rng.normal(size=n_cells) / np.sqrt(n)
-
-    def value(rows):
-        return ((rows.mean(axis=-2) - train) ** 2).sum(axis=-1)
-
-    def halved(rows):
-        orders = (rng.permutation(n).reshape(2, -1) for _ in range(5))
-        return np.array([value(rows[order]) for order in orders])
-
-    held = np.zeros(2)
-    for first, second in rng.normal(size=(n_runs, 2, n, n_cells)):
-        values, halves = (value(first), value(second)), (halved(first), halved(second))
-        both = (
-            [linearize_halves(v, h, root=root) for v, h in zip(values, halves, strict=True)]
-            for root in (False, True)
-        )
-        ends = [sampling_interval(values[0] - values[1], one - other) for one, other in both]
-        held += [low <= 0.0 <= high for low, high in ends]
-    plain, by_root = held / n_runs
-    assert 0.92 <= by_root <= 0.98
-    assert by_root < plain

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from skeval import Context
-from skeval.steps.halves import MAX_HALVED, halvings
+from skeval.stats.halves import MAX_HALVED
+from skeval.steps.halves import halvings
 
 
 def rows_of(contexts, role="synthetic"):
