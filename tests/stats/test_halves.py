@@ -32,6 +32,7 @@ def test_halves_by_hand():
     assert halves_interval(0.5, halves, np.full((2, 2), np.inf)) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [0.0, 0.3])
 def test_halves_cover_the_difference_of_a_rough_statistic(shift):
     """Of absolute deviations, where resampled distances have the noise twice."""
