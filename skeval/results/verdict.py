@@ -396,9 +396,9 @@ def _outcome(
     # decided by `Copied.beyond_chance` of stats/copied_rows.py, and what makes the suite void
     # is collected in `verdict`. A notice among it is raised by a file of steps/ or suites/.
     #
-    # This order is also written for one metric in a table of a report, `_judged_of_privacy` of
-    # reporting/style.py, and in the report of reporting/document/, in privacy.py and
-    # all_numbers.py there. Its headline names copies before leaks already.
+    # The report has the same order for one metric and for one of several tables, in privacy.py and
+    # all_numbers.py of reporting/document/. Its headline names copies before leaks that are not
+    # severe.
     if alarms:
         return "leak found"
     if has_copies:
