@@ -163,8 +163,8 @@ def test_failed_and_foreign_metrics() -> None:
 
 def test_metrics_without_a_value_say_why(single: SuiteResult) -> None:
     text = report_text(single)
-    assert "no column of this table can be measured" in text
-    assert "fewer than two columns" in text
+    assert "No column of this table can be measured" in text
+    assert "Fewer than two columns" in text
 
 
 def test_results_of_nothing_make_a_report() -> None:

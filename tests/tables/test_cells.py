@@ -209,4 +209,4 @@ def test_the_notice_reaches_the_result_and_the_first_page():
     train["a"] = with_cell(train["a"], "?")
     result = make_suite("screens").fit(train, holdout).evaluate(synthetic)
     assert any(isinstance(notice, UnreadCellsWarning) for notice in result.notices)
-    assert "a (1 cell: '?')" in report_text(result, "notes")
+    assert "a (1 cell: '?')" in report_text(result, "numbers")

@@ -10,7 +10,6 @@ from skeval.reporting.document.blocks import Document
 from skeval.reporting.document.chosen_columns import Columns
 from skeval.reporting.document.detail_pages import detail_pages
 from skeval.reporting.document.findings import Findings, find_all
-from skeval.reporting.document.notes_page import notes_page
 from skeval.reporting.document.origin_page import origin_page
 from skeval.reporting.document.page1 import decision_page
 from skeval.reporting.document.shortening import shorten_end
@@ -38,8 +37,6 @@ def make_document(
     pages.append(numbers_page(found, (*later, compose("All numbers"))))
     pages.append(origin_page(found, (*later, compose("Provenance and sign-off")), footer))
     if not is_short:
-        if page := notes_page(found, (*later, compose("Notes"))):
-            pages.append(page)
         pages += appendix_pages(found, later, columns)
     return Document(title, facts, tuple(pages), footer, timestamp=timestamp_of(found.provenance))
 

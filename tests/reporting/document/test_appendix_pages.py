@@ -89,7 +89,7 @@ def names_of(page: Page, name: str) -> list[str]:
 
 def test_the_appendix_follows_the_last_page() -> None:
     names = [page.name for page in make_document(appendix_results()).pages]
-    assert names[-4:] == ["notes", "each-column", "each-pair", "by-column"]
+    assert names[-4:] == ["origin", "each-column", "each-pair", "by-column"]
 
 
 def test_a_short_report_has_no_appendix() -> None:
