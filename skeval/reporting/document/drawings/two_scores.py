@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -19,8 +20,7 @@ from skeval.reporting.document.drawings.svg import (
 from skeval.reporting.document.shortening import shorten_name
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 40.0, 120.0, 8.0, 32.0
-_TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
-_MAX_NAME = 24
+_MAX_NAME, _LETTER, _LINE = 24, 4.4, 9.0  # letters; points of a letter and of a line
 
 
 @dataclass(frozen=True)
@@ -47,28 +47,46 @@ class TwoScores:
         """Return the drawing."""
         return drawing(self.width, self.height, self._parts())
 
+    def _low(self, axis: int) -> float:
+        """Return where an axis begins, so that tables that are alike do not cover each other."""
+        return min(0.75, 0.25 * math.floor(min(ends[axis] for ends in self.scores.values()) / 0.25))
+
     def _place(self, x: float, y: float) -> tuple[float, float]:
         wide = self.width - _LEFT - _RIGHT
         tall = self.height - _TOP - _BOTTOM
+        x, y = ((value - (low := self._low(i))) / (1.0 - low) for i, value in enumerate((x, y)))
         return _LEFT + x * wide, _TOP + (1.0 - y) * tall
 
     def _parts(self) -> Iterator[str]:
-        for tick in _TICKS:
-            yield line(*self._place(tick, 0.0), *self._place(tick, 1.0), FAINT)
-            yield line(*self._place(0.0, tick), *self._place(1.0, tick), FAINT)
-            x, y = self._place(tick, 0.0)
-            yield label(x, y + 11, f"{tick:g}")
-            x, y = self._place(0.0, tick)
-            yield label(x - 4, y + 2.6, f"{tick:g}", anchor="end")
+        left, low = self._low(0), self._low(1)
+        for i in range(5):
+            x, y = (start + i * (1.0 - start) / 4.0 for start in (left, low))
+            yield line(*self._place(x, low), *self._place(x, 1.0), FAINT)
+            yield line(*self._place(left, y), *self._place(1.0, y), FAINT)
+            place = self._place(x, low)
+            yield label(place[0], place[1] + 11, f"{x:.3g}")
+            place = self._place(left, y)
+            yield label(place[0] - 4, place[1] + 2.6, f"{y:.3g}", anchor="end")
         yield from self._steps()
-        front = self.front
-        for name, (first, second) in self.scores.items():
-            x, y = self._place(first, second)
-            yield dot(x, y, 3.0, SYNTHETIC if name in front else GREY)
-            yield label(x + 6, y + 2.6, shorten_name(name, _MAX_NAME), anchor="start", color=INK)
+        yield from self._dots()
         middle = (_LEFT + self.width - _RIGHT) / 2
         yield label(middle, self.height - 6, self.x_title)
         yield label(10.0, (_TOP + self.height - _BOTTOM) / 2, self.y_title, turned=-90.0)
+
+    def _dots(self) -> Iterator[str]:
+        """Yield the tables with their names, none of which covers another one."""
+        front, taken = self.front, list[tuple[float, float, float]]()
+        for name, ends in self.scores.items():
+            x, y = self._place(*ends)
+            shown = shorten_name(name, _MAX_NAME)
+            right = x + _LETTER * len(shown) + 10.0
+            while any(
+                x < end and right > start and abs(y - at) < _LINE for start, end, at in taken
+            ):
+                y += _LINE
+            taken.append((x, right, y))
+            yield dot(*self._place(*ends), 3.0, SYNTHETIC if name in front else GREY)
+            yield label(x + 6, y + 2.6, shown, anchor="start", color=INK)
 
     def _steps(self) -> Iterator[str]:
         points: list[tuple[float, float]] = []

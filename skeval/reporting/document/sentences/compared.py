@@ -228,16 +228,18 @@ def reasons(compared: ComparedFindings) -> tuple[Text, ...]:
 
 
 def _reasons(compared: ComparedFindings) -> Iterator[Text]:
-    decided = compared.decided
-    yield from (lead_sentence(one, compared) for one in decided.leads)
+    decided, kept = compared.decided, compared.decided.tables
+    is_taken = decided.outcome is Conclusion.TAKE
+    leads = [one for one in decided.leads if not is_taken or {one.better, one.worse} & {*kept}]
+    yield from (lead_sentence(one, compared) for one in leads)
     yield from map(mismatch_sentence, decided.mismatches)
-    for table in compared.tables:
-        if table.place in (Place.LEAK, Place.COPIES):
-            yield _leak_sentence(table.name, table.found.privacy)
+    for one in compared.tables:
+        if one.place in (Place.LEAK, Place.COPIES):
+            yield _leak_sentence(one.name, one.found.privacy)
     yield from map(_violation_sentence, decided.violations)
     yield from (_shortfall_sentence(one, compared) for one in decided.shortfalls)
-    for kept in decided.tables if decided.outcome is Conclusion.TAKE else ():
-        yield _weaknesses(kept, compared)
+    for table in kept if is_taken else ():
+        yield _weaknesses(table, compared)
 
 
 def _leak_sentence(table: str, privacy: PrivacyFindings) -> Text:
