@@ -356,8 +356,8 @@ class SuiteResult(Mapping[str, Result]):
         Examples
         --------
         >>> from skeval import Result, SuiteResult
-        >>> print(SuiteResult({"ks": Result(0.9, baseline=0.95)}).to_markdown().splitlines()[-1])
-        | ks | 0.90 |  | 0.95 |  |  | – no test |
+        >>> "| ks | 0.90 |" in SuiteResult({"ks": Result(0.9, baseline=0.95)}).to_markdown()
+        True
         """
         with details_of(self.source):
             return wording().markdown(self, title=title, level=level)

@@ -14,7 +14,7 @@ def test_the_command(folder, run):
     BAD.to_csv("bad.csv", index=False)
     (folder / "stated.json").write_text(json.dumps(STATED))
     arguments = ("--schema", "stated.json", "bad.csv")
-    code, out, err = run("evaluate", *arguments, "-o", "scores.json")
+    code, out, _ = run("evaluate", *arguments, "-o", "scores.json")
     assert code == 0
     assert "boundary_adherence" in out
     assert "left out: it compares with real rows, or statistics of them, and there are none." in out
