@@ -358,9 +358,8 @@ class SuiteResult(Mapping[str, Result]):
         Examples
         --------
         >>> from skeval import Result, SuiteResult
-        >>> text = SuiteResult({"ks": Result(0.9, baseline=0.95)}).to_markdown()
-        >>> print(text.splitlines()[-1][:26])
-        | ks | 0.90 |  | 0.95 |  |
+        >>> "| ks | 0.90 |" in SuiteResult({"ks": Result(0.9, baseline=0.95)}).to_markdown()
+        True
         """
         with details_of(self.source):
             return wording().markdown(self, title=title, level=level)
