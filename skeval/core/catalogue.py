@@ -35,6 +35,17 @@ def metrics_of_package(package: str) -> dict[str, type[Metric]]:
     }
 
 
+def find_metric(name: str) -> type[Metric] | None:
+    """Return the exported metric of this name; other metrics are not imported."""
+    from skeval.core.base import Metric
+
+    for package in map(import_module, METRIC_PACKAGES):
+        if name in package.__all__:
+            kind = getattr(package, name)
+            return kind if isinstance(kind, type) and issubclass(kind, Metric) else None
+    return None
+
+
 def metric_classes() -> dict[str, type[Metric]]:
     """Return all exported metrics by the names of their classes; this imports every package."""
     found: dict[str, type[Metric]] = {}

@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from skeval.core.catalogue import metric_classes
+from skeval.core.catalogue import find_metric
 from skeval.reporting.document.blocks import (
     Block,
     Cell,
@@ -116,10 +116,9 @@ def _doubts(found: Findings) -> Iterator[Text]:
 
 def definitions(results: Mapping[str, Result]) -> Iterator[Entry]:
     """Yield the first line of the documentation of each metric."""
-    known = metric_classes()
     kinds = dict.fromkeys(result.metric for result in results.values() if result.metric)
     for kind in kinds:
-        if kind in known:
-            summary = (inspect.getdoc(known[kind]) or "").partition("\n\n")[0]
+        if (metric := find_metric(kind)) is not None:
+            summary = (inspect.getdoc(metric) or "").partition("\n\n")[0]
             plain = _ROLE.sub(lambda hit: next(filter(None, hit.groups()), ""), summary)
             yield Entry(compose(title_of(kind)), compose("{text}", text=" ".join(plain.split())))
