@@ -151,7 +151,7 @@ def _strength(clearest: Trial | None) -> Strength | None:
     """Return the grade of the largest excess; None if no excess of records was tested."""
     if clearest is None or not clearest.is_rate_of_records:
         return None
-    return Strength.from_points(100.0 * clearest.excess)
+    return Strength.from_points(100.0 * clearest.excess_of_records)
 
 
 def _distinct(results: SuiteResult, names: Iterable[str]) -> list[str]:
@@ -189,7 +189,7 @@ def _rank(trial: Trial) -> tuple[bool, bool, float, float]:
     # headline, so that its row must show it. A rate in which rare values count more is not one of
     # records.
     p_value = math.inf if math.isnan(trial.p_value) else trial.p_value
-    excess = 0.0 if math.isnan(trial.excess) else trial.excess
+    excess = 0.0 if math.isnan(trial.excess) else trial.excess_of_records
     if trial.is_significant:
         return False, not trial.is_rate_of_records, 0.0, -excess
     return True, False, p_value, -excess
