@@ -135,7 +135,7 @@ def find_privacy(results: SuiteResult) -> PrivacyFindings:
         is_alarm=verdict.alarm,
         is_shifted=is_shifted(results.notices),
         clearest=clearest,
-        strength=_strength(clearest),
+        strength=_strength(significant),
         n_tests=verdict.n_tests,
         n_significant=len(_distinct(results, verdict.alarms)),
         copies=copies,
@@ -147,11 +147,10 @@ def find_privacy(results: SuiteResult) -> PrivacyFindings:
     )
 
 
-def _strength(clearest: Trial | None) -> Strength | None:
-    """Return the grade of the largest excess; None if no excess of records was tested."""
-    if clearest is None or not clearest.is_rate_of_records:
-        return None
-    return Strength.from_points(100.0 * clearest.excess_of_records)
+def _strength(significant: Iterable[Trial]) -> Strength | None:
+    """Return the grade of the largest excess among all attacked records; None if none is known."""
+    known = [one.excess_of_records for one in significant if one.is_rate_of_records]
+    return Strength.from_points(100.0 * max(known)) if known else None
 
 
 def _distinct(results: SuiteResult, names: Iterable[str]) -> list[str]:
@@ -189,7 +188,7 @@ def _rank(trial: Trial) -> tuple[bool, bool, float, float]:
     # headline, so that its row must show it. A rate in which rare values count more is not one of
     # records.
     p_value = math.inf if math.isnan(trial.p_value) else trial.p_value
-    excess = 0.0 if math.isnan(trial.excess) else trial.excess_of_records
+    excess = 0.0 if math.isnan(trial.excess) else trial.excess
     if trial.is_significant:
         return False, not trial.is_rate_of_records, 0.0, -excess
     return True, False, p_value, -excess
