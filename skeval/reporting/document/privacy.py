@@ -135,7 +135,7 @@ def find_privacy(results: SuiteResult, verdict: Verdict) -> PrivacyFindings:
         is_alarm=verdict.alarm,
         is_shifted=is_shifted(results.notices),
         clearest=clearest,
-        strength=_strength(clearest),
+        strength=_strength(significant),
         n_tests=verdict.n_tests,
         n_significant=len(_distinct(results, filter(results.__contains__, verdict.alarms))),
         copies=copies,
@@ -147,11 +147,10 @@ def find_privacy(results: SuiteResult, verdict: Verdict) -> PrivacyFindings:
     )
 
 
-def _strength(clearest: Trial | None) -> Strength | None:
-    """Return the grade of the largest excess; None if no excess of records was tested."""
-    if clearest is None or not clearest.is_rate_of_records:
-        return None
-    return Strength.from_points(100.0 * clearest.excess)
+def _strength(significant: Iterable[Trial]) -> Strength | None:
+    """Return the grade of the largest excess among all attacked records; None if none is known."""
+    known = [one.excess_of_records for one in significant if one.is_rate_of_records]
+    return Strength.from_points(100.0 * max(known)) if known else None
 
 
 def _distinct(results: SuiteResult, names: Iterable[str]) -> list[str]:

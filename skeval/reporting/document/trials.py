@@ -70,11 +70,21 @@ class Trial:
     has_tested_numbers: bool = True
     smallest_leak: float = math.nan
     table: str = ""  # of several
+    rates_of_all: tuple[float, float] | None = None  # if those tested are of the surest guesses
 
     @property
     def excess(self) -> float:
         """The observed rate minus the expected one; nan if nothing is expected."""
         return self.observed - self.expected if self.expected is not None else math.nan
+
+    @property
+    def excess_of_records(self) -> float:
+        """The excess among all attacked records, by which leaks are graded."""
+        # Of the surest 1% of guesses, all may be correct for copies of a few records. Such an
+        # excess of 100 points says that there is a leak, and nothing of how many records leak.
+        if self.rates_of_all is None:
+            return self.excess
+        return self.rates_of_all[0] - self.rates_of_all[1]
 
     @property
     def lowest_excess(self) -> float:
@@ -232,6 +242,7 @@ def _with_tested_rates(
         counts=None,
         expected_counts=None,
         is_of_most_confident=True,
+        rates_of_all=plain,
     )
 
 
