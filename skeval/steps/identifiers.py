@@ -299,12 +299,13 @@ class _Search:
 
 
 def _found_in(texts: Texts, column: _Column, places: np.ndarray) -> np.ndarray:
-    """Get which of some identifiers occur in texts, of codes also without what all begin with."""
-    # A record number may be in the release with another prefix, and the number of an account
-    # without that of the bank. Hence the last characters of a code are searched for as well,
+    """Get which of some identifiers occur in texts, of numbers also without what all begin with."""
+    # A record number may be in the release with another prefix, the number of an account
+    # without that of the bank, and a phone number of eight digits without the code of the
+    # country. Hence the last characters of a code are searched for as well,
     # if no other real code ends with them.
     found = Identifiers(column.form, column.values[places]).found_in(texts)
-    if column.form != "code" or not places.size:
+    if column.form not in ("code", "phone") or not places.size:
         return found
     real, values = column.values[column.pool > 0].tolist(), column.values[places].tolist()
     first, last = min(real), max(real)
