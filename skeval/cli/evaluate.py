@@ -76,7 +76,7 @@ def _evaluate_tables(
     dialect = inputs.dialect_of(given.sep, given.encoding, given.decimal)
     policy, release = _policy_and_release(given)
     is_one_table = not any(path.is_folder for path in tables)
-    asks = (policy, metrics, given.duration, given.event)
+    asks = (policy, metrics, given.sensitive, given.duration, given.event)
     if is_one_table and (preset != "report" or any(one is not None for one in asks)):
         from skeval.cli import gate, suites
 

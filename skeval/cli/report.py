@@ -168,13 +168,16 @@ def _make_suite(
     relations: RelationalSchema | None,
 ) -> MetricSuite:
     """Return the suite of these metrics, or that of a preset as a report has it."""
-    from skeval.cli.suites import preset_settings, suite_of_options
+    from skeval.cli.suites import check_columns_are_used, preset_settings, suite_of_options
     from skeval.suites.report import suite_of_report
 
     if metrics is not None:
         return suite_of_options(metrics, preset, given, release=release)
     settings = preset_settings(given, release)
-    return suite_of_report(preset, relations, columns, limits, **settings, random_state=given.seed)
+    settings["random_state"] = given.seed
+    suite = suite_of_report(preset, relations, columns, limits, **settings)
+    check_columns_are_used(suite, preset, given)
+    return suite
 
 
 def _conclude(

@@ -10,6 +10,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.suites.named_metrics import metric_of_name
 from skeval.suites.names import proper_name, unknown_name
 from skeval.suites.ready import make_suite
+from skeval.suites.report import unused_columns
 from skeval.suites.suite import MetricSuite
 from skeval.tables.relational_schema import RelationalSchema
 
@@ -29,13 +30,26 @@ def suite_of_options(
     if metrics is not None:
         suite = suite_of_names(metrics, asked_columns(given, release), seed=given.seed)
         return suite.set_params(groups=given.groups)
-    return make_suite(
+    suite = make_suite(
         preset,
         **preset_settings(given, release),
         random_state=given.seed,
         n_jobs=-1,
         schema=relations,
     )
+    check_columns_are_used(suite, preset, given)
+    return suite
+
+
+def check_columns_are_used(suite: MetricSuite, preset: str, given: Given) -> None:
+    """Refuse a column of an option that no metric of a preset names."""
+    asked = {"target": given.target, "sensitive": given.sensitive}
+    for name in unused_columns(suite, asked):
+        needs_target = name == "sensitive" and not given.target
+        cure = "Give --target as well, or leave it out" if needs_target else "Leave it out"
+        raise InvalidParameterError(
+            f"--{name}: no metric of the preset {preset!r} takes it, got {asked[name]!r}. {cure}."
+        )
 
 
 def preset_settings(given: Given, release: Release | None) -> dict[str, Any]:

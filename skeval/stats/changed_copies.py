@@ -27,11 +27,11 @@ def changed_copies(
     """Find copies of train rows of which a few cells were changed."""
     if part := partial_copies(codes, n_rows):
         names, train = part
-        where = ", ".join(names) if len(names) <= _MAX_NAMED else f"{len(names)} columns"
-        return f"{where} left out", train
+        return f"{_names_in_words(names)} left out", train
     if part := repeated_copies(codes, n_rows):
-        (name,), train = part
-        return f"{name} left out, {_min_repeats(n_rows)} times or more in the release", train
+        names, train = part
+        where = _names_in_words(names)
+        return f"{where} left out, {_min_repeats(n_rows)} times or more in the release", train
     rules: tuple[tuple[str, Callable[[], Copied | None]], ...] = (
         (BLANKED, lambda: blanked_copies(codes, n_rows, CHANCE / 4)),
         (STRANGE, lambda: strange_copies(codes, n_rows, strange, CHANCE / 4)),
@@ -43,6 +43,10 @@ def changed_copies(
         if without is not None and without.beyond_chance:
             return left_out, without
     return None
+
+
+def _names_in_words(names: tuple[str, ...]) -> str:
+    return ", ".join(names) if len(names) <= _MAX_NAMED else f"{len(names)} columns"
 
 
 def partial_copies(
@@ -69,14 +73,24 @@ def partial_copies(
 def repeated_copies(
     codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...]
 ) -> tuple[tuple[str, ...], Copied] | None:
-    """Find train rows that a release repeats many times, each time with one other cell."""
+    """Find train rows that a release repeats many times, each time with a few other cells."""
     # An example is one patient who is in the release fifty times, with another birthday in
     # each row. One row of train among all rows of the release is no more than chance allows;
     # among the few rows that the release repeats so often, it is more.
     times = _min_repeats(n_rows)
     if len(codes) < _MIN_COLUMNS or times > n_rows[2]:
         return None
-    return _most_beyond_chance(codes, n_rows, [(name,) for name in codes], times)
+    return _most_beyond_chance(
+        codes, n_rows, [(name,) for name in codes], times
+    ) or _most_beyond_chance(codes, n_rows, _most_varied(codes, n_rows[0]), times)
+
+
+def _most_varied(codes: Mapping[str, np.ndarray], n_train: int) -> list[tuple[str, ...]]:
+    """Return the two columns that have the most values in train, then the three, and so on."""
+    # A person's account numbers, addresses and sums are easily drawn anew in each row.
+    n_values = {name: np.unique(of_column[:n_train]).size for name, of_column in codes.items()}
+    names = sorted(codes, key=lambda name: (-n_values[name], name))
+    return [tuple(names[:k]) for k in range(2, len(names) - _MIN_COLUMNS + 1)]
 
 
 def _min_repeats(n_rows: tuple[int, ...]) -> int:

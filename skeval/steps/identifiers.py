@@ -18,7 +18,7 @@ import pandas as pd
 
 from skeval.core.context import Context, shared
 from skeval.stats.copied_rows import CHANCE, Copied, Copies, Repeats, count_copies
-from skeval.steps.normal_forms import Form, cell_text, form_of, normal_form
+from skeval.steps.normal_forms import Form, cell_text, form_of, is_mostly_digits, normal_form
 from skeval.steps.search_in_cells import (
     MIN_CELLS,
     Identifiers,
@@ -67,9 +67,11 @@ def identifier_copies(context: Context) -> tuple[Copies, ...]:
 def identifiers_in_words(found: Iterable[Copies]) -> str:
     """Return how many identifiers of train are in the release, in one sentence a column."""
     return " ".join(
-        f"{n:,} {one.what} stand{'s' * (n == 1)} in the release and once in train."
+        f"One of the {one.what} stands in the release and once in train."
+        if one.train.n == 1
+        else f"{one.train.n:,} {one.what} stand in the release and once in train."
         for one in found
-        if (n := one.train.n)
+        if one.train.n
     )
 
 
@@ -83,8 +85,8 @@ def advice_on_identifiers(found: Iterable[Copies]) -> str:
 def identifier_columns(context: Context) -> tuple[str, ...]:
     """Return the columns whose values are compared as identifiers."""
     # These are ids of texts or whole numbers, categories nearly all of which occur once, or
-    # names most of which do, and whole numbers if the column is also named like an
-    # identifier.
+    # names most of which do, whole numbers if the column is also named like an identifier, and
+    # texts of digits, such as account numbers in groups of four.
     return tuple(
         name
         for name, kind in sorted(context.schema.kinds.items())
@@ -108,6 +110,8 @@ def is_identifier(values: pd.Series, kind: str) -> bool:
         if not ((numbers >= _MIN_NUMBER) & (numbers % 1 == 0)).all():
             return False
         n_rows = np.unique(numbers, return_counts=True)[1]
+    elif kind == "text" and is_mostly_digits(values.dropna().astype(str)):
+        n_rows = values.value_counts().to_numpy()
     else:
         return False
     return bool(n_rows.sum() >= _MIN_ROWS and (n_rows == 1).sum() >= unique * n_rows.sum())
@@ -295,12 +299,13 @@ class _Search:
 
 
 def _found_in(texts: Texts, column: _Column, places: np.ndarray) -> np.ndarray:
-    """Get which of some identifiers occur in texts, of codes also without what all begin with."""
-    # A record number may be in the release with another prefix, and the number of an account
-    # without that of the bank. Hence the last characters of a code are searched for as well,
+    """Get which of some identifiers occur in texts, of numbers also without what all begin with."""
+    # A record number may be in the release with another prefix, the number of an account
+    # without that of the bank, and a phone number of eight digits without the code of the
+    # country. Hence the last characters of a code are searched for as well,
     # if no other real code ends with them.
     found = Identifiers(column.form, column.values[places]).found_in(texts)
-    if column.form != "code" or not places.size:
+    if column.form not in ("code", "phone") or not places.size:
         return found
     real, values = column.values[column.pool > 0].tolist(), column.values[places].tolist()
     first, last = min(real), max(real)

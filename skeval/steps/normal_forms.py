@@ -19,6 +19,8 @@ _MAX_READ = 2_000  # values that show the form of a column
 _MAX_DIGITS = 9  # country codes and a leading zero do not matter
 _MIN_PRINTABLE = 0.95  # fraction of the characters of a decoded text
 _EMAIL = re.compile(r"[^\s@<>,;:\"'()]+@[^\s@<>,;:\"'()]+")
+# how addresses are written where programs collect them: ann.lee (at) mail [dot] org
+_AT, _DOT = (re.compile(rf"\s*[\[({{]\s*{word}\s*[\])}}]\s*") for word in ("at", "dot"))
 _PHONE = re.compile(r"\s*\+?[\d\s().\-/]{7,}")
 _PHONE_DIGITS = (7, 13)
 _NAME_WORDS = (2, 5)
@@ -29,6 +31,11 @@ _WORD, _SQUEEZED = re.compile(r"[^\W\d_]+"), re.compile(r"[\W_]+")
 _UNSEEN = re.compile("[\u00ad\u0300-\u036f\u1ab0-\u1aff\u200b-\u200f\u2060\u20d0-\u20ff\ufeff]")
 _UMLAUT = re.compile("([aou])e")  # Mueller is Müller, and both become muller
 _ENCODED = re.compile(r"[A-Za-z0-9+/_\-]{11,}={0,2}")
+_MAX_CODE = 40  # letters and signs; longer texts are not codes that contain a date
+_DATES = (
+    (re.compile(r"(?<!\d)(\d\d)[./ -]?(\d\d)[./ -]?((?:19|20)\d\d)"), (r"\3\2\1", r"\3\1\2")),
+    (re.compile(r"(?<!\d)((?:19|20)\d\d)[./ -]?(\d\d)[./ -]?(\d\d)"), (r"\3\2\1", r"\2\3\1")),
+)
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe"})
 _FLOAT = (float, np.number)
 
@@ -69,8 +76,8 @@ def form_of(texts: Iterable[str]) -> Form:
 def normal_form(text: str, form: Form) -> str:
     """Return what identifies a value of this form; of a value of another form, its code."""
     plain = strip_marks(text)
-    if form == "email" and _is_email(plain):
-        return email_form(plain)
+    if form == "email" and _is_email(address := _with_signs(plain)):
+        return email_form(address)
     if form == "phone" and _is_phone(plain):
         return letters_and_digits(plain)[-_MAX_DIGITS:]
     if form == "name" and (words := name_words(plain)):
@@ -93,13 +100,18 @@ def name_words(plain: str) -> list[str]:
 
 def emails_in(plain: str) -> list[str]:
     """Return the normal forms of the e-mail addresses in a text."""
+    plain = _with_signs(plain)
     return [email_form(found) for found in _EMAIL.findall(plain)] if "@" in plain else []
 
 
+def _with_signs(plain: str) -> str:
+    return _DOT.sub(".", _AT.sub("@", plain))
+
+
 def decode_parts(text: str) -> Iterator[str]:
-    """Yield the texts that parts of a cell encode in base64 or in hexadecimal digits."""
+    """Yield the texts that parts of a cell encode in base64, base32 or hexadecimal digits."""
     for token in _ENCODED.findall(text):
-        for decode in (_from_base64, bytes.fromhex):
+        for decode in (_from_base64, _from_base32, bytes.fromhex):
             try:
                 found = decode(token).decode("utf-8")
             except (binascii.Error, ValueError):
@@ -112,6 +124,30 @@ def decode_parts(text: str) -> Iterator[str]:
 def _from_base64(token: str) -> bytes:
     bare = token.rstrip("=").replace("-", "+").replace("_", "/")
     return base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True)
+
+
+def _from_base32(token: str) -> bytes:
+    bare = token.rstrip("=")
+    return base64.b32decode(bare + "=" * (-len(bare) % 8))
+
+
+def turn_dates(text: str) -> Iterator[str]:
+    """Yield a code with each date in it written in the other usual orders."""
+    if len(text) > _MAX_CODE:
+        return
+    for pattern, orders in _DATES:
+        if pattern.search(text):
+            for order in orders:
+                yield pattern.sub(order, text)
+
+
+def is_mostly_digits(texts: Iterable[str]) -> bool:
+    """Return whether most texts of a column have more digits than letters, as accounts have."""
+    seen = [text for text, _ in zip(texts, range(_MAX_READ), strict=False)]
+    signs = [letters_and_digits(text) for text in seen]
+    n_digits = [sum(map(str.isdigit, one)) for one in signs]
+    n_mostly = sum(2 * n > len(one) for n, one in zip(n_digits, signs, strict=True))
+    return bool(seen) and n_mostly >= _MIN_MATCHING * len(seen)
 
 
 def _is_email(text: str) -> bool:

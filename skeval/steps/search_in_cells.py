@@ -22,6 +22,7 @@ from skeval.steps.normal_forms import (
     emails_in,
     letters_and_digits,
     strip_marks,
+    turn_dates,
 )
 
 _AT_ONCE = 2**21  # characters that are searched at once
@@ -30,9 +31,8 @@ _BASE, _SEED = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
 _END = "\n"  # separates cells
 _WORDS = re.compile(r"[^\W\d_]{2,}|\n")
 # one letter and one word, in either order, as a whole cell or between other signs
-_ABBREVIATED = re.compile(
-    r"(?<![\w.])(?:([^\W\d_])(?:\.\s?|\s)([^\W\d_]{2,})|([^\W\d_]{2,}),?\s([^\W\d_]))(?!\w)"
-)
+_INITIAL_FIRST = re.compile(r"(?<![\w.])([^\W\d_])(?:\.\s?|\s)([^\W\d_]{2,})(?!\w)")
+_INITIAL_LAST = re.compile(r"(?<![\w.])([^\W\d_]{2,}),?\s([^\W\d_])(?!\w)")
 _MIN_LETTERS = 8  # shorter addresses are not compared by their sorted letters
 _TOKENS = re.compile(r"\d+|[^\W\d_]+")
 MIN_CELLS = 5  # fewer cells of a row in one cell are not a copy
@@ -65,8 +65,9 @@ class Texts:
     @cached_property
     def abbreviated_names(self) -> frozenset[tuple[str, str]]:
         """The initial and the last name of names such as "A. Lee" and "Lee, A."."""
-        found = [m.groups() for text in self._plain for m in _ABBREVIATED.finditer(text)]
-        return frozenset((first or turned, last or name) for first, last, name, turned in found)
+        first = {pair for text in self._plain for pair in _INITIAL_FIRST.findall(text)}
+        turned = {pair for text in self._plain for pair in _INITIAL_LAST.findall(text)}
+        return frozenset(first | {(initial, name) for name, initial in turned})
 
     @cached_property
     def words(self) -> np.ndarray:
@@ -237,6 +238,7 @@ def may_list_row(text: str) -> bool:
 
 
 def with_decoded_texts(texts: Iterable[str]) -> list[str]:
-    """Return texts, and those that parts of them encode."""
+    """Return texts, those that parts of them encode, and codes with dates in another order."""
     given = list(texts)
-    return [*given, *(one for text in given for one in decode_parts(text))]
+    given += [one for text in given for one in decode_parts(text)]
+    return given + [one for text in given for one in turn_dates(text)]

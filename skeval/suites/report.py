@@ -381,19 +381,22 @@ def _check_of_presets(
         )
 
 
-def _check_columns_are_used(
-    suite: MetricSuite, preset: str, relations: RelationalSchema | None, **asked: str | None
-) -> None:
-    """Refuse a column that no metric of a preset names."""
+def unused_columns(suite: MetricSuite, asked: Mapping[str, str | None]) -> list[str]:
+    """Return the parameters whose column no metric of a suite names."""
     named = {
         column
         for _, metric in suite.all_metrics
         for columns in metric.named_columns().values()
         for column in columns
     }
-    for name, column in asked.items():
-        if column is None or column in named:
-            continue
+    return [name for name, column in asked.items() if column is not None and column not in named]
+
+
+def _check_columns_are_used(
+    suite: MetricSuite, preset: str, relations: RelationalSchema | None, **asked: str | None
+) -> None:
+    """Refuse a column that no metric of a preset names."""
+    for name in unused_columns(suite, asked):
         if relations is not None:
             cure = "Report on one table, or give a suite with skeval.relational.RelationalTSTR"
         elif name == "sensitive" and asked.get("target") is None:
@@ -401,7 +404,7 @@ def _check_columns_are_used(
         else:
             cure = f"Leave it out, or take the preset {PRESET!r}"
         raise InvalidParameterError(
-            f"report: no metric of the preset {preset!r} takes {name}, got {column!r}. {cure}."
+            f"report: no metric of the preset {preset!r} takes {name}, got {asked[name]!r}. {cure}."
         )
 
 

@@ -111,6 +111,21 @@ def test_errors_name_the_options_that_cure_them(folder, run, arguments, said):
     assert said in err
 
 
+@pytest.mark.parametrize("command", ["evaluate", "report"])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--sensitive", "city"), "'report' takes it, got 'city'. Give --target as well, or leave"),
+        (("--suite", "fidelity", "--target", "city"), "--target: no metric of the preset"),
+    ],
+)
+def test_a_column_that_no_metric_takes_is_refused(folder, run, command, arguments, said):
+    code, _, err = run(command, "train.csv", "holdout.csv", "synthetic.csv", *arguments)
+    assert code == 2
+    assert said in err
+    assert not list(folder.glob("*.pdf"))
+
+
 def test_without_docstrings_metrics_are_listed_and_not_explained(run, monkeypatch):
     """Python removes them with -OO."""
     for kind in metric_classes().values():

@@ -72,6 +72,21 @@ def test_one_row_of_train_that_the_release_repeats_many_times():
     )
 
 
+def test_one_row_that_is_repeated_with_new_cells_in_the_columns_of_most_values():
+    sizes, rng = (1_000, 1_000, 1_000), np.random.default_rng(0)
+    varied = {"c1", "c4", "c6"}
+    of = {
+        f"c{i}": rng.integers(0, 2_000 if f"c{i}" in varied else 50, sum(sizes)) for i in range(8)
+    }
+    assert repeated_copies(of, sizes) is None
+    for name in of.keys() - varied:
+        of[name][2_000:2_025] = of[name][7]
+    left_out, count = repeated_copies(of, sizes)
+    assert (set(left_out), count.n) == (varied, 1)
+    strange = {name: np.zeros(1_000, dtype=bool) for name in of}
+    assert changed_copies(of, sizes, strange)[0].endswith("times or more in the release")
+
+
 @pytest.mark.parametrize("row", [207, 420])
 def test_a_row_that_is_not_of_train_may_be_repeated(row):
     assert repeated_copies(repeated(codes(3), row, "c2"), SIZES) is None

@@ -207,6 +207,15 @@ DRESSED = {
         "remark",
         lambda i, one: f"from {turned(initial_of(one['name']))} today",
     ),
+    "initial in front of a last name": (
+        "remark",
+        lambda i, one: f"from ward, {initial_of(one['name'])}, today",
+    ),
+    "signs of an e-mail as words": (
+        "email",
+        lambda i, one: one.email.replace("@", " (at) ").replace(".", " [dot] "),
+    ),
+    "key in base32": ("key", lambda i, one: base64.b32encode(one.key.encode()).decode()),
     "parts of an e-mail turned": ("email", lambda i, one: turned_email(one.email)),
     "phone in a key": ("key", lambda i, one: f"X{digits(one.phone)}Y"),
     "key in base64": ("key", lambda i, one: encoded(one.key)),
@@ -232,6 +241,54 @@ def test_identifiers_of_train_in_another_dress_are_found(dress, has_holdout):
     found = identifier_copies(Context.of(*real).with_synthetic(synthetic))
     assert any(one.leak_sentence for one in found)
     assert max(one.train.n for one in found) >= 50
+
+
+def in_groups(rng, n):
+    """Return account numbers in six groups, which are read as texts of six words."""
+    groups = rng.integers(0, 10_000, (n, 5))
+    return [" ".join([f"DE{row[0] % 97:02d}", *(f"{one:04d}" for one in row)]) for row in groups]
+
+
+def in_pairs(rng, n):
+    return ["+45 " + " ".join(f"{one:02d}" for one in row) for row in rng.integers(0, 100, (n, 4))]
+
+
+@pytest.mark.parametrize("made", [in_groups, in_pairs])
+def test_numbers_in_groups_are_identifiers_too(made):
+    tables = [table.assign(remark=one["remark"]) for table, one in zip(TABLES, PEOPLE, strict=True)]
+    rng = np.random.default_rng(0)
+    train, holdout, fresh = (table.assign(number=made(rng, N)) for table in tables)
+    assert Context.of(train).schema.kinds["number"] == "text"
+    assert not any(one.leak_sentence for one in counted(train, holdout, fresh))
+    said = "call " + train["number"].map(lambda number: digits(number)[2:])
+    hidden = fresh.assign(remark=fresh["remark"].where(np.arange(N) >= 30, said))
+    squeezed = fresh.assign(number=fresh["number"].where(np.arange(N) >= 30, said.str[5:]))
+    for release in (hidden, squeezed):
+        assert any(one.leak_sentence for one in counted(train, holdout, release))
+
+
+def birth_numbers(rng, n):
+    days = pd.Timestamp("1940-01-01") + pd.to_timedelta(rng.integers(0, 25_000, n), unit="D")
+    ends = rng.integers(0, 10_000, n)
+    return [f"{day:%Y%m%d}-{end:04d}" for day, end in zip(days, ends, strict=True)]
+
+
+@pytest.mark.parametrize("order", ["{2}.{1}.{0}/{3}", "{1}/{2}/{0} {3}"])
+@pytest.mark.parametrize("turns_train", [False, True])
+def test_a_date_in_a_code_may_be_written_in_another_order(order, turns_train):
+    def turned(code):
+        return order.format(code[:4], code[4:6], code[6:8], code[9:])
+
+    rng = np.random.default_rng(0)
+    own = [birth_numbers(rng, N) for _ in TABLES]
+    real, released = ([*map(turned, one)] if is_turned else one for one, is_turned in (
+        (own[0], turns_train), (own[0][:30] + own[2][30:], not turns_train)
+    ))  # fmt: skip
+    others = [*map(turned, own[1])] if turns_train else own[1]
+    tables = [t.assign(key=key) for t, key in zip(TABLES, (real, others, released), strict=True)]
+    assert any(one.leak_sentence for one in counted(*tables))
+    fresh = own[2] if turns_train else [*map(turned, own[2])]
+    assert not any(one.leak_sentence for one in counted(*tables[:2], TABLES[2].assign(key=fresh)))
 
 
 @pytest.mark.parametrize("has_holdout", [True, False])
