@@ -80,8 +80,8 @@ class Trial:
     @property
     def excess_of_records(self) -> float:
         """The excess among all attacked records, by which leaks are graded."""
-        # Of the surest 1% of guesses, all may be correct for copies of a few records. Such an
-        # excess of 100 points says that there is a leak, and nothing of how many records leak.
+        # If a few records were copied, all of the 1% most confident guesses may be correct. Such an
+        # excess of 100 points shows that there is a leak, but not how many records leak.
         if self.rates_of_all is None:
             return self.excess
         return self.rates_of_all[0] - self.rates_of_all[1]
