@@ -110,6 +110,6 @@ def test_its_sentence_and_its_figure_are_in_the_report(metric, tmp_path):
         page.extract_text() for page in PdfReader(result.to_pdf(tmp_path / "r.pdf")).pages
     )
     assert sentence in " ".join(text.split())
-    assert "Further figures" in text  # where displays stand that no section names
+    assert "Appendix" in text  # where the figures of custom displays are
     page = result.to_html(tmp_path / "r.html").read_text(encoding="utf-8")
     assert sentence in page

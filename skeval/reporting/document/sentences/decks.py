@@ -20,6 +20,7 @@ def deck(
     privacy: PrivacyFindings, fidelity: FidelityFindings, loss: PairLoss | None, noun: Noun
 ) -> Text:
     """Return at most three sentences: the tests, the clearest case, and the place of a leak."""
+    lost = fidelity_sentence(fidelity, loss) if fidelity.outcome in (_BELOW, Outcome.CLOSER) else ()
     if privacy.is_alarm:
         return paragraph(
             _tests_that_found(privacy, noun),
@@ -31,8 +32,8 @@ def deck(
         return paragraph(sentence, _no_test(privacy, noun))
     if privacy.obstacle:
         room = _smallest_leaks(privacy, noun) if privacy.obstacle is Obstacle.TOO_LITTLE else ()
-        return paragraph(_no_test(privacy, noun), room, _no_copies(privacy, noun))
-    lost = fidelity_sentence(fidelity, loss) if fidelity.outcome in (_BELOW, Outcome.CLOSER) else ()
+        rest = lost if privacy.obstacle is Obstacle.NO_METRIC else _no_copies(privacy, noun)
+        return paragraph(_no_test(privacy, noun), room, rest)
     n = privacy.n_tests
     who = f"{capitalized(count_word(n))} privacy tests find"
     if n == 1:
