@@ -135,9 +135,7 @@ class GMLikelihood(Metric):
         logs = log_densities(context, "synthetic", varying, self._settings)
         warnings = _left_out(constant, logs.size, context.n_rows("synthetic"))
         if not logs.size:
-            lost = undefined_result(
-                "no synthetic row has a value in all modeled columns."
-            )
+            lost = undefined_result("no synthetic row has a value in all modeled columns.")
             return replace(lost, warnings=(*warnings, *lost.warnings))
         value = float(logs.mean())
         details = {
