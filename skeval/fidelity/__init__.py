@@ -1,4 +1,4 @@
-"""Is the synthetic table good enough to work with: marginals, pairs, associations."""
+"""Fidelity metrics, which compare the distributions of synthetic and real data."""
 
 from skeval.fidelity.adversarial_accuracy import NearestNeighborAdversarialAccuracy
 from skeval.fidelity.alpha_precision import AlphaPrecisionBetaRecall

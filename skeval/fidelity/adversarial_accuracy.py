@@ -23,43 +23,45 @@ from skeval.utils.parameters import Count
 
 @declared
 class NearestNeighborAdversarialAccuracy(NeighborMetric):
-    """Do neighbours distinguish the tables: 0.5 means no, 1 always, 0 that each row has a copy.
+    """Accuracy of a nearest-neighbor classifier that separates real from synthetic rows.
 
-    An adversary guesses that a row belongs to the table in which its nearest other row lies. If
-    train and synthetic rows are of one population, half of the guesses are right. An accuracy near
-    1 shows tables that lie apart; one near 0 a synthetic row right next to each train row.
+    The classifier assigns each row to the table of its nearest other row. If training and synthetic
+    rows are from the same population, half of the predictions are correct. The value ranges from 0
+    (each row has a copy in the other table) through 0.5 (indistinguishable tables) to 1 (separate
+    tables).
 
     Parameters
     ----------
     n_resample : int, default=30
-        Number of random samples of the larger table, each of the size of the smaller one, over
-        which the accuracy is averaged.
+        Number of random samples of the larger table over which the accuracy is averaged. Each
+        sample has the size of the smaller table.
     ties : {"strict", "half"}, default="strict"
-        Whether equal distances count as wrong guesses, as published, or as half a right one, which
-        keeps 0.5 as the value of indistinguishable discrete tables.
+        Whether equal distances count as incorrect, as published, or as half correct. The latter
+        keeps the value of indistinguishable discrete tables at 0.5.
     random_state : int, default=0
         Seed of the samples.
 
     Warnings
     --------
-    This is a measure of resemblance; on its own it says nothing of leaks: 0.5 is also what half of
-    the rows copied and half of them far away give.
+    The metric measures similarity and does not detect leaks. For example, the value is also 0.5 if
+    half of the rows are copies and the other half are far from all real rows.
 
     See Also
     --------
-    skeval.privacy.NNAAPrivacyLoss : The difference between holdout and train, for privacy.
-    NNDistanceDistributions : The distributions of the distances.
-    ClassifierTwoSampleTest : A learned classifier in the place of the neighbour.
+    skeval.privacy.NNAAPrivacyLoss : Difference between holdout and training data, for privacy.
+    NNDistanceDistributions : Distributions of the distances.
+    ClassifierTwoSampleTest : A trained classifier instead of the nearest neighbor.
 
     Notes
     -----
-    The value is the mean of the shares of train rows whose nearest synthetic row is farther than
-    their nearest other train row (``details["on_train"]``), and of synthetic rows whose nearest
-    train row is farther than their nearest other synthetic row (``details["on_synthetic"]``), at
-    equal sizes. The baseline is the accuracy between train and holdout.
+    The value is the mean of two fractions, at equal table sizes. ``details["on_train"]`` is the
+    fraction of training rows that are closer to another training row than to any synthetic row.
+    ``details["on_synthetic"]`` is the fraction of synthetic rows that are closer to another
+    synthetic row than to any training row. The baseline is the accuracy for training and holdout
+    data.
 
-    The standard error counts two rows that are each other's nearest as one piece of evidence, for
-    they have the same answer; it holds over fresh draws of both tables.
+    Two rows that are mutual nearest neighbors have the same prediction, so the standard error
+    counts them as one observation. It accounts for the random variation of both tables.
 
     References
     ----------
@@ -101,19 +103,19 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
         return replace(result, interval=interval, baseline=baseline, details=details)
 
     def _summary(self, result: Result) -> str:
-        guess = "A guess by the nearest neighbour tells train and synthetic rows apart"
-        return f"{guess} {percent(result.value)} of the time; 50% would be by chance."
+        guess = "The nearest neighbor correctly predicts whether a row is real or synthetic for"
+        return f"{guess} {percent(result.value)} of the rows (50% expected by chance)."
 
 
 def _sides_and_spread(samples: Sequence[Adversarial]) -> tuple[dict[str, float], float]:
-    """Return what the samples say of each table and how they vary, and the variance of the mean."""
+    """Return the means over the samples for each table, and the variance of the mean accuracy."""
     first, second, accuracy, variance = (
         [getattr(one, name) for one in samples]
         for name in ("first", "second", "accuracy", "variance")
     )
     n_samples = len(samples)
     between = float(np.var(accuracy, ddof=1)) if n_samples > 1 else 0.0
-    # one sample's variance holds that of sampling, most of which the mean averages out
+    # the variance of a single sample includes sampling error, which the mean mostly averages out
     single = float(np.mean(variance)) - between * (1.0 - 1.0 / n_samples)
     of_mean = max(single, between / n_samples)
     details = {

@@ -1,4 +1,4 @@
-"""Precision and recall by nested supports around a centre."""
+"""Alpha-precision and beta-recall, which use nested regions around the center of a table."""
 
 from __future__ import annotations
 
@@ -24,51 +24,55 @@ from skeval.steps.vectors import vectors
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Count
 
-LISTED, MAX_LENGTH = 5, 64  # nearest synthetic rows that are looked through before all are
+LISTED, MAX_LENGTH = 5, 64  # numbers of nearest synthetic rows that are examined before all rows
 _CENTRES: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "median": np.median}
 
 
 @declared
 class AlphaPrecisionBetaRecall(TwoSided):
-    """Harmonic mean of alpha-precision and beta-recall: 0 if a side is lost; 1 is hardly reached.
+    """Harmonic mean of alpha-precision and beta-recall.
 
-    The typical part of a table is the share a of its rows that are nearest to its centre, for all a
-    from 0 to 1. Alpha-precision asks if the typical part of train holds a share a of the synthetic
-    rows: fewer if rows are far out, more if the generator keeps to the centre. Beta-recall asks if
-    the typical part of the synthetic table holds neighbours for a share of the train rows.
+    For each fraction a from 0 to 1, the typical region of a table contains the fraction a of the
+    rows that are closest to the center. Alpha-precision compares a with the fraction of synthetic
+    rows in the typical region of the training data. This fraction is too small if synthetic rows
+    are outliers, and too large if the generator concentrates on the center. Beta-recall compares a
+    with the fraction of training rows that have a neighbor in the typical region of the synthetic
+    data. The score ranges from 0 to 1. Higher is better, but even holdout data do not reach 1.
 
     Parameters
     ----------
     k : int, default=1
-        A synthetic row covers a train row if it is no farther than the k-th nearest other train
-        row.
+        A synthetic row covers a training row if its distance is at most the distance to the k-th
+        nearest other training row.
     center : {"mean", "median"}, default="mean"
-        The centre of a table, of each column.
+        Center of a table, computed for each column.
     space : "gower", "euclidean" or transformer, default="gower"
-        In which neighbours are looked for: the mean over columns of capped differences, or
-        Euclidean distance of a matrix. Centres need a mean: for "gower" they, and the distances
-        to them, are those of "euclidean".
+        Space of the nearest neighbors, which is the mean of capped differences over the columns, or
+        the Euclidean distance of a matrix. A center requires a mean. Therefore "gower" uses the
+        centers of "euclidean" and the Euclidean distances to them.
     strict : bool, default=False
-        Whether a synthetic row that is just as far as that neighbour counts as too far.
+        Whether a synthetic row at exactly the distance of that neighbor is too far to cover.
 
     See Also
     --------
-    ImprovedPrecisionRecall : Supports as unions of balls.
-    DensityCoverage : Balls around train rows only.
+    ImprovedPrecisionRecall : Regions are unions of balls.
+    DensityCoverage : Balls around training rows only.
 
     Notes
     -----
-    ``P(a)`` is the share of synthetic rows that are no farther from the centre of train than the
-    a-quantile of the train rows, ``R(b)`` the share of train rows that are covered by a synthetic
-    row no farther from the centre of its table than the b-quantile there. With
-    ``1 - 2 (integral from 0 to 1 of |P(a) - a|)``, `alpha_precision` in ``details``, and the same
-    of R, `beta_recall`, the integrals being exact, the value is their harmonic mean, of our
-    choosing. Any synthetic row that is near enough may cover a train row, not only the nearest one;
-    the authors' code looks at the nearest alone. Their embedding of rows into a ball is left to a
-    transformer; their third number is :class:`~skeval.privacy.Authenticity`.
+    ``P(a)`` is the fraction of synthetic rows whose distance to the center of the training data is
+    at most the a-quantile of the training rows. ``R(b)`` is the fraction of training rows that are
+    covered by a synthetic row whose distance to the center of the synthetic data is at most the
+    b-quantile of the synthetic rows. `alpha_precision` in ``details`` is
+    ``1 - 2 (integral from 0 to 1 of |P(a) - a|)``, and `beta_recall` is the same expression for R.
+    The integrals are exact. skeval reports the harmonic mean of the two. Any synthetic row that is
+    close enough covers a training row, whereas the code of the authors uses only the nearest
+    synthetic row. To embed the rows into a ball as the authors do, pass a transformer. Their third
+    score is :class:`~skeval.privacy.Authenticity`.
 
-    Fresh rows score neither 1 nor anything fixed: about 0.96 and 0.68 for 500 rows of ten columns.
-    Read both against ``details["holdout"]``. Copies of train do not score 1 either.
+    Holdout data do not score 1. For example, they score about 0.96 and 0.68 for 500 rows of ten
+    columns. Therefore compare both scores with ``details["holdout"]``. Copies of the training data
+    do not score 1 either.
 
     References
     ----------
@@ -108,13 +112,13 @@ class AlphaPrecisionBetaRecall(TwoSided):
         result = super()._in_relation(context, result)
         if not is_gower(self.space) or np.isnan(result.value):
             return result
-        pooled = pooled_notices(context, "euclidean")  # distances are Gower's, centres are vectors
+        pooled = pooled_notices(context, "euclidean")  # only the centers are Euclidean
         return replace(result, warnings=(*result.warnings, *pooled))
 
     def _summary(self, result: Result) -> str:
         return (
-            "From the centre outwards, synthetic rows fill the typical parts of train at "
-            f"{percent(result.details['alpha_precision'])}, and stand for train rows at "
+            f"The alpha-precision of the synthetic rows is "
+            f"{percent(result.details['alpha_precision'])}, and their beta-recall is "
             f"{percent(result.details['beta_recall'])}."
         )
 
@@ -129,11 +133,11 @@ def _norms(
     max_rows: int | None,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return how far train and synthetic rows are from the centre of one of the two tables."""
+    """Return the distances of training and synthetic rows to the center of one of the tables."""
     rows = {role: vectors(context, role, space, columns, max_rows, seed) for role in ROLES}
     centre = _CENTRES[center](rows[centred_on], axis=0)
     train, synthetic = (np.sqrt(((rows[role] - centre) ** 2).sum(axis=1)) for role in rows)
-    # rows that are equally far but for rounding are equally far
+    # distances that differ only by rounding become equal
     unit = max(float(train.max()), float(synthetic.max())) or 1.0
     return np.round(train / unit, 12), np.round(synthetic / unit, 12)
 
@@ -149,9 +153,9 @@ def lowest_levels(
     max_rows: int | None,
     seed: int,
 ) -> np.ndarray:
-    """Return the least level of the synthetic rows that stand for each train row.
+    """Return the minimum level of the synthetic rows that cover each training row.
 
-    Infinite where none does.
+    The level is infinite if a training row is not covered.
     """
     settings = (space, columns, max_rows, seed)
     levels = rank_levels(_norms(context, "synthetic", center, *settings)[1])
@@ -186,7 +190,7 @@ def lowest_levels(
 def _lowest_levels(
     distances: np.ndarray, rows: np.ndarray, radius: np.ndarray, levels: np.ndarray, strict: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least level of the rows listed in each ball, and where more may be inside."""
+    """Return the minimum level of the listed rows in each ball, and which lists are too short."""
     inside = is_within(distances, radius[:, None], strict)
     lowest = np.where(inside, levels[rows], np.inf).min(axis=1)
     return lowest, inside[:, -1] & (rows.shape[1] < levels.size)
@@ -203,12 +207,12 @@ def _lowest_of_all(
     max_rows: int | None,
     seed: int,
 ) -> np.ndarray:
-    """Return the least level in the balls of some train rows, which many synthetic rows are in."""
+    """Return the minimum level of all synthetic rows in the balls of some training rows."""
     train, synthetic = (
         rows_of(context, role, space, columns, sample_size(context, role, max_rows), seed)
         for role in ROLES
     )
-    # of equal rows one is enough, and where there are many in a ball, most are equal
+    # equal rows are evaluated once, because in crowded balls most rows are equal
     queries, which = _distinct(train[positions], radius)
     ball = np.full(len(queries), np.nan)
     ball[which] = radius
@@ -217,7 +221,7 @@ def _lowest_of_all(
     level[places] = levels
     least = np.empty(len(queries))
     for block, distances in distance_blocks(context, queries, rows, space, columns):
-        if is_gower(space):  # as the neighbour engine has them
+        if is_gower(space):  # round like the neighbor engine
             width = synthetic.shape[1] * 2.0**32
             distances = np.round(distances * width) / width
         inside = is_within(distances, ball[block, None], strict)
@@ -227,14 +231,14 @@ def _lowest_of_all(
 
 
 def _distinct(rows: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows that differ, by themselves or by their label, and which one each row is."""
+    """Return the distinct combinations of row and label, and the index of each row among them."""
     marked = np.nan_to_num(np.column_stack([rows, labels]), nan=-np.inf)
     _, first, which = np.unique(marked, axis=0, return_index=True, return_inverse=True)
     return rows[first], which.ravel()
 
 
 def integrated_agreement(levels: np.ndarray) -> float:
-    """Return 1 less twice the area between a distribution of levels and the diagonal."""
+    """Return one minus twice the area between a distribution of levels and the diagonal."""
     steps = np.sort(levels[levels <= 1.0])
     share = np.arange(steps.size + 1) / levels.size
     ends = np.concatenate([[0.0], steps, [1.0]])
@@ -245,7 +249,7 @@ def integrated_agreement(levels: np.ndarray) -> float:
 
 
 def levels_among(values: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """Get the least level whose quantile of the reference reaches each value; infinite if none."""
+    """Return the minimum level whose reference quantile reaches each value, or infinity."""
     # Quantiles are interpolated linearly.
     ordered = np.sort(reference)
     at = np.searchsorted(ordered, values, side="left")
@@ -258,5 +262,5 @@ def levels_among(values: np.ndarray, reference: np.ndarray) -> np.ndarray:
 
 
 def rank_levels(values: np.ndarray) -> np.ndarray:
-    """Return the share of the values that are at most each of them."""
+    """Return the fraction of the values that are at most each value."""
     return np.searchsorted(np.sort(values), values, side="right") / values.size

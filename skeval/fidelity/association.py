@@ -1,4 +1,4 @@
-"""Pairs of columns: is the strength of their association carried over."""
+"""Differences in the association of pairs of columns between real and synthetic data."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ from skeval.utils.parameters import BinCount
 
 @declared
 class BinnedAssociation(AssociationDifference):
-    """Base of the associations of categories, which cut numbers and dates into bins.
+    """Base of the associations of categories, with numerical and datetime columns in bins.
 
     Parameters
     ----------
     n_bins : int or None, default=10
-        Number of bins of numeric and date columns, of equal width over train, but for frequent
-        values, see :class:`~skeval.tables.Discretizer`; None leaves these columns out.
+        Number of equal-width bins of numerical and datetime columns over the training range.
+        Frequent values have a separate bin, see :class:`~skeval.tables.Discretizer`. If None, these
+        columns are skipped.
     nan : {"own", "drop"}, default="own"
-        Whether missing counts as a category, or leaves the row out pair by pair.
+        Whether a missing value is a category ("own"), or its row is ignored for the pair ("drop").
     """
 
     _: KW_ONLY
@@ -47,39 +48,40 @@ class BinnedAssociation(AssociationDifference):
         return Binning(self.n_bins or 10)
 
     def _names(self, context: Context) -> tuple[str, ...]:
-        """Return the columns that are compared: without bins, the nominal ones only."""
+        """Return the columns to compare. Without bins, only nominal columns are compared."""
         kinds = NOMINAL if self.n_bins is None else (*NOMINAL, *NUMERIC)
         return columns_of(context, self.columns, kinds)
 
 
 @declared
 class CramersVDifference(BinnedAssociation):
-    """Change of Cramer's V of columns: 0 where all pairs keep it, 1 where all lose or gain it.
+    """Mean absolute difference between the Cramer's V of the real and synthetic data.
 
-    An analyst asks which categories go together in the real table, how strongly, and whether they
-    still do in the synthetic one.
+    For each pair of columns, the metric compares the strength of the association between their
+    categories in both tables. The value is the mean over the pairs. It ranges from 0 (equal
+    associations) to 1 (all associations are lost or invented). Lower is better.
 
     Parameters
     ----------
     bias_correction : bool, default=True
-        Whether to take off what independent columns have by chance, which lets tables of different
-        numbers of rows be compared.
+        Whether to subtract the bias of independent columns, so that tables of different sizes are
+        comparable.
 
     See Also
     --------
-    PhikMatrixDifference : The same chi-square, as a correlation.
-    TheilsUDifference : Both directions of each pair.
-    ContingencySimilarity : The joint shares themselves.
+    PhikMatrixDifference : Converts the chi-square statistic into a correlation.
+    TheilsUDifference : Compares both directions of each pair.
+    ContingencySimilarity : Compares the joint fractions.
 
     Notes
     -----
-    ``mean_{i<j} |V_train(i, j) - V_synthetic(i, j)|``, with
-    ``V = sqrt(chi2 / (n min(r - 1, k - 1)))``, without Yates' correction, and with Bergsma's
-    against bias. Both tables are cut on the bins of train; categories beyond the 50 most frequent
-    are pooled. A pair that is constant in train has no V and is left out, with a warning; one that
-    is constant in the synthetic table only counts as unassociated, with a warning. V has no sign
-    and names no category: which goes with which may have changed while the value is 0, so read it
-    with :class:`ContingencySimilarity`.
+    The value is ``mean_{i<j} |V_train(i, j) - V_synthetic(i, j)|``, where
+    ``V = sqrt(chi2 / (n min(r - 1, k - 1)))``. Yates' correction is not used, but the bias
+    correction of Bergsma is. Both tables use the bins of the training data, and categories after
+    the 50 most frequent are pooled. A pair with a constant column in the training data has no V and
+    is skipped with a warning. If a column is constant in the synthetic data only, its V is 0, with
+    a warning. V does not indicate which categories are associated. This may have changed although
+    the value is 0, so use the metric together with :class:`ContingencySimilarity`.
 
     References
     ----------
@@ -104,35 +106,36 @@ class CramersVDifference(BinnedAssociation):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"How strongly columns go together (Cramer's V) changes by {number(result.value)} on "
-            f"average over {result.details['n_used']:,} pairs, on a scale from 0 to 1."
+            f"The association of columns (Cramer's V) changes by {number(result.value)} on average "
+            f"over {result.details['n_used']:,} pairs, on a scale from 0 to 1."
             f"{calibration_sentence(result)}"
         )
 
 
 @declared
 class TheilsUDifference(BinnedAssociation):
-    """Change of what columns explain of each other: 0 where all is kept, 1 where all is changed.
+    """Mean absolute difference between the Theil's U of the real and synthetic data.
 
-    An analyst asks how well one column can be predicted from another, in this direction: a postcode
-    determines the town, the town does not determine the postcode. Both directions of each pair are
-    compared.
+    Theil's U measures how well one column predicts another. It depends on the direction. For
+    example, a postcode determines the town, but the town does not determine the postcode. The value
+    is the mean over both directions of all pairs. It ranges from 0 (equal associations) to 1 (all
+    associations are lost or invented). Lower is better.
 
     See Also
     --------
-    CramersVDifference : Symmetric, from chi-square.
-    MutualInformationDifference : Symmetric, corrected for chance.
+    CramersVDifference : Symmetric, computed from the chi-square statistic.
+    MutualInformationDifference : Symmetric and corrected for chance.
 
     Notes
     -----
-    ``mean_{i != j} |U_train(i given j) - U_synthetic(i given j)|``, with
-    ``U(X given Y) = (H(X) - H(X given Y)) / H(X)``, the share of X's entropy that Y takes away. The
-    matrices of the details have X in the rows and Y in the columns, and
-    ``details["worst"]["columns"]`` names X first. Both tables are cut on the bins of train;
-    categories beyond the 50 most frequent are pooled. If X is constant in train, U is not defined
-    and the pair is left out, with a warning; if it is constant in the synthetic table only, U
-    counts as 0, with a warning. U is biased upwards where there are many cells for few rows, in
-    tables of different sizes by different amounts: the baseline has the bias of fresh rows.
+    The value is ``mean_{i != j} |U_train(i given j) - U_synthetic(i given j)|``, where
+    ``U(X given Y) = (H(X) - H(X given Y)) / H(X)`` is the fraction of the entropy of X that Y
+    explains. The matrices in the details have X in the rows and Y in the columns, and
+    ``details["worst"]["columns"]`` lists X first. Both tables use the bins of the training data,
+    and categories after the 50 most frequent are pooled. If X is constant in the training data, U
+    is not defined and the pair is skipped with a warning. If X is constant in the synthetic data
+    only, U is 0, with a warning. U is biased upwards if there are many cells and few rows, and the
+    bias depends on the size of the table. The baseline has the bias of the holdout data.
 
     References
     ----------
@@ -148,7 +151,7 @@ class TheilsUDifference(BinnedAssociation):
     0.0
     """
 
-    _halved = "root"  # of weak associations it is about as the square of what others measure
+    _halved = "root"  # for weak associations it grows like the square of other measures
 
     def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
         return theils_u_matrix(context, role, names, self._binning, self.nan)
@@ -158,7 +161,7 @@ class TheilsUDifference(BinnedAssociation):
 
     def _summary(self, result: Result) -> str:
         return (
-            "The share of a column's uncertainty that another takes away changes by "
+            "The fraction of the entropy of a column that another column explains changes by "
             f"{percent(result.value)} on average over {result.details['n_used']:,} ordered pairs."
             f"{calibration_sentence(result)}"
         )
@@ -166,35 +169,37 @@ class TheilsUDifference(BinnedAssociation):
 
 @declared
 class MutualInformationDifference(BinnedAssociation):
-    """Change of the information that columns share: 0 where all pairs keep it, 1 where none does.
+    """Mean absolute difference between the mutual information of real and synthetic pairs.
 
-    An analyst asks which columns depend on each other in any way, curved or not, of numbers or of
-    categories, and whether they still do in the synthetic table.
+    Mutual information detects any dependence between two columns, linear or not, for numbers and
+    for categories. The value is the mean over the pairs. It ranges from 0 (equal dependence) to 1
+    (all dependence is lost or invented). Lower is better.
 
     Parameters
     ----------
     normalized : {"arithmetic", "geometric", "min", "max"}, default="arithmetic"
-        The average of the two columns' entropies that counts as 1.
+        Mean of the entropies of the two columns by which the information is divided.
     correction : {"miller-madow", "exact"} or None, default="miller-madow"
-        What is taken off as chance: its leading term, its exact mean (slow for many rows), or
-        nothing.
+        Estimate of the information expected by chance that is subtracted. "miller-madow" subtracts
+        its leading term, "exact" its exact mean (slow for many rows), and None nothing.
 
     See Also
     --------
     TheilsUDifference : Both directions of each pair, not corrected.
-    CramersVDifference : From chi-square.
+    CramersVDifference : Computed from the chi-square statistic.
 
     Notes
     -----
-    ``mean_{i<j} |a_train(i, j) - a_synthetic(i, j)|``, with
-    ``a = max(0, I - E) / (mean(H_i, H_j) - E)``: I the mutual information, H the entropies, E what
-    independent columns share by chance. With ``correction="exact"``, E is the mean over all
-    relabellings and a the adjusted mutual information; "miller-madow" takes the leading term of E,
-    ``(r - 1)(k - 1) / (2 n)`` for r and k used levels in n rows; None takes 0, the normalised
-    mutual information, which grows with the number of cells a row. Both tables are cut on the bins
-    of train; categories beyond the 50 most frequent are pooled. A pair that is constant in train
-    has no such measure and is left out, with a warning; one that is constant in the synthetic table
-    only counts as unassociated, with a warning. It has no sign.
+    The value is ``mean_{i<j} |a_train(i, j) - a_synthetic(i, j)|``, where
+    ``a = max(0, I - E) / (mean(H_i, H_j) - E)``, I is the mutual information, H are the entropies,
+    and E is the information expected by chance for independent columns. With
+    ``correction="exact"``, E is the mean over all permutations and a is the adjusted mutual
+    information. With "miller-madow", E is its leading term ``(r - 1)(k - 1) / (2 n)`` for r and k
+    used categories in n rows. With None, E is 0 and a is the normalized mutual information, which
+    grows with the number of cells per row. Both tables use the bins of the training data, and
+    categories after the 50 most frequent are pooled. A pair with a constant column in the training
+    data has no such measure and is skipped with a warning. If a column is constant in the synthetic
+    data only, the association is 0, with a warning. The measure has no sign.
 
     References
     ----------
@@ -211,7 +216,7 @@ class MutualInformationDifference(BinnedAssociation):
     0.0
     """
 
-    _halved = "root"  # of weak associations it is about as the square of what others measure
+    _halved = "root"  # for weak associations it grows like the square of other measures
 
     normalized: Literal["arithmetic", "geometric", "min", "max"] = "arithmetic"
     correction: Literal["miller-madow", "exact"] | None = "miller-madow"
@@ -222,7 +227,7 @@ class MutualInformationDifference(BinnedAssociation):
 
     def _summary(self, result: Result) -> str:
         return (
-            "The information that columns share, beyond chance, changes by "
+            "The information that columns share, corrected for chance, changes by "
             f"{percent(result.value)} of their entropy on average over "
             f"{result.details['n_used']:,} pairs.{calibration_sentence(result)}"
         )
@@ -230,30 +235,32 @@ class MutualInformationDifference(BinnedAssociation):
 
 @declared
 class CorrelationRatioDifference(AssociationDifference):
-    """Change of how far categories separate numbers: 0 where it is kept, 1 where all is changed.
+    """Mean absolute difference between the correlation ratios of the real and synthetic data.
 
-    An analyst asks how much of the spread of incomes lies between occupations rather than within
-    them, for every category and every number, and whether the synthetic table has the same.
+    The correlation ratio eta measures how strongly a categorical column separates the values of a
+    numerical column, for example incomes by occupation. The value is the mean over all pairs of a
+    categorical and a numerical or datetime column. It ranges from 0 (equal ratios) to 1 (all
+    associations are lost or invented). Lower is better.
 
     Warnings
     --------
-    Eta says nothing of which category has the higher mean, and one outlier can make it small.
+    Eta does not show which category has the higher mean, and a single outlier can make it small.
 
     See Also
     --------
-    CorrelationSimilarity : Pairs of numbers.
-    CramersVDifference : Pairs of categories.
-    MixedAssociationDifference : All three in one matrix.
+    CorrelationSimilarity : Pairs of numerical columns.
+    CramersVDifference : Pairs of categorical columns.
+    MixedAssociationDifference : All three types of pairs in one matrix.
 
     Notes
     -----
-    ``mean |eta_train - eta_synthetic|`` over all pairs of a category and a number or date, with
-    ``eta = sqrt(SSB / SST)``, the root of the share that the groups' means have in the sum of
-    squared deviations. A missing category is a group of its own, categories beyond the 50 most
-    frequent are pooled; rows whose number is missing are left out. A pair that is constant in train
-    has no eta and is left out, with a warning; one that is constant in the synthetic table only
-    counts as unassociated, with a warning. It is biased upwards where there are many categories for
-    few rows; the baseline has the bias of fresh rows.
+    The value is ``mean |eta_train - eta_synthetic|`` over all pairs, where
+    ``eta = sqrt(SSB / SST)`` is the square root of the fraction of the sum of squared deviations
+    that the group means explain. Missing categories form a separate group, and categories after the
+    50 most frequent are pooled. Rows with a missing number are ignored. A pair with a constant
+    column in the training data has no eta and is skipped with a warning. If a column is constant in
+    the synthetic data only, eta is 0, with a warning. Eta is biased upwards if there are many
+    categories and few rows. The baseline has the bias of the holdout data.
 
     References
     ----------
@@ -274,7 +281,7 @@ class CorrelationRatioDifference(AssociationDifference):
         nominal = _are(context, self._names(context), NOMINAL)
         if nominal.all() or not nominal.any():
             return undefined_result(
-                "it takes a category and a number, and the table lacks one of them."
+                "the table must have at least one categorical and one numerical column."
             )
         return super()._compute(context)
 
@@ -287,8 +294,9 @@ class CorrelationRatioDifference(AssociationDifference):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"How far categories separate numbers (eta) changes by {number(result.value)} on "
-            f"average over {result.details['n_used']:,} pairs.{calibration_sentence(result)}"
+            f"The correlation ratio (eta) of categories and numbers changes by "
+            f"{number(result.value)} on average over {result.details['n_used']:,} pairs."
+            f"{calibration_sentence(result)}"
         )
 
 
@@ -298,45 +306,48 @@ def _are(context: Context, names: tuple[str, ...], kinds: tuple[str, ...]) -> np
 
 @declared
 class MixedAssociationDifference(AssociationDifference):
-    """Change of association of columns of any kind: 0 where all pairs keep it, 1 where none does.
+    """Mean difference between the associations of real and synthetic columns of any type.
 
-    An analyst draws one matrix with the measure that suits each pair: correlation of numbers,
-    Cramer's V of categories, the correlation ratio of a category and a number; and asks how far the
-    real and the synthetic matrix differ.
+    For each pair of columns, the metric uses a suitable measure. These are the correlation of two
+    numerical columns, Cramer's V of two categorical columns, and the correlation ratio of a
+    categorical and a numerical column. It compares the matrices of both tables. The value is 0 for
+    equal matrices. Lower is better.
 
     Parameters
     ----------
     num : {"pearson", "spearman", "kendall"}, default="pearson"
-        The correlation of two numbers or dates.
+        Correlation of two numerical or datetime columns.
     cat : {"cramers_v", "theils_u"}, default="cramers_v"
-        The association of two categories: Cramer's V with correction for bias, or Theil's U, both
-        ways.
+        Association of two categorical columns, which is Cramer's V with bias correction, or Theil's
+        U in both directions.
     mixed : {"eta", "cramers_v"}, default="eta"
-        The association of a category and a number: the correlation ratio, or Cramer's V with the
-        number in bins.
+        Association of a categorical and a numerical column, which is the correlation ratio, or
+        Cramer's V with the numbers in bins.
     norm : {"mean_abs", "fro"}, default="mean_abs"
-        The mean absolute difference, or the Frobenius norm of the difference of the matrices, which
+        Mean absolute difference, or Frobenius norm of the difference between the matrices. The norm
         grows with the number of columns.
     signed : bool, default=True
-        Whether a correlation that changes its sign counts; otherwise absolute values are compared.
+        Whether a change in the sign of a correlation counts. If False, absolute values are
+        compared.
     n_bins : int, default=10
-        Number of bins of numbers where ``mixed="cramers_v"``.
+        Number of bins of numerical columns for ``mixed="cramers_v"``.
 
     See Also
     --------
-    CorrelationSimilarity : Pairs of numbers.
-    CramersVDifference : Pairs of categories.
-    CorrelationRatioDifference : Pairs of a category and a number.
+    CorrelationSimilarity : Pairs of numerical columns.
+    CramersVDifference : Pairs of categorical columns.
+    CorrelationRatioDifference : Pairs of a categorical and a numerical column.
 
     Notes
     -----
-    ``mean_{i<j} |a_train(i, j) - a_synthetic(i, j)|``, where the difference of two signed
-    correlations, which may be 2, counts half. With ``norm="fro"`` the value is the root of the
-    summed squares over the whole matrix, without halving, as others publish it for correlations
-    alone; the tag `bounds` knows no upper bound because of it. Bins, missing values and constant
-    columns are treated as in :class:`CorrelationSimilarity`, :class:`CramersVDifference` and
-    :class:`CorrelationRatioDifference`. The measures of different pairs are not on one scale: an
-    eta of 0.3 is not as strong as a V of 0.3.
+    The value is ``mean_{i<j} |a_train(i, j) - a_synthetic(i, j)|``. The difference of two signed
+    correlations, which may be 2, is divided by 2. With ``norm="fro"``, the value is the square root
+    of the summed squares over the whole matrix. Differences are not divided by 2 then, as in the
+    published norm of correlations. Because of this norm, the tag `bounds` has no upper bound. Bins,
+    missing values and constant columns are treated as in :class:`CorrelationSimilarity`,
+    :class:`CramersVDifference` and :class:`CorrelationRatioDifference`. The measures of different
+    types of pairs are not on the same scale. For example, an eta of 0.3 is not as strong as a V of
+    0.3.
 
     Examples
     --------
@@ -383,29 +394,29 @@ class MixedAssociationDifference(AssociationDifference):
     def _gaps(self, context: Context, names: tuple[str, ...], change: np.ndarray) -> np.ndarray:
         if not self.signed or self.norm == "fro":
             return np.abs(change)
-        numeric = _are(context, names, NUMERIC)  # the difference of two correlations may be 2
+        numeric = _are(context, names, NUMERIC)  # two correlations may differ by 2
         return np.abs(change) * np.where(numeric[:, None] & numeric, 0.5, 1.0)
 
     def _compute(self, context: Context) -> Result:
         result = super()._compute(context)
         details = dict(result.details)
-        if self.norm == "fro":  # which has no upper bound to be taken from
+        if self.norm == "fro":  # a similarity requires an upper bound
             details.pop("similarity", None)
         return replace(result, details=details)
 
     def _reduce_gaps(self, gaps: np.ndarray) -> float:
         if self.norm == "mean_abs":
             return super()._reduce_gaps(gaps)
-        # of the whole matrix: where one triangle counts, the other is the same
+        # the norm includes the whole matrix, and the lower triangle equals the upper one
         return float(np.sqrt(np.nansum(np.where(np.isnan(gaps), gaps.T, gaps) ** 2)))
 
     def _summary(self, result: Result) -> str:
         return (
-            f"The association of {result.details['n_used']:,} pairs, each by its own measure, "
+            f"The association of {result.details['n_used']:,} pairs, each with a suitable measure, "
             f"changes by {number(result.value)}.{calibration_sentence(result)}"
         )
 
     def _noise(self, inverse_size: float, n_used: int) -> float:
-        # the norm is no mean: the root of a sum over both triangles, of differences up to 2
+        # the norm is a root of a sum over both triangles, with differences up to 2
         factor = np.sqrt(8.0 * n_used) if self.norm == "fro" else 1.0
         return float(factor * super()._noise(inverse_size, n_used))

@@ -1,4 +1,4 @@
-"""The base of metrics that compare the shares of each column's cells."""
+"""Base class of metrics that compare the distributions of columns in bins."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from skeval.utils.parameters import BinCount, Columns, Strategy
 
 @declared
 class CellMetric(Metric):
-    """Base of the metrics that compare the shares of each column's cells.
+    """Base of the metrics that compare the fractions of rows in the bins of each column.
 
     Parameters
     ----------
     n_bins : int, default=10
-        Number of bins of numeric and date columns.
+        Number of bins of numerical and datetime columns.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or of equal share of train. A value that alone fills a share of
-        ``1 / n_bins`` has a cell of its own, but with "-plain", see
+        Bins of equal width, or bins with equal fractions of the training rows. A value that fills
+        at least a fraction of ``1 / n_bins`` has a separate bin, except with "-plain", see
         :class:`~skeval.tables.Discretizer`.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
@@ -39,9 +39,10 @@ class CellMetric(Metric):
     columns: Columns = None
 
     def _counts(self, context: Context, role: str) -> dict[str, np.ndarray]:
-        """Return the counts of a role's values in the cells of each column, learned from train.
+        """Return the counts of the values of a role in the bins of each column.
 
-        All categories have cells of their own; missing and unseen values too.
+        The bins are learned from the training data. Each category has a separate bin, and so do
+        missing and unseen values.
         """
         return {
             name: histogram(context, role, name, self.n_bins, self.strategy, None)

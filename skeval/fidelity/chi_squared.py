@@ -20,38 +20,40 @@ from skeval.utils.parameters import NonNegative
 
 @declared
 class ChiSquaredTest(CellMetric):
-    """Association of values with the table they are in: 0 where shares agree, 1 if none is shared.
+    """Chi-squared test of each column, with Cramer's V as the size of the difference.
 
-    An analyst puts the counts of the real and of the synthetic values into a table of two rows,
-    one column a cell, and asks whether the rows differ by more than chance. The value, Cramer's V
-    of that table, says by how much; the p-value, whether chance explains it. The value is the mean
-    over the columns of the table.
+    For each column, the metric counts the real and the synthetic values in bins. The value is
+    Cramer's V of the two rows of counts, averaged over the columns. It ranges from 0 (equal
+    fractions) to 1 (no bin is shared). Lower is better. The p-value indicates whether the
+    differences are significant.
 
     Parameters
     ----------
     min_expected : float, default=5
-        Cells of which either table would have fewer rows than this by chance are pooled in one.
+        Minimum expected number of rows. Cells with fewer expected rows in either table are pooled.
 
     See Also
     --------
-    TVComplement : The difference of the shares themselves.
-    KSComplement : Numbers without cells.
+    TVComplement : Compares the fractions.
+    KSComplement : Compares numerical columns without bins.
 
     Notes
     -----
     For counts x and y in n and m rows, ``chi2 = sum (x m - y n)^2 / (n m (x + y))`` and
-    ``V = sqrt(chi2 / (n + m))``, without a continuity correction, on counts and not on shares.
-    Missing and unseen values have cells of their own. A column with fewer than two cells left has
-    no score.
+    ``V = sqrt(chi2 / (n + m))``, without a continuity correction. Both are computed from counts,
+    not from fractions. Missing and unseen values have separate bins. If fewer than two bins remain
+    for a column, it has no score.
 
-    The p-value is that of the worst column times the number of columns. Synthetic rows must be
-    independent of the rows they are tested against. Those of train are not, since the generator
-    was fitted to them: where there is a holdout, the test is against its rows, and against train
-    it is conservative, so that a large p-value means nothing; ``details["p_values_against"]`` says
-    which. With many rows the least difference is significant: read V for its size. ``details``
-    have statistic, degrees of freedom and p-value by column; ``details["ceilings"]`` the root mean
-    square of V over all relabellings of the pooled rows, and ``details["ceiling"]`` their mean. No
-    interval is given: V is the root of a sum of squares, which chance keeps above 0.
+    The p-value is the smallest p-value of a column, multiplied by the number of columns. The test
+    requires synthetic rows that are independent of the real rows. The training rows do not satisfy
+    this, because the generator was fitted to them. Therefore the test uses the holdout rows if
+    there is a holdout. With the training data it is conservative, so a large p-value is not
+    conclusive. ``details["p_values_against"]`` specifies the rows. For many rows, even the smallest
+    difference is significant, so use V to judge the size of the difference. ``details`` contains
+    the statistic, the degrees of freedom and the p-value of each column. ``details["ceilings"]``
+    contains the root mean square of V over all permutations of the pooled rows, and
+    ``details["ceiling"]`` is their mean. The result contains no interval, because V is the square
+    root of a sum of squares, which is above 0 even without differences.
 
     References
     ----------
@@ -95,15 +97,15 @@ class ChiSquaredTest(CellMetric):
 
     def _summary(self, result: Result) -> str:
         strength = (
-            f"Table and value of a column are associated as strongly as {number(result.value)} "
-            f"(Cramer's V) on average; chance alone gives {number(result.details['ceiling'])}."
+            f"The mean Cramer's V of table and value is {number(result.value)} "
+            f"({number(result.details['ceiling'])} expected by chance)."
         )
         if result.p_value is None:
             return strength
         rows = result.details["p_values_against"].split(",")[0]
         return (
-            f"{strength} Against {rows}, the worst of all columns has a p-value of "
-            f"{number(result.p_value)}."
+            f"{strength} With {rows} rows, the smallest p-value of all columns is "
+            f"{number(result.p_value)} (corrected)."
         )
 
 
@@ -115,21 +117,24 @@ def _tests(
 
 
 def _notes(pooled: dict[str, np.ndarray], min_expected: float) -> tuple[MetricWarning, ...]:
-    """Say why columns have no score, given the counts of their cells in both tables."""
+    """Return warnings for columns without a score."""
     single = [name for name, counts in pooled.items() if (counts > 0).sum() < 2]
     rare = [name for name in pooled if name not in single]
     notes: list[MetricWarning] = []
     if single:
-        text = f"train and synthetic have one cell only in {', '.join(single)}: no score."
+        text = f"Columns with a single value have no score: {', '.join(single)}."
         notes.append(ConstantColumnWarning(text))
     if rare:
-        text = f"too few rows for two cells of {min_expected:g} in {', '.join(rare)}: no score."
+        text = (
+            f"Columns with fewer than two bins of {min_expected:g} expected rows have no score: "
+            f"{', '.join(rare)}."
+        )
         notes.append(DegenerateInputWarning(text))
     return tuple(notes)
 
 
 class Homogeneity(NamedTuple):
-    """What the chi-square test of a 2 x K table says; all but `n_cells` are nan if K < 2."""
+    """Result of the chi-squared test of a 2 x K table. If K < 2, all but `n_cells` are nan."""
 
     statistic: float
     degrees: float
@@ -143,8 +148,8 @@ def homogeneity_test(
     counts_x: np.ndarray, counts_y: np.ndarray, min_expected: float = 5.0
 ) -> Homogeneity:
     """Test whether two tables of counts on common cells come from one distribution."""
-    # For a cell with counts x and y, chi-square adds (x m - y n)^2 / (n m (x + y)). Its mean
-    # over all relabellings is (K - 1) N / (N - 1), exactly; hence `expected_v = sqrt((K - 1)
+    # For a cell with counts x and y, chi-square adds (x m - y n)^2 / (n m (x + y)). Its exact
+    # mean over all permutations is (K - 1) N / (N - 1). Therefore `expected_v = sqrt((K - 1)
     # / (N - 1))`.
     x, y = pool_rare_cells(counts_x, counts_y, min_expected)
     n, m, k = float(x.sum()), float(y.sum()), x.size
@@ -165,10 +170,10 @@ def homogeneity_test(
 def pool_rare_cells(
     counts_x: np.ndarray, counts_y: np.ndarray, min_expected: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return both tables with all cells in one of which less than `min_expected` is expected."""
-    # Which cells are pooled follows from the pooled counts alone, so that no table is
-    # favoured. If that one cell is still too rare, the rarest other one joins it. Cells that
-    # neither table uses are dropped.
+    """Pool the cells in which less than `min_expected` rows are expected for one of the tables."""
+    # The selection depends only on the pooled counts, so it does not favor a table. If the
+    # pooled cell is still too rare, the rarest other cell is added to it. Cells that neither
+    # table uses are dropped.
     both = np.asarray(counts_x + counts_y)
     order = np.argsort(-both, kind="stable")
     order = order[both[order] > 0]

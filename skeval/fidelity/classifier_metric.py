@@ -1,4 +1,4 @@
-"""The base of metrics that train a classifier to tell synthetic from real rows."""
+"""Base class of metrics that train a classifier to separate synthetic from real rows."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from skeval.utils.parameters import Columns, Interval, Seed
 
 @declared
 class ClassifierMetric(Metric):
-    """Base of the metrics of how well a classifier tells synthetic from real rows.
+    """Base of the metrics that train a classifier to separate synthetic from real rows.
 
     Parameters
     ----------
     max_rows : int or None, default=10_000
-        Rows of each table that are looked at, a seeded sample.
+        Maximum number of rows per table. If a table has more rows, a random sample is used.
     columns : None, int or list of str, default=None
-        The columns to look at; None for all but text, ids and the primary key.
+        Columns to use. If None, all columns except text, ID and primary key columns are used.
     random_state : int, default=0
-        Seed of samples, folds and classifiers.
+        Seed of the samples, folds and classifiers.
     """
 
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, 1.0))

@@ -1,4 +1,4 @@
-"""Pairs of columns: do their values occur together as often as in train."""
+"""Similarity of the contingency tables of pairs of columns."""
 
 from __future__ import annotations
 
@@ -22,55 +22,61 @@ from skeval.utils.parameters import BinCount, Count, Interval, Seed, Strategy
 
 @declared
 class ContingencySimilarity(PairMetric):
-    """Agreement of joint shares: 1 where all pairs of columns have the same, 0 where none overlap.
+    """Similarity of the contingency tables of all pairs of columns.
 
-    An analyst cross-tabulates every two columns in both tables, numbers in bins, and asks how much
-    of the synthetic table would have to move to other cells. The value is the mean over the pairs.
+    For each pair of columns, the metric counts the rows of both tables in joint cells, with
+    numerical columns in bins. The score of a pair is one minus the total variation distance, that
+    is, one minus the fraction of synthetic rows that would have to move to another cell. The value
+    is the mean over the pairs. It ranges from 0 (no cell is shared) to 1 (equal fractions). Higher
+    is better.
 
     Parameters
     ----------
     n_bins : int, default=10
-        Number of bins of numeric and date columns.
+        Number of bins of numerical and datetime columns.
     min_association : float, default=0.0
-        Pairs count whose Cramer's V in train is greater than this; 0 counts all.
+        Pairs are used if their Cramer's V in the training data is above this limit. If 0, all pairs
+        are used.
     nan : {"own", "drop"}, default="own"
-        Whether missing counts as a category, or leaves the row out pair by pair.
+        Whether a missing value is a category ("own"), or its row is ignored for the pair ("drop").
     max_rows : int or None, default=None
-        If given, at most this many rows of each table are looked at, drawn at random.
+        Maximum number of rows per table. If a table has more rows, a random sample is used. If
+        None, all rows are used.
     numeric_pairs : bool, default=True
-        Whether pairs of two numeric or date columns count. They do not in SDMetrics' report, which
-        has :class:`CorrelationSimilarity` for them.
+        Whether pairs of two numerical or datetime columns are used. The report of SDMetrics uses
+        :class:`CorrelationSimilarity` for these pairs instead.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or of equal share of train. A value that alone fills a share of
-        ``1 / n_bins`` has a cell of its own, but with "-plain", see
+        Bins of equal width, or bins with equal fractions of the training rows. A value that fills
+        at least a fraction of ``1 / n_bins`` has a separate bin, except with "-plain", see
         :class:`~skeval.tables.Discretizer`.
     random_state : int, default=0
-        Seed of the draw of rows.
+        Seed of the sample of rows.
 
     See Also
     --------
-    CorrelationSimilarity : Pairs of numbers, without cells.
-    CramersVDifference : The strength of association alone.
+    CorrelationSimilarity : Pairs of numerical columns, without bins.
+    CramersVDifference : Compares only the strength of the associations.
     SimilarityMatrix : Columns and pairs in one matrix.
 
     Notes
     -----
-    ``mean_{i<j} (1 - sum_c |p_c - q_c| / 2)`` over the joint cells c of two columns: 1 minus the
-    total variation, off the diagonal of :class:`SimilarityMatrix`. Both tables are cut on the bins
-    of train, the outer ones reaching to infinity: a column that is shifted or scaled falls out of
-    its cells. Categories beyond the 50 most frequent are pooled, those that train never had have a
-    cell of their own. Cramer's V is without correction for bias here.
+    The value is ``mean_{i<j} (1 - sum_c |p_c - q_c| / 2)`` over the joint cells c of two columns,
+    which is the mean of the off-diagonal scores of :class:`SimilarityMatrix`. Both tables use the
+    bins of the training data, of which the outer bins are unbounded, so shifted or scaled columns
+    are in different cells. Categories after the 50 most frequent are pooled, and unseen categories
+    have a separate cell. `min_association` uses Cramer's V without bias correction.
 
-    Chance alone keeps a perfect table below 1, the more so the more cells there are:
-    ``details["ceiling"]`` has what a relabelling of the pooled rows would score on average,
-    exactly, pair by pair, and ``details["ceiling_value"]`` their mean. The score of a pair is never
-    above that of its columns, so that a bad marginal shows in all its pairs; and pairs of
-    independent columns score well without any association: read ``details["calibrated"]``.
+    Even a perfect table does not reach 1, in particular if there are many cells.
+    ``details["ceiling"]`` contains the exact expected scores of the pairs if the rows of both
+    tables are pooled and relabeled at random, and ``details["ceiling_value"]`` is their mean. The
+    score of a pair is at most the score of each of its columns, so an incorrect column lowers the
+    scores of all its pairs. Pairs of independent columns score well without any association, so
+    also use ``details["calibrated"]``.
 
     References
     ----------
-    Published under this name by SDMetrics. In its report each table is cut on bins of its own,
-    which hides shifts; here both are cut on those of train.
+    Published under this name by SDMetrics. The report of SDMetrics uses separate bins for each
+    table, which hides shifts. skeval uses the bins of the training data for both.
 
     Examples
     --------
@@ -123,22 +129,22 @@ class ContingencySimilarity(PairMetric):
     def _summary(self, result: Result) -> str:
         details = result.details
         return (
-            f"On average {percent(result.value)} of the joint bars of {details['n_used']:,} pairs "
-            "coincide; two samples of one population would reach "
-            f"{percent(details['ceiling_value'])}.{calibration_sentence(result)}"
+            f"The contingency tables of {details['n_used']:,} pairs of columns overlap by "
+            f"{percent(result.value)} on average. The ceiling (two samples of the same population) "
+            f"is {percent(details['ceiling_value'])}.{calibration_sentence(result)}"
         )
 
 
 def _without_associated_pair(details: dict[str, Any], min_association: float) -> Result:
-    """Say why no pair is compared."""
+    """Return an undefined result with the reason why no pair is compared."""
     if not details["n_total"]:
-        reason = "there are numeric and date columns only, whose pairs are left out."
+        reason = "all columns are numerical or datetime columns, and numeric_pairs is False."
         return undefined_result(reason, NothingToMeasureWarning, **details)
     if "not above min_association" in details["skipped"]:
         least = f"{min_association:g}"
-        reason = f"no two columns are associated beyond a Cramer's V of {least} in train."
+        reason = f"no pair of columns has a Cramer's V above {least} in the training data."
         return undefined_result(reason, NothingToMeasureWarning, **details)
-    return undefined_result("no row has a value of two columns.", **details)
+    return undefined_result("no pair of columns has a row with both values.", **details)
 
 
 def _details(names: tuple[str, ...], compared: Compared, used: np.ndarray) -> dict[str, Any]:
@@ -147,7 +153,7 @@ def _details(names: tuple[str, ...], compared: Compared, used: np.ndarray) -> di
     if used.any():
         known = ceiling[~np.isnan(ceiling)]
         details |= {
-            # a table without a complete row for the pair has no ceiling, and scores 0
+            # a pair without complete rows in one table has no ceiling and scores 0
             "ceiling_value": exact_mean(known) if known.size else np.nan,
             "worst": worst_pair(names, np.where(used, matrix, np.nan), greatest=False),
         }

@@ -1,4 +1,4 @@
-"""Pairs of numerical columns: is their correlation preserved, in sign and strength."""
+"""Similarity of the correlations of pairs of numerical columns, in sign and strength."""
 
 from __future__ import annotations
 
@@ -35,46 +35,52 @@ from skeval.utils.parameters import Interval, Seed
 
 @declared
 class CorrelationSimilarity(PairMetric):
-    """Agreement of correlations: 1 where all are the same, 0 where each changes from 1 to -1.
+    """Similarity of the correlations of numerical and datetime columns.
 
-    An analyst draws the scatter plots of all pairs of numbers and asks whether they lean the same
-    way, and as much, in the synthetic table. The value is the mean over the pairs of numeric and
-    date columns.
+    For each pair of columns, the score is one minus half the absolute difference between the
+    correlations of the training and the synthetic data. The value is the mean over the pairs. It
+    ranges from 0 (each correlation changes from 1 to -1 or vice versa) to 1 (equal correlations).
+    Higher is better.
 
     Parameters
     ----------
     method : {"pearson", "spearman", "kendall"}, default="pearson"
-        Correlation of values, of ranks, or Kendall's tau-b. The last takes about a second a pair
-        for a million rows: set `max_rows`.
+        Correlation of the values, correlation of the ranks, or Kendall's tau-b. For a million rows,
+        "kendall" needs about a second per pair, so set `max_rows`.
     min_correlation : float, default=0.0
-        Pairs count whose correlation in train is stronger than this, of either sign; 0 counts all.
+        Pairs are used if their absolute correlation in the training data is above this limit. If 0,
+        all pairs are used.
     max_rows : int or None, default=None
-        If given, at most this many rows of each table are looked at, drawn at random.
+        Maximum number of rows per table. If a table has more rows, a random sample is used. If
+        None, all rows are used.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only numeric and date ones count.
+        Columns to use: all, the first *n*, or a list of names. Only numerical and datetime columns
+        are used.
     random_state : int, default=0
-        Seed of the draw of rows.
+        Seed of the sample of rows.
 
     See Also
     --------
-    ContingencySimilarity : Joint shares of cells, of columns of any kind.
-    MixedAssociationDifference : Categories too.
+    ContingencySimilarity : Joint distributions in bins, for columns of any type.
+    MixedAssociationDifference : Also compares categorical columns.
 
     Notes
     -----
-    ``mean_{i<j} (1 - |r_train(i, j) - r_synthetic(i, j)| / 2)``. Rows that miss one of the two
-    values are left out, pair by pair; Spearman's ranks are those among all present values of a
-    column. A column that is constant in train has no correlation: its pairs are left out, with a
-    warning. In one that is constant in the synthetic table only, all correlation is lost: it counts
-    as 0, with a warning, rather than vanish from the mean. Pairs that are unrelated in train pull
-    the value towards 1 for any generator: set `min_correlation`, or read ``details["calibrated"]``.
+    The value is ``mean_{i<j} (1 - |r_train(i, j) - r_synthetic(i, j)| / 2)``. If one of the two
+    values of a row is missing, the row is ignored for the pair. Spearman's ranks are computed among
+    all values of a column. Columns that are constant in the training data have no correlation, so
+    their pairs are skipped with a warning. If a column is constant in the synthetic data only, its
+    correlations count as 0, with a warning. Skipping them would hide that the correlation is lost.
+    Pairs that are uncorrelated in the training data move the value towards 1 for any generator, so
+    set `min_correlation` or use ``details["calibrated"]``.
 
-    ``details["intervals"]`` holds the differences of the population, train minus synthetic, pair by
-    pair (Zou); ``details["p_values"]`` tests that there is none (Fisher), against the holdout where
-    there is one; against train, to which the generator was fitted, the p-values are conservative,
-    and ``details["p_values_against"]`` says so. Both are made for columns that are jointly normal
-    or nearly so: heavy tails make Pearson's coefficient stray further than they allow for, ties
-    Kendall's. The value has no p-value of its own, because the pairs depend on each other.
+    ``details["intervals"]`` contains an interval for the difference of the population correlations
+    (training minus synthetic) of each pair (Zou). ``details["p_values"]`` contains a test of each
+    difference (Fisher). The test uses the holdout if there is one. With the training data, to which
+    the generator was fitted, the p-values are conservative. ``details["p_values_against"]``
+    specifies the rows. Both methods assume that the columns are approximately jointly normal. Heavy
+    tails increase the error of Pearson's coefficient, and ties increase the error of Kendall's
+    coefficient. The value itself has no p-value because the pairs depend on each other.
 
     References
     ----------
@@ -101,10 +107,10 @@ class CorrelationSimilarity(PairMetric):
     def _compute(self, context: Context) -> Result:
         names = list(columns_of(context, self.columns, NUMERIC))
         if context.n_rows("synthetic") < 2:
-            return undefined_result("synthetic has one row: no correlation is defined.")
+            return undefined_result("correlations need at least two synthetic rows.")
         train, synthetic = (self._correlations(context, role, names).coefficients for role in ROLES)
         above = above_diagonal(len(names))
-        weak = np.abs(train) <= (self.min_correlation or -1.0)  # 0 counts all pairs
+        weak = np.abs(train) <= (self.min_correlation or -1.0)  # if 0, all pairs are used
         used = above & ~weak & ~np.isnan(train)
         notes = pair_notes(names, train, synthetic, used, "correlation")
         if self.method == "pearson":
@@ -146,7 +152,7 @@ class CorrelationSimilarity(PairMetric):
         p_values = difference_p_value(
             self._correlations(context, against, names), synthetic, self.method
         )
-        np.fill_diagonal(p_values, np.nan)  # no column is compared with itself
+        np.fill_diagonal(p_values, np.nan)  # columns are not compared with themselves
         details = {
             **result.details,
             "intervals": {"low": low, "high": high},
@@ -157,16 +163,16 @@ class CorrelationSimilarity(PairMetric):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"The correlations of {result.details['n_used']:,} pairs of numbers differ by "
-            f"{number(2.0 * (1.0 - result.value))} on average, on a scale to 2."
+            f"The correlations of {result.details['n_used']:,} pairs of columns differ by "
+            f"{number(2.0 * (1.0 - result.value))} on average, on a scale from 0 to 2."
             f"{calibration_sentence(result)}"
         )
 
 
 def _without_correlated_pair(details: dict[str, Any], min_correlation: float) -> Result:
-    """Say why no pair is compared."""
+    """Return an undefined result with the reason why no pair is compared."""
     if "not above min_correlation" in details["skipped"] or details["n_total"] == 0:
-        beyond = f" beyond {min_correlation:g}" if details["n_total"] else ""
-        reason = f"no two numeric or date columns are correlated{beyond} in train."
+        beyond = f" above {min_correlation:g}" if details["n_total"] else ""
+        reason = f"no pair of numerical or datetime columns has a correlation{beyond}."
         return undefined_result(reason, NothingToMeasureWarning, **details)
-    return undefined_result("no correlation of two columns is defined in train.", **details)
+    return undefined_result("no correlation is defined in the training data.", **details)

@@ -1,4 +1,4 @@
-"""Divergences between the real and the synthetic shares of each column's cells."""
+"""Divergences between the real and synthetic distributions of each column."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from skeval.utils.parameters import Interval, NonNegative
 
 @declared
 class CellDivergence(CellMetric):
-    """Base of the metrics that take the mean of a divergence of the columns' cells.
+    """Base of the metrics that average a divergence over the columns.
 
-    Authors write `_divergence`, of the counts of train and of the synthetic table on common cells.
+    Subclasses define `_divergence`, a function of the counts of both tables in common bins.
     """
 
     _halved: ClassVar[Halved] = True  # intervals: sampling_interval in skeval/stats/halves.py
@@ -47,29 +47,31 @@ class CellDivergence(CellMetric):
 
 @declared
 class JensenShannonDistance(CellDivergence):
-    """Distance of shares in bits: 0 where they are equal, 1 where no cell is used by both tables.
+    """Jensen-Shannon distance between the real and synthetic distributions of columns.
 
-    An analyst cuts every column into cells, learned from train, and asks how surely one value shows
-    which table it came from. The value is the mean over the columns.
+    The metric divides every column into bins learned from the training data and computes the
+    distance between the fractions of training and synthetic rows in the bins. The value is the mean
+    over the columns. It ranges from 0 (equal fractions) to 1 (no bin is shared). Lower is better.
 
     Parameters
     ----------
     base : float, default=2
-        Base of the logarithm, at least 2; with e, the greatest distance is 0.8326.
+        Base of the logarithm, at least 2. For example, the maximum distance for base e is 0.8326.
 
     See Also
     --------
-    HellingerDistance : The roots of the shares.
-    KLDivergence : Not symmetric, without a bound.
-    TVComplement : The shares themselves.
+    HellingerDistance : Compares the square roots of the fractions.
+    KLDivergence : Not symmetric and not bounded.
+    TVComplement : Compares the fractions.
 
     Notes
     -----
-    ``sqrt((KL(p || r) + KL(q || r)) / 2)`` with r the mean of the shares p of train and q of the
-    synthetic table. This is the root, which is a metric; its square is called the divergence.
-    Missing and unseen values have cells of their own. ``details["similarity"]`` is 1 minus the
-    value. It grows like a root near 0, so that chance alone keeps it well above: with K cells it
-    is near ``sqrt((K - 1) (1/n + 1/m) / (8 ln 2))`` for a perfect table.
+    The distance is ``sqrt((KL(p || r) + KL(q || r)) / 2)``, where p and q are the fractions of the
+    training and the synthetic data and r is their mean. The square root is a metric, and its square
+    is called the divergence. Missing and unseen values have separate bins.
+    ``details["similarity"]`` is one minus the value. Close to 0, the distance grows like a square
+    root, so small random differences have a large effect. For a perfect table and K bins, the
+    distance is about ``sqrt((K - 1) (1/n + 1/m) / (8 ln 2))``.
 
     References
     ----------
@@ -93,29 +95,31 @@ class JensenShannonDistance(CellDivergence):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"The shares of the cells of {result.details['n_used']} columns lie "
-            f"{number(result.value)} apart (Jensen-Shannon) on average, on a scale from 0 to 1."
+            f"The mean Jensen-Shannon distance between the distributions of "
+            f"{result.details['n_used']} columns is {number(result.value)} (0: equal, 1: disjoint)."
         )
 
 
 @declared
 class HellingerDistance(CellDivergence):
-    """Distance of the roots of shares: 0 where equal, 1 where no cell is used by both tables.
+    """Hellinger distance between the real and synthetic distributions of columns.
 
-    An analyst cuts every column into cells, learned from train, and compares the shares of rows in
-    them; differences of rare cells count for more than in the total variation. The value is the
-    mean over the columns.
+    The metric divides every column into bins learned from the training data and compares the square
+    roots of the fractions of training and synthetic rows in the bins. Differences in rare bins have
+    more weight than in the total variation distance. The value is the mean over the columns. It
+    ranges from 0 (equal fractions) to 1 (no bin is shared). Lower is better.
 
     See Also
     --------
-    JensenShannonDistance : In bits.
-    TVComplement : The shares themselves.
+    JensenShannonDistance : Based on the information in bits.
+    TVComplement : Compares the fractions.
 
     Notes
     -----
-    ``sqrt(sum (sqrt p - sqrt q)^2 / 2)`` of the shares p of train and q of the synthetic table.
-    Missing and unseen values have cells of their own. ``details["similarity"]`` is 1 minus the
-    value. With K cells, a perfect table has a distance near ``sqrt((K - 1) (1/n + 1/m) / 8)``.
+    The distance is ``sqrt(sum (sqrt p - sqrt q)^2 / 2)``, where p and q are the fractions of the
+    training and the synthetic data. Missing and unseen values have separate bins.
+    ``details["similarity"]`` is one minus the value. For a perfect table and K bins, the distance
+    is about ``sqrt((K - 1) (1/n + 1/m) / 8)``.
 
     References
     ----------
@@ -137,24 +141,25 @@ class HellingerDistance(CellDivergence):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"The roots of the shares of the cells of {result.details['n_used']} columns lie "
-            f"{number(result.value)} apart on average, on a scale from 0 to 1."
+            f"The mean Hellinger distance between the distributions of {result.details['n_used']} "
+            f"columns is {number(result.value)} (0: equal, 1: disjoint)."
         )
 
 
 @declared
 class KLDivergence(CellDivergence):
-    """Divergence of train from synthetic, in nats: 0 where equal, larger where cells are missed.
+    """Kullback-Leibler divergence of the training from the synthetic columns, in nats.
 
-    An analyst cuts every column into cells, learned from train, and asks how much the synthetic
-    shares surprise one who sees train's values. Values that train has and the synthetic table has
-    not weigh most. The value is the mean over the columns.
+    The metric divides every column into bins learned from the training data and computes the
+    divergence of the training fractions from the synthetic fractions. Training values that are
+    missing from the synthetic data have the largest effect. The value is the mean over the columns.
+    It is 0 for equal fractions and has no upper bound. Lower is better.
 
     Parameters
     ----------
     smoothing : float, default=1e-5
-        Added to all shares of both tables, which are then brought back to sum 1. With 0 the
-        divergence is infinite as soon as the synthetic table misses a cell of train.
+        Added to all fractions of both tables, which are then normalized to sum to 1. If 0, the
+        divergence is infinite if the synthetic data miss a bin of the training data.
 
     See Also
     --------
@@ -163,11 +168,12 @@ class KLDivergence(CellDivergence):
 
     Notes
     -----
-    ``KL(train || synthetic) = sum p ln(p / q)`` over the cells that either table uses, p being the
-    shares of train; it is not symmetric. Missing and unseen values have cells of their own. If
-    cells are missed, the value is driven by `smoothing`: compare only values of equal smoothing.
-    ``details["similarities"]`` has ``1 / (1 + KL)`` by column, ``details["similarity"]`` their
-    mean.
+    The divergence is ``KL(train || synthetic) = sum p ln(p / q)`` over the bins that either table
+    uses, where p are the training fractions and q are the synthetic fractions. It is not symmetric.
+    Missing and unseen values have separate bins. If the synthetic data miss bins, the value
+    strongly depends on `smoothing`, so compare only values with equal smoothing.
+    ``details["similarities"]`` contains ``1 / (1 + KL)`` for each column, and
+    ``details["similarity"]`` contains their mean.
 
     References
     ----------
@@ -202,15 +208,15 @@ class KLDivergence(CellDivergence):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"Train's values carry {number(result.value)} nats more surprise for a reader who "
-            f"expects the synthetic shares, on average over {result.details['n_used']} columns."
+            f"The mean Kullback-Leibler divergence of the training data from the synthetic data is "
+            f"{number(result.value)} nats over {result.details['n_used']} columns."
         )
 
 
 def jensen_shannon_distance(counts_x: np.ndarray, counts_y: np.ndarray, base: float = 2.0) -> float:
-    """Return the root of the mean divergence of both tables from their mean."""
-    # 0 means equal shares in every cell; the greatest value, 1 in base 2, that no cell is
-    # used by both.
+    """Return the square root of the mean divergence of both tables from their mean."""
+    # 0 indicates equal fractions in every bin. The maximum, 1 for base 2, indicates that the
+    # tables share no bin.
     #
     # Source: D. M. Endres, J. E. Schindelin, "A new metric for probability distributions",
     # IEEE Transactions on Information Theory 49 (2003), doi:10.1109/TIT.2003.813506.
@@ -220,13 +226,13 @@ def jensen_shannon_distance(counts_x: np.ndarray, counts_y: np.ndarray, base: fl
     p, q = counts_x / n, counts_y / m
     mean = (p + q) / 2.0
     divergence = (rel_entr(p, mean).sum() + rel_entr(q, mean).sum()) / 2.0
-    # rounding must neither leave the root without a value nor the bounds
+    # rounding must not make the argument negative or exceed the maximum
     return float(np.sqrt(np.clip(divergence, 0.0, np.log(2.0)) / np.log(base)))
 
 
 def hellinger_distance(counts_x: np.ndarray, counts_y: np.ndarray) -> float:
-    """Return the distance of the roots of both tables' shares."""
-    # 0 means equal shares in every cell, 1 that no cell is used by both.
+    """Return the distance between the square roots of the fractions of two tables."""
+    # 0 indicates equal fractions in every bin, 1 that the tables share no bin
     n, m = int(counts_x.sum()), int(counts_y.sum())
     if n == 0 or m == 0:
         return float("nan") if n == m else 1.0
@@ -236,8 +242,8 @@ def hellinger_distance(counts_x: np.ndarray, counts_y: np.ndarray) -> float:
 
 def kl_divergence(counts_x: np.ndarray, counts_y: np.ndarray, smoothing: float = 0.0) -> float:
     """Return the divergence of the first table from the second, in nats."""
-    # 0 means equal shares in every cell; without smoothing it is infinite where the second
-    # table lacks a cell that the first one uses.
+    # 0 indicates equal fractions in every bin. Without smoothing, the divergence is infinite if
+    # the second table misses a bin of the first one.
     n, m = int(counts_x.sum()), int(counts_y.sum())
     if n == 0 or m == 0:
         return float("nan")

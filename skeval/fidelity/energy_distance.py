@@ -1,4 +1,4 @@
-"""The energy distance: are rows farther from the other table than from their own."""
+"""Energy distance between real and synthetic rows."""
 
 from __future__ import annotations
 
@@ -16,37 +16,40 @@ from skeval.utils.formatting import percent
 
 @declared
 class EnergyDistance(PermutedDistance):
-    """Excess of distances between the tables: 0 where they are alike, growing without bound.
+    """Energy distance between the joint distributions of real and synthetic rows.
 
-    An analyst draws one train and one synthetic row and measures how far they are apart, then two
-    rows of the same table. If both tables have the same joint distribution, and only then, it makes
-    no difference on average.
+    The metric compares the mean distance between a training row and a synthetic row with the mean
+    distance between two rows of the same table. They are equal if and only if both tables have the
+    same joint distribution. The value is 0 for equal distributions and has no upper bound. Lower is
+    better.
 
     See Also
     --------
-    MaximumMeanDiscrepancy : A kernel in place of the distance.
-    SlicedWassersteinDistance : From random directions, of all rows.
+    MaximumMeanDiscrepancy : A kernel instead of the distance.
+    SlicedWassersteinDistance : Random projections of all rows.
 
     Notes
     -----
-    ``2 mean|x - y| - mean|x - x'| - mean|y - y'|`` with Euclidean distances, pairs of a row with
-    itself included, so that it is at least 0. In one dimension it is the square of what
-    ``scipy.stats.energy_distance`` gives. ``details["normalized"]`` is its share of
-    ``2 mean|x - y|``, from 0 to 1. Chance alone keeps it above 0 for a perfect table, by about
-    ``(1/n + 1/m) mean|x - x'|``: hold it against the baseline, which is the value of holdout rows.
-    If these are fewer, ``details["at_baseline_size"]`` has the value of as many synthetic rows. A
-    value well below the baseline is no merit: a copy of train has 0.
+    The value is ``2 mean|x - y| - mean|x - x'| - mean|y - y'|`` with Euclidean distances. Pairs of
+    a row with itself are included, so the value is at least 0. In one dimension, the value is the
+    square of the result of ``scipy.stats.energy_distance``. ``details["normalized"]`` is the value
+    divided by ``2 mean|x - y|``, which is between 0 and 1. The value is above 0 even for a perfect
+    table, by about ``(1/n + 1/m) mean|x - x'|``, so compare it with the baseline, which is the
+    value of the holdout rows. If there are fewer holdout rows, ``details["at_baseline_size"]``
+    contains the value for a synthetic sample of that size. A value far below the baseline is not
+    better, because a copy of the training data has the value 0.
 
-    The p-value is that of a permutation test of equal distributions. It holds for rows that the
-    synthetic ones are independent of, hence it is computed on the holdout where there is one.
-    Against train, to which the generator was fitted, it is conservative;
-    ``details["p_value_rows"]`` says which rows it is of. It shows how sure a difference is, not how
-    large: with enough rows any generator is rejected.
+    The p-value is from a permutation test of equal distributions. The test is valid if the
+    synthetic rows are independent of the real rows. Therefore it uses the holdout if there is one.
+    With the training data, to which the generator was fitted, it is conservative.
+    ``details["p_value_rows"]`` specifies the rows. The p-value does not show the size of a
+    difference, because with enough rows any generator is rejected.
 
-    Distances of many columns look at all of them at once and hardly see how two of them depend on
-    each other, if the rest is right. No interval is given: a bootstrap of the distance adds noise
-    twice, and the normal distribution fails near 0, where good tables are. Infinite synthetic
-    values count as missing in the space "euclidean".
+    A distance over many columns compares all columns at once. Therefore it is not sensitive to the
+    dependence between two columns if all other columns are correct. The result contains no
+    interval, because a bootstrap counts the random error twice and because the normal approximation
+    fails close to 0, where good tables are. Infinite synthetic values count as missing in the space
+    "euclidean".
 
     References
     ----------
@@ -75,15 +78,15 @@ class EnergyDistance(PermutedDistance):
 
     def _summary(self, result: Result) -> str:
         return (
-            "Distances between the tables exceed those within by "
-            f"{percent(result.details['normalized'])} of the greatest possible excess."
+            "Distances between the tables exceed distances within the tables by "
+            f"{percent(result.details['normalized'])} of the maximum possible excess."
         )
 
 
 def energy_distance(
     x: np.ndarray, y: np.ndarray, *, n_permutations: int = 0, seed: int = 0
 ) -> tuple[np.ndarray, float]:
-    """Return how much farther rows are from the other sample than from their own, on average."""
+    """Return the energy distances for actual and permuted labels, and the mean distance."""
     n, m = len(x), len(y)
     labels = permuted_labels(n, m, n_permutations, seed)
     within_x, between, within_y = pair_sums(np.concatenate([x, y]), labels, euclidean)

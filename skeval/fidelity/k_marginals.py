@@ -1,4 +1,4 @@
-"""Joint distributions of a few columns at a time."""
+"""Similarity of the joint distributions of sets of k columns."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ from skeval.utils.parameters import (
     is_text,
 )
 
-# joint cells whose counts are sent and kept together; beyond, columns are read whole
+# maximum number of joint cells whose counts are stored, otherwise whole columns are read
 
 GroupColumn = Annotated[str, Legal("the name of a categorical or boolean column", is_text, 0)]
 
 
 class Marginals(NamedTuple):
-    """What the comparison of all subsets yields; arrays are of shape (n_subsets,)."""
+    """Scores of all sets of columns, as arrays of shape (n_subsets,)."""
 
     subsets: list[list[str]]
     similarity: np.ndarray
@@ -60,42 +60,44 @@ class Marginals(NamedTuple):
 
 @declared
 class KMarginalSimilarity(Metric):
-    """Agreement of joint shares of k columns: 1 where all are equal, 0 where no cell is shared.
+    """Mean similarity of the joint distributions of sets of k columns.
 
-    An analyst tabulates two or three columns at a time, in the real and in the synthetic table, and
-    asks how much of the synthetic rows would have to move to other cells of the tables. The value
-    is the mean over sets of k columns.
+    For each set of k columns, for example all pairs, the metric counts the rows of both tables in
+    the joint cells. The similarity is one minus the total variation distance, that is, one minus
+    the fraction of synthetic rows that would have to move to another cell. The value is the mean
+    over the sets. It ranges from 0 (no cell is shared) to `scale` (equal fractions in all cells).
+    Higher is better.
 
     Parameters
     ----------
     k : int, default=2
-        Number of columns of a set. A table with fewer columns is compared on all of them at once.
+        Number of columns per set. If a table has fewer columns, all columns form a single set.
     n_subsets : "all" or int, default="all"
-        All sets of k columns, or at most this many, distinct and drawn at random. 30 columns have
-        435 pairs and 4,060 sets of three.
+        All sets of k columns, or the maximum number of distinct sets that are drawn at random. For
+        example, 30 columns have 435 pairs and 4,060 sets of three.
     n_bins : int, default=10
-        Number of bins of numeric and date columns. The 50 most frequent levels of a category have
-        cells of their own.
+        Number of bins of numerical and datetime columns. The 50 most frequent categories of a
+        column have separate cells.
     scale : float, default=1.0
-        The value of equal tables; 1000 gives NIST's scale.
+        Value of equal tables. NIST uses a scale of 1000.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or of equal share of train. A value that alone fills a share of
-        ``1 / n_bins`` has a cell of its own, but with "-plain", see
+        Bins of equal width, or bins with equal fractions of the training rows. A value that fills
+        at least a fraction of ``1 / n_bins`` has a separate bin, except with "-plain", see
         :class:`~skeval.tables.Discretizer`.
     group_by : str or None, default=None
-        A categorical or boolean column within whose levels the other columns are compared too: the
-        table as a whole may agree where no region or year of it does.
+        Categorical or boolean column. The other columns are also compared separately for each of
+        its categories, because the whole table may be similar although no region or year is.
     min_count : int, default=10
-        Groups of fewer train rows have no score of their own.
+        Minimum number of training rows of a group. Smaller groups have no score.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
     random_state : int, default=0
-        Seed of the sets of columns, if drawn, and of the independent rows of the floor.
+        Seed of the sets of columns, if they are drawn, and of the independent rows of the floor.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if `group_by` is no categorical or boolean column.
+        At fit, if `group_by` is not a categorical or boolean column.
 
     See Also
     --------
@@ -104,20 +106,23 @@ class KMarginalSimilarity(Metric):
 
     Notes
     -----
-    ``scale * mean over sets of (1 - sum_c |p_c - q_c| / 2)`` over the joint cells c; missing and
-    unseen values have cells of their own. Cells multiply with k, and chance alone then parts two
-    tables: perfect halves of iris score 0.87, 0.65 and 0.45 for k = 1, 2, 3. Hence ``details``
-    have ``ceiling``, what a relabelling of the pooled rows would score on average, exactly;
-    ``floor``, what rows with independent columns and train's marginals score; ``calibrated``, the
-    value on the way from floor to ceiling, which is not cut off: more than 1 is closer to train
-    than a fresh sample, a sign of copying. It is nan where ceiling and floor are no further apart
-    than ``scale * sqrt(1/n + 1/m)``, which chance can give. ``occupied_cells`` is the mean number
-    of joint cells that either table uses.
+    The value is ``scale * mean over sets of (1 - sum_c |p_c - q_c| / 2)`` over the joint cells c.
+    Missing and unseen values have separate cells. The number of cells grows with k, so random
+    differences grow as well. For example, random halves of the iris table score 0.87, 0.65 and 0.45
+    for k = 1, 2, 3. Therefore ``details`` contains references. ``ceiling`` is the exact expected
+    score if the rows of both tables are pooled and relabeled at random. ``floor`` is the score of
+    rows with independent columns and the marginal distributions of the training data.
+    ``calibrated`` is the position of the value between the floor (0) and the ceiling (1), without
+    clipping. If it is above 1, the synthetic data are closer to the training data than real data
+    are expected to be, which indicates copying. It is nan if ceiling and floor differ by at most
+    ``scale * sqrt(1/n + 1/m)``, because random errors can cause this difference. ``occupied_cells``
+    is the mean number of joint cells that either table uses.
 
-    ``equivalent_subsample_fraction`` says which share of the train rows, drawn at random, would
-    score the same against all of train. A fresh sample of as many rows as train is like a third of
-    train, since it shares no row with it; more than that is closer than fresh rows are.
-    ``columns`` has the mean over the sets that hold a column.
+    ``equivalent_subsample_fraction`` is the fraction of the training rows that, as a random sample,
+    would have the same score with respect to all training rows. A real sample with the size of the
+    training data corresponds to about one third of the training rows, because it does not contain
+    these rows. A larger fraction is closer than real data are expected to be. ``columns`` contains
+    the mean score of the sets that contain each column.
 
     References
     ----------
@@ -160,7 +165,7 @@ class KMarginalSimilarity(Metric):
             )
 
     def _names(self, context: Context) -> tuple[str, ...]:
-        """Return the columns that are compared, by name: which comes first means nothing."""
+        """Return the sorted columns, so that their order in the table is ignored."""
         return tuple(sorted(chosen_columns(context.schema, self.columns)))
 
     def _compute(self, context: Context) -> Result:
@@ -175,7 +180,7 @@ class KMarginalSimilarity(Metric):
         if self.group_by is not None:
             scores = _by_level(context, names, self.group_by, self.min_count, settings)
             groups["groups"] = {level: self.scale * score for level, score in scores.items()}
-        text = f"fewer than {self.k} columns can be measured: joint shares of {len(names)} are "
+        text = f"fewer than {self.k} columns can be measured. Only sets of {len(names)} are "
         return Result(
             self.scale * value,
             details={
@@ -205,17 +210,18 @@ class KMarginalSimilarity(Metric):
     def _summary(self, result: Result) -> str:
         details, worst = result.details, result.details["worst_subset"]
         return (
-            f"The joint shares of {details['n_subsets']:,} sets of {details['k']} columns score "
-            f"{number(result.value)}; two samples of one population would score "
-            f"{number(details['ceiling'])}, independent columns {number(details['floor'])}. "
-            f"{percent(details['equivalent_subsample_fraction'])} of train's own rows, drawn at "
-            f"random, would score the same. Worst set: {', '.join(worst['columns'])} "
+            f"The joint distributions of {details['n_subsets']:,} sets of {details['k']} columns "
+            f"have a similarity of {number(result.value)}. The ceiling (two samples of the same "
+            f"population) is {number(details['ceiling'])}, and the floor (independent columns) is "
+            f"{number(details['floor'])}. A random sample of "
+            f"{percent(details['equivalent_subsample_fraction'])} of the training rows would have "
+            f"the same score. The least similar set is {', '.join(worst['columns'])} "
             f"({number(worst['value'])})."
         )
 
 
 def _of_subsets(compared: Marginals, scale: float) -> dict[str, Any]:
-    """Return the mean score of the subsets that each column is in, and the worst subset."""
+    """Return the mean score of the sets that contain each column, and the worst set."""
     scores = (scale * compared.similarity).tolist()
     by_column: dict[str, list[float]] = {}
     for subset, score in zip(compared.subsets, scores, strict=True):
@@ -237,7 +243,7 @@ def _by_level(
     min_count: int,
     settings: tuple[int, str | int, Binning, int],
 ) -> dict[str, float]:
-    """Return the similarity of the other columns at each level of a column that train has often."""
+    """Return the similarity of the other columns for each frequent category of a column."""
     others = tuple(name for name in names if name != column)
     train, synthetic = (context[role][column].value_counts() for role in ROLES)
     scores = {}
@@ -260,11 +266,11 @@ def marginals(
     seed: int,
     group: tuple[str, int] | None = None,
 ) -> Marginals:
-    """Compare train and synthetic rows (those of one level of a column) on sets of k columns."""
+    """Compare training and synthetic rows (all, or of one category) on sets of k columns."""
     drawn, rng = None, np.random.default_rng(seed)
     if not (_all_pairs(k, n_subsets) and len(names) > 1 and group is None):
         k, limit = min(k, len(names)), None if n_subsets == "all" else int(n_subsets)
-        # what is drawn must not depend on the order of columns
+        # the sets must not depend on the order of the columns
         drawn = drawn_subsets(sorted(names), k, limit, seed)
     columns, margins, n_rows, tables = _tables(context, names, drawn, binning, group)
     subsets, scores, used = [], [], []
@@ -297,12 +303,12 @@ def _tables(
     binning: Binning,
     group: tuple[str, int] | None,
 ) -> SubsetTables:
-    """Return the tables of the sets of columns drawn, or of all pairs."""
+    """Return the counts of the drawn sets of columns, or of all pairs."""
     if drawn is not None:
         return subset_tables(context, names, drawn, binning, group)
     single = joint_tables(context, "train", names, binning).single
     margins = dict(zip(names, single, strict=True))
-    # all joint cells are counted, which says all of the rows
+    # all joint cells are counted, so the rows themselves are not required
     nothing = dict.fromkeys(names, np.empty(0, dtype=np.int64))
     n_rows = context.n_rows("synthetic")
     return SubsetTables(nothing, margins, n_rows, _pairs(context, names, binning))
@@ -311,7 +317,7 @@ def _tables(
 def _pairs(
     context: Context, names: tuple[str, ...], binning: Binning
 ) -> Iterator[tuple[list[str], np.ndarray, np.ndarray]]:
-    """Yield all pairs of columns with their counts, which other metrics share."""
+    """Yield all pairs of columns with their counts, which are shared with other metrics."""
     train, synthetic = (joint_tables(context, role, names, binning) for role in ROLES)
     for (i, j, p), (_, _, q) in zip(train.pairs(), synthetic.pairs(), strict=True):
         yield [names[i], names[j]], p.ravel(), q.ravel()
@@ -324,10 +330,10 @@ def independent_distance(
     n_rows: int,
     rng: np.random.Generator,
 ) -> float:
-    """Return how far a table is from rows drawn with its columns made independent."""
+    """Return the distance between a table and random rows with independent columns."""
     n_cells = [margin.size for margin in margins]
     shares = [margin / margin.sum() for margin in margins]
-    if counts.size != number_of_cells(n_cells):  # too many joint cells to have an array of them
+    if counts.size != number_of_cells(n_cells):  # too many joint cells for an array
         drawn = [rng.choice(share.size, n_rows, p=share) for share in shares]
         return total_variation(*joint_counts(codes, drawn, n_cells))
     joint = np.ones(1)
@@ -337,16 +343,16 @@ def independent_distance(
 
 
 def expected_subsample_distance(counts: np.ndarray, times: np.ndarray, n_drawn: int) -> float:
-    """Return the mean total variation of a sample of rows from all rows it is drawn of."""
+    """Return the expected total variation between a sample of rows and all rows."""
     n = round(float(counts @ times))
     deviation = hypergeometric_deviation(counts, n_drawn, n - n_drawn)
     return float((deviation * times).sum() / (2.0 * n_drawn))
 
 
 def equivalent_fraction(distance: float, counts: np.ndarray, times: np.ndarray) -> float:
-    """Return which share of the rows, drawn at random, is as far from all rows on average."""
+    """Return the fraction of the rows that, as a sample, has this expected distance to all rows."""
     n = round(float(counts @ times))
-    low, high = 0, n  # the distance falls with the number of rows, from at `low` to 0 at n
+    low, high = 0, n  # the distance decreases with the number of rows and is 0 for n
     while high - low > 1:
         middle = (low + high) // 2
         if expected_subsample_distance(counts, times, middle) > distance:

@@ -1,4 +1,4 @@
-"""The Kolmogorov-Smirnov distance of each numerical column, as a similarity."""
+"""Kolmogorov-Smirnov distance of each numerical column, as a similarity."""
 
 from __future__ import annotations
 
@@ -22,36 +22,38 @@ from skeval.utils.parameters import Columns
 
 @declared
 class KSComplement(Metric):
-    """Agreement of numeric distributions: 1 where they are the same, 0 where they do not overlap.
+    """Two-sample Kolmogorov-Smirnov similarity of numerical and datetime columns.
 
-    An analyst looks at each numeric, date or boolean column of both tables as a cumulative curve.
-    The column's score is 1 minus the greatest vertical distance of the two curves; the value is the
-    mean over the columns.
+    For each numerical, datetime or boolean column, the score is one minus the maximum vertical
+    distance between the cumulative distribution functions of the training and the synthetic data.
+    The value is the mean over the columns. It ranges from 0 (no overlap) to 1 (equal
+    distributions). Higher is better.
 
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only numeric, date and boolean
-        ones count.
+        Columns to use: all, the first *n*, or a list of names. Only numerical, datetime and boolean
+        columns are used.
 
     Warnings
     --------
-    The statistic is blind to the tails, and one step of a grid is a large difference on coarse
-    data.
+    The statistic is not sensitive to the tails. In coarse data, a shift by one step of the grid is
+    a large difference.
 
     See Also
     --------
-    WassersteinDistance : How far values have to be moved, not how many.
-    TVComplement : Categories.
-    QuantileMSE : Shares between quantiles.
+    WassersteinDistance : Depends on how far values differ, not on how many.
+    TVComplement : Categorical columns.
+    QuantileMSE : Fractions between quantiles.
 
     Notes
     -----
-    ``1 - sup_x |F_train(x) - F_synthetic(x)|``, missing values left out: a column can score 1 and
-    yet differ in its share of missing values. p-values (``details["p_values"]``) are computed
-    against the holdout where there is one; against train, to which the generator was fitted, they
-    are conservative, and ``details["p_values_against"]`` says so. The result's p-value is that of
-    the worst column times the number of columns.
+    The score of a column is ``1 - sup_x |F_train(x) - F_synthetic(x)|``. Missing values are
+    ignored, so a column can score 1 although its fraction of missing values differs. The p-values
+    (``details["p_values"]``) use the holdout if there is one. With the training data, to which the
+    generator was fitted, they are conservative. ``details["p_values_against"]`` specifies the rows.
+    The p-value of the result is the smallest p-value of a column, multiplied by the number of
+    columns.
 
     References
     ----------
@@ -99,8 +101,8 @@ class KSComplement(Metric):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"The cumulative curves of {result.details['n_used']} numeric, date and boolean "
-            f"columns lie {percent(1.0 - result.value)} apart at most, on average."
+            f"The cumulative distributions of {result.details['n_used']} columns differ by at most "
+            f"{percent(1.0 - result.value)} on average (Kolmogorov-Smirnov distance)."
         )
 
 

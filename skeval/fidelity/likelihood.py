@@ -1,4 +1,4 @@
-"""How likely synthetic rows are under a mixture or a tree of dependence fitted to train."""
+"""Likelihood of synthetic rows under a mixture or a tree that models the training data."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from sklearn.mixture import GaussianMixture
 
 _N_CANDIDATES = 8
-_BLOCK = 2**14  # rows whose densities are computed at a time
-_DENSE = 2**22  # joint cells that are counted in an array
-_NO_PROBABILITY = np.log(1e-8)  # what SDMetrics takes for the logarithm of 0
+_BLOCK = 2**14  # number of rows whose densities are computed at once
+_DENSE = 2**22  # maximum number of joint cells that are counted in a dense array
+_NO_PROBABILITY = np.log(1e-8)  # replaces the logarithm of 0, as in SDMetrics
 
 
 def _are_components(value: object) -> bool:
@@ -41,7 +41,7 @@ def _are_components(value: object) -> bool:
     return count.accepts(value)
 
 
-Tree = tuple[tuple[str, ...], float, int]  # its columns, its smoothing, bins of numeric columns
+Tree = tuple[tuple[str, ...], float, int]  # columns, smoothing, number of bins
 ComponentRange = Annotated[
     int | tuple[int, int], Legal("a positive int or a pair (low, high) of them", _are_components, 0)
 ]
@@ -49,50 +49,54 @@ ComponentRange = Annotated[
 
 @declared
 class GMLikelihood(Metric):
-    """Mean log-density under a Gaussian mixture fitted to train: as that of fresh rows at best.
+    """Mean log-density of the synthetic rows under a Gaussian mixture of the training data.
 
-    An analyst describes the numeric and date columns of train as a mixture of Gaussian components
-    and asks how dense it is where the synthetic rows lie. Rows where train has none make the value
-    very small.
+    The metric models the numerical and datetime columns of the training data as a mixture of
+    Gaussian components and computes the mean log-density of the synthetic rows. Synthetic rows in
+    regions without training rows make the value very small. Compare the value with the baseline,
+    because the maximum is not the best value.
 
     Parameters
     ----------
     n_components : int or (int, int), default=(1, 30)
-        Number of components. Within a range, eight numbers that grow by equal factors are tried,
-        and the best one by `criterion` is taken.
+        Number of components. If a range is given, eight numbers in it, spaced by equal factors, are
+        tried, and the one with the best `criterion` is used.
     covariance_type : {"diag", "full", "tied", "spherical"}, default="diag"
         Shape of the components.
     n_init : int, default=3
-        Number of starts of the fit. If the number of components is chosen, each candidate has one
-        start and the chosen one has all.
+        Number of starts of the fit. If the number of components is selected, each candidate is
+        fitted with one start, and the selected candidate is fitted again with all starts.
     criterion : {"bic", "aic"}, default="bic"
-        Criterion by which the number of components is chosen; the lower, the better.
+        Criterion that selects the number of components. Lower values are better.
     max_rows : int or None, default=5000
-        The mixture is fitted to at most this many rows of train, drawn at random; None is all. The
-        search for the number of components on 5,000 rows of 10 columns takes a few seconds.
+        Maximum number of training rows to which the mixture is fitted. If there are more, a random
+        sample is used. If None, all rows are used. The selection of the number of components needs
+        a few seconds for 5,000 rows of 10 columns.
     columns : None, int or list of str, default=None
-        The columns to model: all, the first *n*, or these; only numeric and date ones count.
+        Columns to model: all, the first *n*, or a list of names. Only numerical and datetime
+        columns are used.
     random_state : int, default=0
-        Seed of the sample and of the starts.
+        Seed of the sample and of the starts of the fit.
 
     See Also
     --------
-    BNLogLikelihood : Categories, by a tree of dependence.
-    EnergyDistance : Without a model of train.
+    BNLogLikelihood : Categorical columns, modeled by a dependence tree.
+    EnergyDistance : Does not require a model of the training data.
 
     Notes
     -----
-    The value is the mean of ``ln f(x)`` over synthetic rows, f being the density in the columns'
-    units: in other units it is another number. It has no natural best: more is not always better,
-    since rows that all lie in the densest place have the highest density. It should be that of
-    fresh rows, which is the baseline; ``details["gap"]`` is how far it is off, and that is free of
-    units. Fresh rows are a little less dense than train itself.
+    The value is the mean of ``ln f(x)`` over the synthetic rows, where f is the density in the
+    units of the columns, so the value changes with the units. More is not always better. For
+    example, the density is maximal if all rows are in the densest region. The value should match
+    the baseline, which is the mean log-density of the holdout rows. ``details["gap"]`` is the
+    absolute difference from the baseline, which does not depend on the units. Holdout rows are
+    slightly less likely than the training rows.
 
-    The columns are standardised before the fit. Rows with a missing or infinite value are left out,
-    rather than filled in with values that nobody had: the mean of a column lies in the middle of
-    the components. Columns that are constant in train are left out, with a warning. The interval is
-    that of a mean of independent rows, the mixture being given; single rows far from all components
-    make it too narrow.
+    The columns are standardized before the fit. Rows with a missing or infinite value are ignored.
+    They are not imputed, because the mean of a column may lie between the components, far from real
+    values. Columns that are constant in the training data are skipped with a warning. The interval
+    is the normal interval of a mean of independent rows for the fitted mixture. It is too narrow if
+    a few rows are far from all components.
 
     References
     ----------
@@ -125,15 +129,13 @@ class GMLikelihood(Metric):
         varying, constant = _split(context, sorted(names))
         if not varying or len(complete_rows(context, "train", varying)) < 2:
             return undefined_result(
-                "no numeric or date column varies over the complete rows of train."
+                "no numerical or datetime column varies over the complete training rows."
             )
         model = mixture(context, varying, self._settings)
         logs = log_densities(context, "synthetic", varying, self._settings)
         warnings = _left_out(constant, logs.size, context.n_rows("synthetic"))
         if not logs.size:
-            lost = undefined_result(
-                "synthetic has no row in which all modelled columns have a value."
-            )
+            lost = undefined_result("no synthetic row has a value in all modeled columns.")
             return replace(lost, warnings=(*warnings, *lost.warnings))
         value = float(logs.mean())
         details = {
@@ -162,14 +164,15 @@ class GMLikelihood(Metric):
     def _summary(self, result: Result) -> str:
         details = result.details
         return (
-            f"Under a mixture of {details['n_components']} Gaussian components fitted to train, "
-            f"the mean log-density of synthetic rows is {number(result.value)}, that of train "
-            f"{number(details['train'])}; more than fresh rows have is no merit."
+            f"Under a mixture of {details['n_components']} Gaussian components fitted to the "
+            f"training data, the mean log-density is {number(result.value)} for synthetic rows and "
+            f"{number(details['train'])} for training rows. A value above the baseline is not "
+            "better."
         )
 
 
 class Settings(NamedTuple):
-    """How a mixture is fitted; see the metric's parameters."""
+    """Settings for the fit of a mixture, see the parameters of the metric."""
 
     n_components: int | tuple[int, int]
     covariance_type: str
@@ -180,7 +183,7 @@ class Settings(NamedTuple):
 
 
 class Mixture(NamedTuple):
-    """A fitted mixture of standardised columns."""
+    """A mixture fitted to standardized columns."""
 
     gaussians: GaussianMixture
     mean: np.ndarray
@@ -191,7 +194,7 @@ class Mixture(NamedTuple):
 
 
 def mean_interval(values: np.ndarray, level: float = 0.95) -> tuple[float, float] | None:
-    """Return where the mean of independent values lies; None where no more than one is finite."""
+    """Return the interval of a mean of independent values, or None if it is not defined."""
     if values.size < 2 or not np.isfinite(values).all():
         return None
     half = float(-ndtri((1.0 - level) / 2.0) * values.std(ddof=1) / np.sqrt(values.size))
@@ -199,18 +202,18 @@ def mean_interval(values: np.ndarray, level: float = 0.95) -> tuple[float, float
 
 
 def complete_rows(context: Context, role: str, names: Sequence[str]) -> np.ndarray:
-    """Return the rows of a role without missing or infinite value in some columns."""
+    """Return the rows of a role that have finite values in all of the given columns."""
     matrix = numbers(context[role][list(names)])
     return matrix[np.isfinite(matrix).all(axis=1)]
 
 
 def _split(context: Context, names: list[str]) -> tuple[tuple[str, ...], list[str]]:
-    """Return the columns that vary over the complete rows of train, and the constant ones."""
+    """Return the columns that vary over the complete training rows, and the constant columns."""
     present = [name for name in names if context.train[name].notna().any()]
     constant: list[str] = []
     while present:
         rows = complete_rows(context, "train", tuple(present))
-        # the spread that the columns are divided by: of denormal numbers it is 0
+        # columns are divided by their standard deviation, which is 0 for denormal numbers
         varies = dict(zip(present, rows.std(axis=0) > 0.0, strict=True)) if len(rows) else {}
         still = [name for name in present if not varies.get(name, True)]
         if not still:
@@ -222,10 +225,10 @@ def _split(context: Context, names: list[str]) -> tuple[tuple[str, ...], list[st
 
 @shared
 def mixture(context: Context, names: tuple[str, ...], settings: Settings) -> Mixture:
-    """Fit a mixture to train; its number of components is chosen by a criterion."""
+    """Fit a mixture to the training data and select its number of components."""
     rows = complete_rows(context, "train", names)
     mean, scale = rows.mean(axis=0), rows.std(axis=0)
-    rows = rows[np.lexsort(rows.T)]  # neither draws nor starts must depend on the order of rows
+    rows = rows[np.lexsort(rows.T)]  # the sample and the starts do not depend on the row order
     at = sample_positions(len(rows), settings.max_rows, settings.random_state)
     drawn = (rows[at] - mean) / scale
     candidates = candidate_sizes(settings.n_components, n_most=len(np.unique(drawn, axis=0)))
@@ -241,20 +244,20 @@ def mixture(context: Context, names: tuple[str, ...], settings: Settings) -> Mix
 
 
 def _gaussians(k: int, n_init: int, settings: Settings) -> GaussianMixture:
-    from sklearn.mixture import GaussianMixture  # a fifth of a second
+    from sklearn.mixture import GaussianMixture  # this import needs a fifth of a second
 
     return GaussianMixture(
         k,
         covariance_type=settings.covariance_type,
         n_init=n_init,
         init_params="k-means++",
-        max_iter=1000,  # so that no fit ends early: a reader could not change what a warning says
+        max_iter=1000,  # the fit converges, because users cannot act on a convergence warning
         random_state=settings.random_state,
     )
 
 
 def candidate_sizes(n_components: int | Sequence[int], n_most: int) -> list[int]:
-    """Return the numbers of components that are tried."""
+    """Return the numbers of components to try."""
     ends = n_components if isinstance(n_components, Sequence) else (n_components, n_components)
     low, high = (min(k, n_most) for k in ends)
     return sorted({int(k) for k in np.rint(np.geomspace(low, high, _N_CANDIDATES))})
@@ -264,11 +267,11 @@ def candidate_sizes(n_components: int | Sequence[int], n_most: int) -> list[int]
 def log_densities(
     context: Context, role: str, names: tuple[str, ...], settings: Settings
 ) -> np.ndarray:
-    """Return the log-density of each complete row of a role, in the columns' units."""
+    """Return the log-density of each complete row of a role, in the units of the columns."""
     model = mixture(context, names, settings)
     rows = complete_rows(context, role, names)
     logs = np.empty(len(rows))
-    with np.errstate(over="ignore"):  # beyond all components: a density of 0
+    with np.errstate(over="ignore"):  # far from all components the density is 0
         for start in range(0, len(rows), _BLOCK):
             block = (rows[start : start + _BLOCK] - model.mean) / model.scale
             logs[start : start + _BLOCK] = model.gaussians.score_samples(block)
@@ -276,19 +279,19 @@ def log_densities(
 
 
 def _left_out(constant: list[str], n_used: int, n_rows: int) -> tuple[MetricWarning, ...]:
-    """Say which columns, and how many synthetic rows, the mixture leaves out."""
+    """Return warnings about the columns and the synthetic rows that the mixture ignores."""
     notes: list[MetricWarning] = []
     if constant:
-        text = f"train has one value only in {', '.join(constant)}: left out of the mixture."
+        text = f"Skipped columns that are constant in the training data: {', '.join(constant)}."
         notes.append(ConstantColumnWarning(text))
     if 0 < n_used < n_rows / 2:
-        text = f"{n_rows - n_used} of {n_rows} synthetic rows lack a value and are left out."
+        text = f"Ignored {n_rows - n_used} of {n_rows} synthetic rows that have a missing value."
         notes.append(DegenerateInputWarning(text))
     return tuple(notes)
 
 
 def _off_fresh_rows(result: Result, fresh: np.ndarray) -> Result:
-    """Compare a mean likelihood with that of fresh real rows, which is what it should be."""
+    """Add the mean likelihood of the holdout rows as the baseline, and the gap to it."""
     baseline = float(fresh.mean())
     details = {**result.details, "gap": abs(result.value - baseline)}
     return replace(result, baseline=baseline, details=details)
@@ -296,18 +299,19 @@ def _off_fresh_rows(result: Result, fresh: np.ndarray) -> Result:
 
 @declared
 class TreeLikelihood(Metric):
-    """Base of the mean likelihoods of rows under a tree of dependence fitted to train.
+    """Base of the mean likelihoods of rows under a dependence tree of the training data.
 
-    Authors say by `_of_logs` whether logarithms are averaged.
+    Subclasses define `_of_logs`, which specifies whether logarithms are averaged.
 
     Parameters
     ----------
     smoothing : float, default=1.0
-        Added to the count of every value of a column. With 0, rows with a combination that train
-        never had have probability 0.
+        Added to the count of every value of a column. If 0, rows with a combination that does not
+        occur in the training data have a probability of 0.
     n_bins : int or None, default=None
-        If given, numeric and date columns are modelled too, on this many bins of equal width over
-        train; frequent values have cells of their own, see :class:`~skeval.tables.Discretizer`.
+        If given, numerical and datetime columns are also modeled, with this number of bins of equal
+        width over the training range. Frequent values have a separate bin, see
+        :class:`~skeval.tables.Discretizer`.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
     """
@@ -340,49 +344,52 @@ class TreeLikelihood(Metric):
         return _off_fresh_rows(result, fresh)
 
     def _tree(self, context: Context) -> Tree:
-        """Return what the tree is fitted to, columns by name: their order means nothing."""
+        """Return the arguments of the tree. Sorting the names ignores the column order."""
         kinds = NOMINAL if self.n_bins is None else (*NOMINAL, *NUMERIC)
         names = tuple(sorted(columns_of(context, self.columns, kinds)))
         return names, float(self.smoothing), self.n_bins or 10
 
     def _summary(self, result: Result) -> str:
         return (
-            "Under a tree of dependence fitted to train, synthetic rows have a mean "
-            f"log-probability of {number(result.details['mean_log'])}; more than fresh rows have "
-            "is no merit."
+            "Under a dependence tree fitted to the training data, the mean log-probability of the "
+            f"synthetic rows is {number(result.details['mean_log'])}. A value above the baseline "
+            "is not better."
         )
 
 
 @declared
 class BNLikelihood(TreeLikelihood):
-    """Mean probability of rows under a tree fitted to train: as that of fresh rows at best.
+    """Mean probability of the synthetic rows under a dependence tree of the training data.
 
-    An analyst describes the categories of train by a Bayesian network in which every column depends
-    on one other, and asks how probable the synthetic rows are in it. Combinations that train does
-    not have are improbable.
+    The metric models the categorical columns as a Bayesian network in which every column depends on
+    one other column, and computes the mean probability of the synthetic rows. Combinations that do
+    not occur in the training data have a low probability. Compare the value with the baseline,
+    because the maximum is not the best value.
 
     Parameters
     ----------
     log : bool, default=False
-        Whether to average logarithms of probabilities, as :class:`BNLogLikelihood` does.
+        Whether to average the logarithms of the probabilities, as :class:`BNLogLikelihood` does.
 
     See Also
     --------
-    BNLogLikelihood : The mean of logarithms.
-    GMLikelihood : Numbers, by a mixture.
+    BNLogLikelihood : Mean of the logarithms of the probabilities.
+    GMLikelihood : Numerical columns, modeled by a mixture.
 
     Notes
     -----
-    The tree is the one of Chow and Liu: the spanning tree whose edges have the most mutual
-    information in train. A row has the probability ``prod_v (count(u, v) + s) / (count(u) + s
-    K_v)``, u being the value of v's parent, s the smoothing and K_v the number of values of v in
-    train; its root is the first column by name. Missing is a value. One that train never had has
-    count 0, which with smoothing makes the probabilities of all values sum to a little over 1.
+    The tree is the Chow-Liu tree, that is, the spanning tree with the maximum mutual information.
+    The probability of a row is ``prod_v (count(u, v) + s) / (count(u) + s K_v)``, where u is the
+    value of the parent of v, s is the smoothing and K_v is the number of values of v in the
+    training data. The root is the first column by name. A missing entry is treated as a value.
+    Values that do not occur in the training data have count 0, so with smoothing the probabilities
+    of all values sum to slightly more than 1.
 
-    The value has no natural best: rows that all hold the most frequent combination have the highest
-    probability. It should be that of fresh rows, which is the baseline; ``details["gap"]`` is how
-    far it is off. The mean is driven by few probable rows, that of logarithms by improbable ones.
-    The interval is that of a mean of independent rows, the tree being given.
+    More is not always better. For example, the probability is maximal if all rows have the most
+    frequent combination. The value should match the baseline, which is the value of the holdout
+    rows. ``details["gap"]`` is the absolute difference from the baseline. A few probable rows
+    dominate the mean probability, whereas improbable rows dominate the mean logarithm. The interval
+    is the normal interval of a mean of independent rows for the fitted tree.
 
     References
     ----------
@@ -423,26 +430,26 @@ def _details_of_tree(context: Context, tree: Tree, log: bool) -> dict[str, Any]:
 
 @declared
 class BNLogLikelihood(TreeLikelihood):
-    """Mean log-probability of rows under a tree fitted to train: as that of fresh rows at best.
+    """Mean log-probability of the synthetic rows under a dependence tree of the training data.
 
-    As :class:`BNLikelihood`, of logarithms: every improbable row counts, however small its
-    probability is.
+    The metric averages the logarithms of the probabilities of :class:`BNLikelihood`. Therefore
+    every improbable row counts, even if its probability is very small.
 
     Parameters
     ----------
     smoothing : float, default=1.0
-        Added to the count of every value of a column. With 0, rows with a combination that train
-        never had count as rows of probability 1e-8.
+        Added to the count of every value of a column. If 0, rows with a combination that does not
+        occur in the training data count as rows of probability 1e-8.
 
     See Also
     --------
-    BNLikelihood : The mean of the probabilities.
-    GMLikelihood : Numbers, by a mixture.
+    BNLikelihood : Mean of the probabilities.
+    GMLikelihood : Numerical columns, modeled by a mixture.
 
     Notes
     -----
-    See :class:`BNLikelihood`. Under the tree, minus the value is the cross entropy of the synthetic
-    rows, in nats.
+    See :class:`BNLikelihood`. The negative value is the cross entropy of the synthetic rows with
+    respect to the tree, in nats.
 
     References
     ----------
@@ -463,13 +470,13 @@ class BNLogLikelihood(TreeLikelihood):
 
 
 def _likely(context: Context, role: str, tree: Tree, log: bool) -> np.ndarray:
-    """Return what is averaged over a role's rows."""
+    """Return the probability of each row of a role, or its logarithm."""
     logs = log_probabilities(context, role, *tree)
     return _clip_logs(logs) if log else np.exp(logs)
 
 
 def _within_range(interval: tuple[float, float] | None, log: bool) -> tuple[float, float] | None:
-    """Return an interval cut to what can be: a normal distribution does not know its ends."""
+    """Clip a normal interval to the possible values of the mean."""
     if interval is None:
         return None
     low, high = interval
@@ -477,7 +484,7 @@ def _within_range(interval: tuple[float, float] | None, log: bool) -> tuple[floa
 
 
 def _clip_logs(logs: np.ndarray) -> np.ndarray:
-    """Return logarithms of probabilities with a number for that of 0."""
+    """Replace the logarithm of 0 with a finite number."""
     return np.where(np.isneginf(logs), _NO_PROBABILITY, logs)
 
 
@@ -485,7 +492,7 @@ def _clip_logs(logs: np.ndarray) -> np.ndarray:
 def dependence_tree(
     context: Context, names: tuple[str, ...], smoothing: float, n_bins: int
 ) -> DependenceTree:
-    """Return the tree learned from train."""
+    """Return the dependence tree of the training data."""
     cut = cells(context, n_bins, "uniform", None).cells_
     n_cells = [cut[name].n_cells for name in names]
     return DependenceTree(_columns(context, "train", names, n_bins), n_cells, smoothing)
@@ -495,7 +502,7 @@ def dependence_tree(
 def log_probabilities(
     context: Context, role: str, names: tuple[str, ...], smoothing: float, n_bins: int
 ) -> np.ndarray:
-    """Return the logarithm of each row's probability under the tree."""
+    """Return the logarithm of the probability of each row under the tree."""
     tree = dependence_tree(context, names, smoothing, n_bins)
     return tree.log_probability(_columns(context, role, names, n_bins))
 
@@ -506,11 +513,11 @@ def _columns(context: Context, role: str, names: tuple[str, ...], n_bins: int) -
 
 
 class DependenceTree:
-    """The tree of pairwise dependence that is nearest to the rows' distribution (Chow and Liu)."""
+    """Chow-Liu tree, the tree of pairwise dependence closest to the distribution of the rows."""
 
-    # The edges are those of the spanning tree with the most mutual information in sum;
-    # probabilities are those of BNLikelihood. A cell that does not occur has count 0: it is
-    # one cell beyond those that do, however many values fall into it.
+    # The edges form the spanning tree with the maximum sum of mutual information. The
+    # probabilities are defined in BNLikelihood. All cells that do not occur have count 0 and
+    # together count as one additional cell.
 
     def __init__(
         self, columns: Sequence[np.ndarray], n_cells: Sequence[int], smoothing: float = 1.0
@@ -526,7 +533,7 @@ class DependenceTree:
         }
 
     def log_probability(self, columns: Sequence[np.ndarray]) -> np.ndarray:
-        """Return the logarithm of each row's probability; minus infinity where it is 0."""
+        """Return the log-probability of each row, which is minus infinity for probability 0."""
         total = np.zeros(columns[0].size)
         for v, u in enumerate(self.parents):
             n_used = np.count_nonzero(self._single[v])
@@ -544,16 +551,16 @@ class DependenceTree:
 
 
 def _joint_counts(first: np.ndarray, second: np.ndarray, shape: tuple[int, int]) -> csr_matrix:
-    """Return how often each pair of cells of two columns occurs."""
+    """Count how often each pair of cells of two columns occurs."""
     if shape[0] * shape[1] > max(_DENSE, first.size):
         once = np.ones(first.size, dtype=np.int64)
-        return coo_matrix((once, (first, second)), shape=shape).tocsr()  # which adds them up
-    cell = first.astype(np.int64) * shape[1] + second  # ten times faster
+        return coo_matrix((once, (first, second)), shape=shape).tocsr()  # sums duplicates
+    cell = first.astype(np.int64) * shape[1] + second  # dense counts are ten times faster
     return csr_matrix(np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape))
 
 
 def _parents(columns: Sequence[np.ndarray]) -> list[int]:
-    """Return the position of each column's parent in the tree that starts at the first."""
+    """Return the position of the parent of each column in the tree rooted at the first column."""
     d = len(columns)
     if d == 1:
         return [-1]
@@ -564,7 +571,7 @@ def _parents(columns: Sequence[np.ndarray]) -> list[int]:
     for i, j in combinations(range(d), 2):
         counts = _joint_counts(columns[i], columns[j], (n_cells[i], n_cells[j]))
         information[i, j] = mutual_info_score(None, None, contingency=counts)
-    # an edge of weight 0 would count as absent
+    # the sparse graph ignores edges of weight 0
     weights = np.triu(1.0 + information.max() - information, 1)
     _, parents = breadth_first_order(minimum_spanning_tree(weights), 0, directed=False)
     return [max(-1, int(parent)) for parent in parents]

@@ -36,59 +36,64 @@ from skeval.utils.parameters import Interval, OpenFraction
 
 @declared
 class TotalVariationLowerBound(ClassifierMetric):
-    """Least distance of two distributions: 0 if none is shown, 1 if they hardly overlap.
+    """Lower bound on the total variation distance, estimated with a classifier.
 
-    An auditor holds that synthetic rows are of another distribution than real ones, and has to
-    prove it. The total variation distance is the largest difference of the probabilities that both
-    distributions give to one event, and twice the share by which the best classifier beats
-    guessing. Any classifier that does well on rows it has not seen is a proof.
+    The total variation distance is the largest difference between the probabilities that the real
+    and the synthetic distribution assign to an event. The accuracy of the best classifier of real
+    and synthetic rows is 1/2 plus half this distance. Therefore the accuracy of any classifier on
+    unseen rows implies a lower bound. The value ranges from 0 (no difference found) to 1 (disjoint
+    distributions). Lower is better.
 
     Parameters
     ----------
     estimator : classifier or list of classifiers, optional
-        Classifiers of scikit-learn; they see standardised and one-hot columns. The best one counts,
-        each at a stricter confidence (Bonferroni). The default is gradient boosting of small trees
-        (xgboost) and a logistic regression.
+        One or more scikit-learn classifiers. They receive standardized and one-hot encoded columns.
+        The best bound is used, and each classifier has a stricter confidence level (Bonferroni).
+        The default is gradient boosting with small trees (xgboost) and a logistic regression.
     test_size : float, default=0.5
-        Share of the synthetic rows that the classifier does not see.
+        Fraction of the synthetic rows that are reserved for the test.
     confidence : float, default=0.95
-        How often at least the value is below the distance.
+        Minimum probability that the value is below the true distance.
     method : {"pooled", "two_sided", "ks"}, default="pooled"
-        Bound the errors of all rows together; or those of each table, at half the level; or the
-        difference of both rates at all thresholds at once, which needs no good threshold.
+        "pooled" bounds the errors of all rows together, "two_sided" bounds the errors of each table
+        at half the level, and "ks" bounds the difference between both rates for all thresholds at
+        once, which does not require a good threshold.
     random_state : int, default=0
-        Seed of samples, halves and classifiers.
+        Seed of the samples, halves and classifiers.
 
     Warnings
     --------
-    One minus the value is an upper bound of fidelity, not an estimate of it: a weak classifier, or
-    a small table, makes any table look faithful.
+    One minus the value is an upper bound on the fidelity and not an estimate, because a weak
+    classifier or a small table makes any synthetic data look faithful.
 
     See Also
     --------
-    JensenShannonLowerBound : The divergence in bits.
-    ClassifierTwoSampleTest : The accuracy itself, and what it rests on.
+    JensenShannonLowerBound : Lower bound on the divergence in bits.
+    ClassifierTwoSampleTest : The accuracy, and the most important features.
 
     Notes
     -----
-    The errors R of any classifier, on as many rows of one distribution as of the other, exceed
-    those of the best one, which are ``(1 - TV) / 2``; hence ``TV >= 1 - 2 R``. The value is ``1 - 2
-    R_U``, at least 0, with R_U the upper bound of Clopper and Pearson at the confidence asked for,
-    on rows that neither classifier nor threshold has seen. ``details["estimate"]`` is ``1 - 2 R``
-    itself, the greatest of several, of which the same table is the judge.
+    On equal numbers of rows of both distributions, the error rate R of any classifier is at least
+    the error rate of the best classifier, which is ``(1 - TV) / 2``. Therefore ``TV >= 1 - 2 R``.
+    The value is ``1 - 2 R_U``, or 0 if this is negative, where R_U is the upper Clopper-Pearson
+    bound at the given confidence. It is computed from rows that were used neither for the
+    classifier nor for the threshold. ``details["estimate"]`` is ``1 - 2 R``. If there are several
+    classifiers, it is the maximum over them on the same test rows.
 
-    The distance itself cannot be bounded from above.
+    An upper bound on the distance cannot be computed.
 
-    The classifier learns from train and a part of the synthetic rows. The real rows that it is
-    tested on are those of the holdout, which generator and classifier have not seen: then the bound
-    holds for any generator. Without a holdout train is divided; the generator has seen those rows,
-    and a table that copies them is closer to them than to their distribution.
-    ``details["real_rows"]`` says which. The baseline is 0, what rows of the same distribution get.
+    The classifier is trained on the training data and a part of the synthetic rows. If there is a
+    holdout, the real test rows are the holdout rows, which neither the generator nor the classifier
+    has seen. In this case the bound is valid for any generator. Without a holdout, the training
+    data are split. The generator has seen these rows, so a table that copies them is closer to them
+    than to their distribution. ``details["real_rows"]`` specifies which rows were used. The
+    baseline is 0, the value for rows of the same distribution.
 
     References
     ----------
     L. Tao et al., "Discriminative estimation of total variation distance: a fidelity auditor for
-    generative data" (2024), arXiv:2405.15337. The bounds with a confidence are ours.
+    generative data" (2024), arXiv:2405.15337. The bounds with a confidence level were developed for
+    skeval.
 
     Examples
     --------
@@ -116,8 +121,8 @@ class TotalVariationLowerBound(ClassifierMetric):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"At least {percent(result.value)} of the rows would have to be others for the two "
-            "distributions to be equal; the best classifier puts it at "
+            f"The total variation distance between the distributions is at least "
+            f"{percent(result.value)}. The best classifier estimates "
             f"{percent(result.details['estimate'])}."
         )
 
@@ -158,45 +163,47 @@ def _estimate_and_bound(scores: Scores, method: str, confidence: float) -> dict[
 
 @declared
 class JensenShannonLowerBound(ClassifierMetric):
-    """Least information of a row on its table, in bits: 0 if none is shown, 1 if all is.
+    """Lower bound on the Jensen-Shannon divergence in bits, estimated with a classifier.
 
-    The Jensen-Shannon divergence of two distributions is the information that one row carries on
-    which of the two it is from. A classifier that gives good probabilities to rows it has not seen
-    has that information, hence there is no less.
+    The Jensen-Shannon divergence between two distributions is the information in one row about the
+    distribution from which it was sampled. If a classifier predicts good probabilities for unseen
+    rows, it has found information. Therefore its log-loss implies a lower bound. The value ranges
+    from 0 (no information found) to 1 (disjoint distributions). Lower is better.
 
     Parameters
     ----------
     estimator : classifier or list of classifiers, optional
-        Classifiers of scikit-learn with `predict_proba`; they see standardised and one-hot columns.
-        The best one counts. The default is gradient boosting of small trees (xgboost) and a
-        logistic regression.
+        One or more scikit-learn classifiers with `predict_proba`. They receive standardized and
+        one-hot encoded columns. The best bound is used. The default is gradient boosting with small
+        trees (xgboost) and a logistic regression.
     confidence : float, default=0.95
-        Confidence of the interval.
+        Confidence level of the interval.
     n_folds : int, default=5
-        Number of folds: each row is scored by a classifier that learned from the others.
+        Number of folds. Each row is scored by a classifier that was trained on the other folds.
 
     See Also
     --------
-    TotalVariationLowerBound : With a confidence, from errors alone.
-    ClassifierTwoSampleTest : The accuracy itself, and what it rests on.
+    TotalVariationLowerBound : Bound with a confidence level, from classification errors.
+    ClassifierTwoSampleTest : The accuracy, and the most important features.
 
     Notes
     -----
-    ``max(0, 1 - L)`` with L the log-loss in bits, as many rows being real as synthetic: no
-    probabilities have a lower one than the true ones, whose loss is 1 less the divergence.
-    ``details["models"]`` has ``1 - L`` of each classifier as it is. It is below 0 where the
-    classifier is worse than even chances; so it is for boosted trees on small tables of one
-    distribution. Probabilities are kept 2^-20 away from 0 and 1. The value is an estimate of the
-    bound, and of the divergence in so far as the probabilities are good. The interval allows for
-    the choice of classifier (Bonferroni) and for the dependence of out-of-fold scores, as if half
-    the rows had been scored. The baseline is 0, what rows of the same distribution get. A table of
-    copies gets 0 too.
+    The value is ``max(0, 1 - L)``, where L is the log-loss in bits on equal numbers of real and
+    synthetic rows. The true probabilities have the smallest possible loss, which is one minus the
+    divergence. ``details["models"]`` contains ``1 - L`` of each classifier without clipping. It is
+    negative if the predictions are worse than constant probabilities of 1/2, which happens for
+    boosted trees on small tables of the same distribution. Probabilities are clipped at a distance
+    of 2^-20 from 0 and 1. The value is an estimate of the bound. It is close to the divergence if
+    the probabilities are good. The interval accounts for the choice of the classifier (Bonferroni)
+    and for the dependence between out-of-fold scores, and is as wide as if half the rows had been
+    scored. The baseline is 0, the value for rows of the same distribution. Copies of the training
+    data also have the value 0.
 
     References
     ----------
     D. Endres, J. Schindelin, "A new metric for probability distributions", IEEE Transactions on
-    Information Theory 49 (2003) 1858-1860, doi:10.1109/TIT.2003.813506. The bound by a classifier
-    is that of I. Goodfellow et al., "Generative adversarial nets", NeurIPS 2014, arXiv:1406.2661.
+    Information Theory 49 (2003) 1858-1860, doi:10.1109/TIT.2003.813506. The classifier bound is
+    from I. Goodfellow et al., "Generative adversarial nets", NeurIPS 2014, arXiv:1406.2661.
 
     Examples
     --------
@@ -223,7 +230,7 @@ class JensenShannonLowerBound(ClassifierMetric):
 
     def _summary(self, result: Result) -> str:
         return (
-            "The Jensen-Shannon divergence of the two distributions is at least "
+            "The Jensen-Shannon divergence between the two distributions is at least "
             f"{number(result.value)} bits."
         )
 

@@ -1,4 +1,4 @@
-"""How far train and synthetic rows lie apart on a map: densities on a grid, no row is drawn."""
+"""Distance between densities on a two-dimensional map. Single rows are never drawn."""
 
 from __future__ import annotations
 
@@ -34,73 +34,78 @@ if TYPE_CHECKING:
     from sklearn.decomposition import PCA
 
 _ROLES = ("train", "holdout", "synthetic")
-_MAX_REGIONS = 100  # of train, on which tables are compared: more cells are more noise
+_MAX_REGIONS = 100  # more regions would increase the random error of the comparison
 _MIN_REGIONS = (
-    5  # regions that train has rows for: with fewer rows, single ones would decide the edges
+    5  # minimum number of regions, because in smaller data single rows determine the edges
 )
-_HALF = 0.5  # of the share of the other table, below which a region is thin
-_MAX_DENSE = 1500  # features for which all directions are computed; of more, only the first two
+_HALF = 0.5  # a region is thin if its fraction is less than half the fraction of the other table
+_MAX_DENSE = 1500  # maximum number of features for which all directions are computed
 
 
 @declared
 class MapDistance(Metric):
-    """Share of rows in the wrong place of a map: 0 where densities agree, 1 if no region is shared.
+    """Total variation distance between the training and synthetic data on a two-dimensional map.
 
-    An analyst lays train rows out on a plane, by the two directions in which they vary most, and
-    puts the synthetic rows on the same plane: kinds of rows that were lost or invented are seen as
-    places that are empty or full. Here rows are counted in regions of that plane, and only counts
-    are kept. The display draws the densities of all tables next to each other.
+    The map consists of the two directions in which the training data vary most (PCA). Training and
+    synthetic rows are counted in regions of this map, so that kinds of rows that the generator
+    misses or invents appear as thin or crowded regions. Only the counts are stored. The display
+    draws the densities of all tables next to each other. The value ranges from 0 (equal densities)
+    to 1 (no region is shared). Lower is better.
 
     Parameters
     ----------
     n_cells : {8, 16, 32, 64}, default=32
-        Cells of the drawn grid along each direction.
+        Number of cells of the drawn grid in each direction.
     min_count : int, default=10
-        The fewest rows of a drawn region. Cells with fewer are pooled with those around them.
+        Minimum number of rows in a drawn region. Smaller cells are pooled with adjacent cells.
     space : "euclidean" or transformer, default="euclidean"
-        How rows become vectors: standardised numbers and one-hot categories.
+        Conversion of rows to vectors. "euclidean" uses standardized numbers and one-hot categories.
     columns : None, int or list of str, default=None
-        The columns to look at (in space "euclidean"); None for all but text and ids.
+        Columns to use (in space "euclidean"). If None, all columns except text and ID columns are
+        used.
     n_permutations : int, default=999
-        Number of permutations for the p-value; 0 for none.
+        Number of permutations for the p-value. If 0, no p-value is computed.
     max_rows : int or None, default=10_000
-        Rows of each table that are laid out, a seeded sample.
+        Maximum number of rows per table. If a table has more rows, a random sample is used.
     random_state : int, default=0
-        Seed of samples and permutations.
+        Seed of the samples and permutations.
 
     Warnings
     --------
-    Two directions are not all: tables that agree on the map may differ in every other direction.
-    ``details["axes"]`` has the share of the variance that is seen.
+    A map contains only two directions. Tables that match on the map may differ in all other
+    directions. ``details["axes"]`` contains the fraction of the variance that the map explains.
 
     See Also
     --------
-    PRDCurve : Lost and invented kinds of rows in all directions, by clusters.
-    ClassifierTwoSampleTest : Whether any direction separates the tables.
+    PRDCurve : Finds missing and invented kinds of rows in all directions with clusters.
+    ClassifierTwoSampleTest : Tests whether any direction separates the tables.
     skeval.plotting.plot_map : The figure of several tables in one call.
 
     Notes
     -----
-    The basis and the grid come from train alone, so that all synthetic tables, and the holdout, are
-    drawn on the same map. Its edges lie beyond the 1% and 99% quantiles of train, which are means
-    of ten rows and rounded; what lies farther out is counted in the outer cells.
+    The directions and the grid are computed from the training data only, so that all synthetic
+    tables and the holdout are drawn on the same map. The edges of the map are rounded and are
+    outside the 1% and 99% quantiles of the training data, which are means of ten rows. Rows outside
+    the edges are counted in the outer cells.
 
-    The value is the total variation of the shares of train and of synthetic rows over at most about
-    100 regions. Cells with too few train rows are pooled in blocks of two by two, then four by
-    four, and on. Chance alone makes it larger than 0; ``details["by_chance"]`` is the mean over all
-    relabellings of the two tables' rows. The baseline is the value of holdout rows.
-    ``details["thinned"]`` is the share of train rows in regions with less than half as many
-    synthetic rows as there should be, ``details["crowded"]`` the share of synthetic rows in regions
-    with less than half as many train rows: kinds of rows that were lost, and invented.
+    The value is the total variation distance between the fractions of training and synthetic rows
+    in at most about 100 regions. Cells with too few training rows are pooled in blocks of two by
+    two cells, then four by four, and so on. The value is above 0 even without differences, and
+    ``details["by_chance"]`` is its mean over all permutations of the rows of both tables. The
+    baseline is the value of the holdout rows. ``details["thinned"]`` is the fraction of training
+    rows in regions with less than half of the expected synthetic rows, which indicates missing
+    kinds of rows. ``details["crowded"]`` is the fraction of synthetic rows in regions with less
+    than half of the expected training rows, which indicates invented kinds of rows.
 
-    The p-value is that of a permutation test of the holdout against the synthetic table over the
-    same regions; neither table decided where these are. It needs a holdout. The interval of the
-    value holds the total variation of the two populations over the regions, and is wide; that of
-    the difference to the baseline is from halves of both tables, and is what tells them apart.
+    The p-value is from a permutation test of the holdout and the synthetic data in the same
+    regions, which do not depend on these two tables. It requires a holdout. The interval of the
+    value is for the total variation distance between the two populations in these regions, and is
+    wide. The interval of the difference from the baseline is computed from halves of both tables.
+    Use that interval to compare the tables.
 
-    ``details["maps"]`` has the share of the rows of each table by cell. In each table, cells with
-    less than `min_count` rows are pooled as above with rows of that table alone, and what is left
-    of all is nan.
+    ``details["maps"]`` contains the fraction of the rows of each table in each cell. Cells with
+    fewer than `min_count` rows of a table are pooled as above with cells of the same table. If the
+    remaining rows are too few, their cells are nan.
 
     Examples
     --------
@@ -132,7 +137,7 @@ class MapDistance(Metric):
             return undefined_result("no column of this table can be measured.")
         min_rows = _MIN_REGIONS * self.min_count
         if context.n_rows("train") < min_rows:
-            return undefined_result(f"a map needs {min_rows} train rows at least.")
+            return undefined_result(f"a map requires at least {min_rows} training rows.")
         train, synthetic = (self._counts(context, role) for role in ("train", "synthetic"))
         regions = regions_of(train, self.min_count)
         counted = by_region(regions, train), by_region(regions, synthetic)
@@ -184,16 +189,16 @@ class MapDistance(Metric):
     def _summary(self, result: Result) -> str:
         parts = {name: percent(result.details[name]) for name in self._parts}
         return (
-            f"{percent(result.value)} of the rows lie in the wrong place of the map; by chance it "
-            f"would be {parts['by_chance']}. {parts['thinned']} of the train rows lie where "
-            f"synthetic rows are rare, {parts['crowded']} of the synthetic rows where train rows "
-            "are rare."
+            f"{percent(result.value)} of the rows are in the wrong region of the map "
+            f"({parts['by_chance']} expected by chance). {parts['thinned']} of the training rows "
+            f"are in regions with too few synthetic rows, and {parts['crowded']} of the synthetic "
+            "rows are in regions with too few training rows."
         )
 
 
 @dataclass(frozen=True, repr=False)
 class Basis:
-    """Two directions of the training rows, and a grid on which any row has a place."""
+    """Two directions of the training rows, and a grid for the positions of all rows."""
 
     directions: PCA
     edges: tuple[np.ndarray, np.ndarray]
@@ -209,7 +214,7 @@ def basis(
     max_rows: int | None,
     seed: int,
 ) -> Basis:
-    """Return the directions and the grid of the training rows; no other table decides them."""
+    """Return the directions and the grid, which depend on the training rows only."""
     from sklearn.decomposition import PCA
 
     rows = vectors(context, "train", space, columns, max_rows, seed)
@@ -219,7 +224,7 @@ def basis(
     with threadpool_limits(1):
         directions = PCA(n_components, svd_solver=solver, random_state=seed).fit(rows)
     x, y = places_on(directions, rows).T
-    owners: list[str] = []  # the columns of the features; a transformer does not name them
+    owners: list[str] = []  # the columns of the features, which are unknown for a transformer
     if isinstance(space, str):
         chosen = set(chosen_columns(context.schema, columns))
         owners = sorted(name for name in feature_owners(context) if name in chosen)
@@ -236,12 +241,12 @@ def basis(
 
 
 def places_on(directions: PCA, rows: np.ndarray) -> np.ndarray:
-    """Return both coordinates of rows; the second one is 0 if there is one direction."""
-    with threadpool_limits(1):  # threads would change the last bits
+    """Return both coordinates of rows. If there is a single direction, the second one is 0."""
+    with threadpool_limits(1):  # the number of threads would change the last bits
         places = np.asarray(directions.transform(rows), dtype=np.float64)
     if places.shape[1] < 2:
         places = np.column_stack([places[:, 0], np.zeros(len(places))])
-    # the order in which a sum is computed shall not move a row to the next cell
+    # rounding, so that the order of a summation does not move a row to the next cell
     return np.round(places, 8) + 0.0
 
 
@@ -255,7 +260,7 @@ def map_counts(
     max_rows: int | None,
     seed: int,
 ) -> np.ndarray:
-    """Return the number of rows of a role in each cell, shape (n_cells, n_cells), upwards."""
+    """Return the number of rows of a role in each cell, as an (n_cells, n_cells) array."""
     on_train = basis(context, n_cells, space, columns, max_rows, seed)
     rows = vectors(context, role, space, columns, max_rows, seed)
     cells = cells_on_grid(places_on(on_train.directions, rows), on_train.edges)
@@ -263,19 +268,19 @@ def map_counts(
 
 
 def regions_of(train: np.ndarray, min_count: int) -> np.ndarray:
-    """Return the region of each cell, pooled until about 100 regions hold all train rows."""
+    """Return the region of each cell. Cells are pooled to about 100 regions."""
     fewest = max(min_count, math.ceil(train.sum() / _MAX_REGIONS))
     return pooled_regions(train, fewest)
 
 
 def by_region(regions: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return the number of rows in each region, and last those in cells without a region."""
+    """Return the number of rows in each region. The last number counts rows without a region."""
     n_regions = int(regions.max()) + 1
     named = np.where(regions < 0, n_regions, regions).ravel()
     return np.bincount(named, weights=counts.ravel(), minlength=n_regions + 1).astype(np.int64)
 
 
 def uneven(train: np.ndarray, synthetic: np.ndarray) -> dict[str, float]:
-    """Return the share of each table's rows in regions where the other has less than half of it."""
+    """Return the fraction of each table in regions with less than half of the other fraction."""
     p, q = train / train.sum(), synthetic / synthetic.sum()
     return {"thinned": float(p[q < _HALF * p].sum()), "crowded": float(q[p < _HALF * q].sum())}

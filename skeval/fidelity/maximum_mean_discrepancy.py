@@ -1,4 +1,4 @@
-"""The maximum mean discrepancy: do rows look more like their own table, to a kernel."""
+"""Maximum mean discrepancy, a kernel distance between real and synthetic rows."""
 
 from __future__ import annotations
 
@@ -24,69 +24,72 @@ from skeval.utils.formatting import number
 from skeval.utils.parameters import Count, Interval
 
 Gamma = Literal["median", "train_median"] | Annotated[float, Interval(0, float("inf"), "neither")]
-_MEDIAN_ROWS = 500  # of each sample: half a million pairs put the median within about a hundredth
+_MEDIAN_ROWS = 500  # rows per sample, whose pairs determine the median to about one hundredth
 _BLOCK = 2**20
 
 
 @declared
 class MaximumMeanDiscrepancy(PermutedDistance):
-    """Squared discrepancy of kernel means: near 0 where the tables are alike, 2 where far apart.
+    """Squared maximum mean discrepancy (MMD) between real and synthetic rows.
 
-    An analyst has a similarity of rows, a kernel, and asks: is a row more like the rows of its own
-    table than like those of the other one? With a Gaussian kernel it makes no difference on average
-    if both tables have the same joint distribution, and only then.
+    A kernel measures the similarity of two rows. The metric compares the mean similarity of rows of
+    the same table with the mean similarity of rows of different tables. For a Gaussian kernel, they
+    are equal if and only if both tables have the same joint distribution. The value ranges from
+    about 0 (equal distributions) to 2. Lower is better.
 
     Parameters
     ----------
     kernel : {"rbf", "laplacian"}, default="rbf"
-        ``exp(-gamma d)`` of the squared Euclidean distance, or of the sum of absolute differences;
-        both as in scikit-learn.
+        ``exp(-gamma d)``, where d is the squared Euclidean distance ("rbf") or the sum of absolute
+        differences ("laplacian"), as in scikit-learn.
     gamma : "median", "train_median" or float, default="median"
-        How near the kernel looks. With the median distance `s` of two rows: ``1 / (2 s^2)`` for
-        "rbf", ``1 / s`` for "laplacian". The median is that of train and synthetic pooled, or of
-        train alone, which gives all synthetic tables one scale and makes their values comparable.
+        Inverse scale of the kernel. If `s` is the median distance of two rows, gamma is
+        ``1 / (2 s^2)`` for "rbf" and ``1 / s`` for "laplacian". "median" uses the pooled training
+        and synthetic rows. "train_median" uses only the training rows, so that all synthetic tables
+        have the same scale and comparable values.
     unbiased : bool, default=True
-        Whether pairs of a row with itself are left out. The value is then 0 on average for a fresh
-        sample, and below 0 about half of the time; else it is at least 0.
+        Whether pairs of a row with itself are excluded. If True, the value is 0 on average for
+        holdout data, and negative about half of the time. If False, it is at least 0.
     n_components : int or None, default=None
-        If given, the kernel is estimated by this many random Fourier frequencies, at a cost linear
-        in the rows. All rows are looked at then, and `max_rows` is ignored.
+        If given, the kernel is approximated with this number of random Fourier frequencies. The
+        computation time is linear in the number of rows, so all rows are used and `max_rows` is
+        ignored.
     random_state : int, default=0
-        Seed of samples, permutations and frequencies.
+        Seed of the samples, permutations and frequencies.
 
     Warnings
     --------
-    One scale cannot see everything: what differs much more closely than the median distance is
-    smoothed away.
+    A single scale does not detect all differences. Differences at a much smaller scale than the
+    median distance are smoothed.
 
     See Also
     --------
-    EnergyDistance : Without a scale to choose.
-    ClassifierTwoSampleTest : A classifier in place of the kernel.
+    EnergyDistance : Does not require a scale.
+    ClassifierTwoSampleTest : A classifier instead of a kernel.
 
     Notes
     -----
-    ``mean k(x, x') + mean k(y, y') - 2 mean k(x, y)``, the square of the discrepancy.
-    ``details["biased"]`` and ``details["unbiased"]`` have both estimates, ``details["clipped"]``
-    the unbiased one or 0, and ``details["gamma"]`` the kernel's scale. The median is taken over 500
-    evenly spaced rows of each table at most; where more than half of all pairs are alike, over the
-    pairs of unlike rows.
+    The value is ``mean k(x, x') + mean k(y, y') - 2 mean k(x, y)``, the square of the discrepancy.
+    ``details["biased"]`` and ``details["unbiased"]`` contain both estimates, ``details["clipped"]``
+    contains the unbiased estimate clipped at 0, and ``details["gamma"]`` contains the scale of the
+    kernel. The median is computed from at most 500 evenly spaced rows of each table. If more than
+    half of all pairs are equal, only pairs of different rows are used.
 
-    The baseline is the value of holdout rows, with the same gamma. The biased estimate grows as
-    tables become smaller: if holdout rows are fewer, ``details["at_baseline_size"]`` has the value
-    of as many synthetic rows. A value well below the baseline is no merit: a copy of train has the
-    biased value 0, and an unbiased one below 0.
+    The baseline is the value of the holdout rows with the same gamma. The biased estimate is larger
+    for smaller tables. If there are fewer holdout rows, ``details["at_baseline_size"]`` contains
+    the value for a synthetic sample of that size. A value far below the baseline is not better,
+    because a copy of the training data has the biased value 0 and a negative unbiased value.
 
-    The p-value is that of a permutation test of equal distributions. It holds for rows that the
-    synthetic ones are independent of, hence it is computed on the holdout where there is one.
-    Against train, to which the generator was fitted, it is conservative;
-    ``details["p_value_rows"]`` says which rows it is of. With gamma="median" the test's own pooled
-    rows set the scale, which permutations leave as it is.
+    The p-value is from a permutation test of equal distributions. The test is valid if the
+    synthetic rows are independent of the real rows. Therefore it uses the holdout if there is one.
+    With the training data, to which the generator was fitted, it is conservative.
+    ``details["p_value_rows"]`` specifies the rows. If gamma is "median", the pooled rows of the
+    test determine the scale, which does not change with the permutations.
 
-    No interval is given: a bootstrap adds noise twice, and the normal distribution of the estimate
-    fails near 0, where good tables are. The unbiased estimate needs two rows of each table. If all
-    rows are alike, the value is 0. Infinite synthetic values count as missing in the space
-    "euclidean".
+    The result contains no interval, because a bootstrap counts the random error twice and because
+    the normal approximation fails close to 0, where good tables are. The unbiased estimate requires
+    two rows of each table. If all rows are equal, the value is 0. Infinite synthetic values count
+    as missing in the space "euclidean".
 
     References
     ----------
@@ -104,7 +107,7 @@ class MaximumMeanDiscrepancy(PermutedDistance):
     True
     """
 
-    # unbiased, k(x, x) = 1 is left out of two means: at least -1/n - 1/m, n and m being 2 or more
+    # the unbiased estimate excludes k(x, x) = 1 from two means, so it is at least -1/n - 1/m >= -1
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(-1.0, 2.0))
 
     kernel: Literal["rbf", "laplacian"] = "rbf"
@@ -115,9 +118,9 @@ class MaximumMeanDiscrepancy(PermutedDistance):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"To a kernel of scale gamma = {number(result.details['gamma'])}, rows resemble their "
-            f"own table more than the other by {number(result.details['clipped'])}; 0 would be not "
-            "at all, 2 completely."
+            f"For a kernel with gamma = {number(result.details['gamma'])}, the squared maximum "
+            f"mean discrepancy is {number(result.details['clipped'])} (0: equal distributions, 2: "
+            "disjoint)."
         )
 
     @property
@@ -151,13 +154,13 @@ class MaximumMeanDiscrepancy(PermutedDistance):
         if self.gamma == "train_median":
             x, y = train, train[:0]
         median = median_distance(x, y, self.kernel)
-        if median == 0.0:  # all rows are alike, and to any kernel too
+        if median == 0.0:  # all rows are equal
             return 1.0
         return 1.0 / (2.0 * median**2) if self.kernel == "rbf" else 1.0 / median
 
 
 def median_distance(x: np.ndarray, y: np.ndarray, kernel: str = "rbf") -> float:
-    """Return the median distance of two pooled rows, as a length scale of a kernel."""
+    """Return the median distance between pooled rows, used as the length scale of a kernel."""
     rows = np.concatenate([_spaced_rows(x), _spaced_rows(y)])
     distances = (euclidean if kernel == "rbf" else manhattan)(rows, rows)
     values = distances[np.triu_indices(len(rows), 1)]
@@ -181,12 +184,12 @@ def kernel_discrepancy(
     n_permutations: int = 0,
     seed: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return how much more alike rows of one sample are than rows of different ones."""
+    """Return the biased and unbiased discrepancies for the actual and the permuted labels."""
     distance = squared_euclidean if kernel == "rbf" else manhattan
 
     def similarity(some: np.ndarray, others: np.ndarray) -> np.ndarray:
         values = distance(some, others)
-        with np.errstate(over="ignore"):  # a similarity of 0
+        with np.errstate(over="ignore"):  # an overflow gives a similarity of 0
             values *= -gamma
         return np.exp(values, out=values)
 
@@ -203,7 +206,7 @@ def random_feature_discrepancy(
     n_permutations: int = 0,
     seed: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the discrepancy of a kernel that is estimated with random Fourier features."""
+    """Return the discrepancies for a kernel approximated with random Fourier features."""
     frequencies = _frequencies(x.shape[1], n_components, gamma, kernel, seed)
     labels = permuted_labels(len(x), len(y), n_permutations, seed)
     of_x = np.zeros((2 * n_components, labels.shape[1]))
@@ -224,7 +227,7 @@ def random_feature_discrepancy(
 def _frequencies(
     n_features: int, n_components: int, gamma: float, kernel: str, seed: int
 ) -> np.ndarray:
-    """Draw from the spectrum of the kernel: normal for "rbf", Cauchy for "laplacian"."""
+    """Draw from the spectrum of the kernel, which is normal ("rbf") or Cauchy ("laplacian")."""
     rng = np.random.default_rng(seed)
     size = (n_features, n_components)
     if kernel == "rbf":

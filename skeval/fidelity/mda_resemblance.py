@@ -1,4 +1,4 @@
-"""How closely synthetic rows accumulate around real rows, compared with other real rows."""
+"""Minimum-distance accumulation of synthetic rows around real rows, as a resemblance."""
 
 from __future__ import annotations
 
@@ -13,46 +13,50 @@ from skeval.utils.formatting import as_float, number, percent
 
 @declared
 class MDAResemblance(AccumulationMetric):
-    r"""Reach of the rows for each other: 1 if all find one within the threshold, 0 if none does.
+    r"""Area under the accumulation curve of minimum distances, right of a threshold.
 
-    For each synthetic row the distance to its nearest train row is taken, and for each train row
-    that to its nearest synthetic row. The accumulation curve F(u) is the share of these distances
-    that are at most u. Its area right of a threshold is the larger, the sooner all rows have found
-    another: synthetic rows that are like none of train, and train rows that no synthetic row is
-    like, make it smaller. How near rows are within the threshold does not matter here; that is
-    :class:`~skeval.privacy.MinimumDistanceAccumulation`.
+    The metric computes the distance from each synthetic row to the nearest training row, and from
+    each training row to the nearest synthetic row. The accumulation curve F(u) is the fraction of
+    these distances that are at most u. The area under the curve is smaller if synthetic rows are
+    far from all training rows, or training rows are far from all synthetic rows. Distances below
+    the threshold have no effect, because they are measured by
+    :class:`~skeval.privacy.MinimumDistanceAccumulation`. The score ranges from 0 (all distances are
+    1) to 1 (all distances are within the threshold). Higher is better.
 
     Parameters
     ----------
     random_state : int, default=0
-        Seed of the sample of the larger of synthetic table and holdout.
+        Seed of the sample of the synthetic data or the holdout, if one is larger.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if ``scale="max"`` is asked for in another space than "gower".
+        At fit, if ``scale="max"`` and the space is not "gower".
 
     See Also
     --------
-    skeval.privacy.MinimumDistanceAccumulation : The area left of the threshold, for privacy.
-    NNDistanceDistributions : The distributions of the distances.
+    skeval.privacy.MinimumDistanceAccumulation : Area left of the threshold, for privacy.
+    NNDistanceDistributions : Distributions of the distances.
 
     Notes
     -----
-    With x the distances and t the threshold, the value is the integral of F right of t, exactly:
+    The value is the exact integral of F right of t, where x are the distances and t is the
+    threshold:
 
     .. math:: \frac{1}{1 - t} \int_t^1 F(u)\, du = \frac{1}{n (1 - t)} \sum_i (1 - \max(x_i, t))
 
-    It is near 1 wherever hardly any distance exceeds the threshold, as in tables of few columns:
-    "loo-median" then says more. Read it against the baseline, which is the value of holdout rows.
+    If almost all distances are below the threshold, for example for tables with few columns, the
+    value is close to 1. The threshold "loo-median" is more informative then. Compare the value with
+    the baseline, which is the value of the holdout rows.
 
-    The baseline at equal sizes, the interval and the curve in ``details`` are as for the metric of
-    privacy. A table of copies has the value 1: never read it without a metric of privacy.
+    The baseline at equal sizes, the interval and the curve in ``details`` are the same as for the
+    privacy metric. Copies of the training data score 1, so always use this metric together with a
+    privacy metric.
 
     References
     ----------
-    A. Pavao (2018) proposed the accumulation curve and its two areas; the definition by exact
-    integrals, and the choice of directions, are ours.
+    A. Pavao (2018) proposed the accumulation curve and its two areas. The definition by exact
+    integrals and the choice of directions were developed for skeval.
 
     Examples
     --------
@@ -69,5 +73,5 @@ class MDAResemblance(AccumulationMetric):
 
     def _summary(self, result: Result) -> str:
         right = f"right of {number(as_float(result.details['threshold']))}"
-        filled = f"Nearest rows fill {percent(result.value)} of the area {right}"
-        return f"{filled}: the rest is of rows that find none so near."
+        filled = f"The accumulation curve fills {percent(result.value)} of the area {right}"
+        return f"{filled}. The remainder is due to rows without a close row in the other table."

@@ -1,4 +1,4 @@
-"""Distances of synthetic rows to their nearest real rows, compared with those of real rows."""
+"""Distributions of nearest-neighbor distances in synthetic and real data."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from skeval.utils.formatting import percent
 
 @declared
 class NNDistanceDistributions(NeighborMetric):
-    """Distance of nearest-neighbour distributions: 0 where they are equal, 1 without overlap.
+    """Kolmogorov distance between the nearest-neighbor distances of real and synthetic rows.
 
-    An analyst draws, for each table, how far its rows are from their nearest neighbour of the same
-    table, and of the others. Synthetic rows much closer to each other than real rows are show a
-    generator that repeats itself; synthetic rows closer to train than holdout rows are, one that
-    repeats train.
+    The metric compares the distances of rows to their nearest neighbors in the same table and in
+    other tables. If synthetic rows are much closer to each other than real rows are, the generator
+    repeats similar rows. If synthetic rows are closer to the training data than holdout rows are,
+    the generator repeats the training data. The value ranges from 0 (equal distributions) to 1 (no
+    overlap). Lower is better.
 
     Parameters
     ----------
@@ -36,20 +37,21 @@ class NNDistanceDistributions(NeighborMetric):
 
     See Also
     --------
-    NearestNeighborAdversarialAccuracy : Whether neighbours distinguish the tables.
-    MDAResemblance : Area under the curve of the distances.
-    skeval.privacy.HoldoutDistanceRatio : Distances to train relative to those of the holdout.
+    NearestNeighborAdversarialAccuracy : Whether nearest neighbors distinguish the tables.
+    MDAResemblance : Area under the accumulation curve of the distances.
+    skeval.privacy.HoldoutDistanceRatio : Distances to training rows relative to the holdout.
 
     Notes
     -----
-    The value is the Kolmogorov distance between the distances of train rows to their nearest other
-    train row and those of synthetic rows to their nearest other synthetic row, at equal sizes,
-    because a smaller table is sparser; it says nothing of privacy.
+    The value is the Kolmogorov distance between two distributions, the distances of training rows
+    to their nearest other training row, and the distances of synthetic rows to their nearest other
+    synthetic row. Equal sizes are used, because rows of a smaller table are farther from each
+    other. The value does not measure privacy.
 
-    ``details["quantiles"]`` and ``details["histogram"]`` hold the five distributions that can be
-    formed, as aggregates: at least 10 rows of the smallest sample lie between two levels and beyond
-    the outermost, and there is one bar for at least 10 of its rows, but never fewer than 4 bars.
-    Under 20 rows the only level is the median, and its values are nan.
+    ``details["quantiles"]`` and ``details["histogram"]`` contain the five possible distributions as
+    aggregates. At least 10 rows of the smallest sample are between two levels and outside the
+    outermost levels. The number of bars is one per 10 rows of this sample, but at least 4. For
+    fewer than 20 rows, the only level is the median, and its values are nan.
 
     Examples
     --------
@@ -70,11 +72,11 @@ class NNDistanceDistributions(NeighborMetric):
     def _measure(self, context: Context, columns: Any) -> float | Result:
         size = min(context.n_rows(role) for role in ROLES)
         if size < 2:
-            return undefined_result("train and synthetic need two rows each to have neighbours.")
+            return undefined_result("nearest neighbors require at least two rows of both tables.")
         return kolmogorov_distance(*self._distances_within_table(context, columns).values())
 
     def _distances_within_table(self, context: Context, columns: Any) -> dict[str, np.ndarray]:
-        """Return the distances of the rows of samples of both tables to each other."""
+        """Return the distances within each table, for samples of equal size."""
         size = min(context.n_rows(role) for role in ROLES)
         sample = {"n_reference": size, "seed": self.random_state}
         names = {f"{role} to {role}": role for role in ROLES}
@@ -96,15 +98,15 @@ class NNDistanceDistributions(NeighborMetric):
         return replace(result, details=details)
 
     def _n_compared_rows(self, context: Context, n_rows: int) -> int:
-        return min(n_rows, context.n_rows("train"))  # distances are compared at equal sizes
+        return min(n_rows, context.n_rows("train"))  # distances are compared for equal sizes
 
     def _summary(self, result: Result) -> str:
-        curves = "The cumulative curves of distances within train and within synthetic"
-        return f"{curves} lie {percent(result.value)} apart."
+        curves = "The distributions of the distances within the training and synthetic data"
+        return f"{curves} differ by {percent(result.value)} (Kolmogorov distance)."
 
 
 def _quantiles(samples: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return quantiles of each sample at levels too far apart to show single distances."""
+    """Return quantiles of each sample, at levels that do not reveal single distances."""
     smallest = min(values.size for values in samples.values())
     if smallest < 2 * MIN_ROWS:
         return {"levels": np.array([0.5]), **{name: np.array([np.nan]) for name in samples}}
@@ -113,7 +115,7 @@ def _quantiles(samples: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def quantile_levels(n_rows: int) -> np.ndarray:
-    """Return whole percentages around the median with `MIN_ROWS` rows between and beyond."""
+    """Return percentages around the median with at least `MIN_ROWS` rows between and outside."""
     apart = max(1, math.ceil(100 * MIN_ROWS / n_rows))
     percentages = np.arange(50 % apart, 100, apart)
     beyond = np.minimum(percentages, 100 - percentages) * n_rows

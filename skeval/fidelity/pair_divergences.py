@@ -1,4 +1,4 @@
-"""Divergences of the joint shares of pairs of columns of one kind."""
+"""Divergences between the joint distributions of pairs of columns of the same type."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from skeval.utils.parameters import BinCount, Columns, NonNegative, Strategy
 
 @declared
 class PairKLDivergence(Metric):
-    """Base of the metrics of one kind of columns, whose pairs are counted on the cells of train.
+    """Base of the divergences of pairs of columns, counted in the bins of the training data.
 
     Parameters
     ----------
     smoothing : float, default=1e-5
-        Added to all shares of both tables, which are then brought back to sum 1.
+        Added to all fractions of both tables, which are then normalized to sum to 1.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
     """
@@ -58,9 +58,9 @@ class PairKLDivergence(Metric):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"Synthetic pairs of values carry {number(result.details['mean_divergence'])} nats "
-            "more surprise for a reader who expects train's joint shares, on average over "
-            f"{result.details['n_used']} pairs."
+            "The mean Kullback-Leibler divergence of the synthetic from the training data is "
+            f"{number(result.details['mean_divergence'])} nats over {result.details['n_used']} "
+            "pairs of columns."
         )
 
 
@@ -68,7 +68,7 @@ class PairKLDivergence(Metric):
 def divergences_of_pairs(
     context: Context, names: tuple[str, ...], binning: Binning, smoothing: float
 ) -> np.ndarray:
-    """Return the divergence of each pair of columns from synthetic to train; nan if of itself."""
+    """Return the divergence of the synthetic from the training data for each pair of columns."""
     divergences = np.full((len(names), len(names)), np.nan)
     tables = [joint_tables(context, role, names, binning).pairs() for role in ROLES]
     for (i, j, p), (_, _, q) in zip(*tables, strict=True):
@@ -77,7 +77,7 @@ def divergences_of_pairs(
 
 
 def _mean_of_pairs(divergences: np.ndarray, names: tuple[str, ...]) -> Result:
-    """Return the mean agreement of pairs, those above the diagonal, and all that is known of it."""
+    """Return the mean similarity of the pairs above the diagonal, with details."""
     above = divergences[np.triu_indices(len(names), 1)]
     details = {
         "names": list(names),
@@ -90,42 +90,43 @@ def _mean_of_pairs(divergences: np.ndarray, names: tuple[str, ...]) -> Result:
 
 @declared
 class ContinuousKLDivergence(PairKLDivergence):
-    r"""Agreement of joint bins: 1 where pairs of numbers share them, near 0 where they miss.
+    r"""Similarity of joint distributions of numerical columns, based on the KL divergence.
 
-    An analyst lays a grid over every two numeric or date columns and asks how much the synthetic
-    rows surprise one who expects train's shares of its cells. The value is the mean over the pairs
-    of ``1 / (1 + KL)``.
+    For each pair of numerical or datetime columns, the metric counts the rows on a grid and
+    computes the Kullback-Leibler (KL) divergence of the synthetic from the training fractions. The
+    score is the mean of ``1 / (1 + KL)`` over the pairs. It ranges from about 0 (no cell is shared)
+    to 1 (equal fractions). Higher is better.
 
     Parameters
     ----------
     n_bins : int, default=10
-        Bins of each column; the outer ones reach to infinity.
+        Number of bins of each column. The outer bins are unbounded.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or of equal share of train. A value that alone fills a share of
-        ``1 / n_bins`` has a cell of its own, but with "-plain", see
+        Bins of equal width, or bins with equal fractions of the training rows. A value that fills
+        at least a fraction of ``1 / n_bins`` has a separate bin, except with "-plain", see
         :class:`~skeval.tables.Discretizer`.
 
     See Also
     --------
-    DiscreteKLDivergence : The same for categories.
+    DiscreteKLDivergence : The same for categorical columns.
     KLDivergence : Single columns, in nats.
-    ContingencySimilarity : Total variation of joint shares, of all kinds of columns.
+    ContingencySimilarity : Total variation of joint distributions, for all types of columns.
 
     Notes
     -----
     .. math:: \frac{1}{1 + \sum_c q_c \ln (q_c / p_c)}
 
-    with the shares p of train and q of the synthetic table in the cells c that either uses. Missing
-    values have a cell of their own. A sample misses cells by chance alone, and the value then
-    depends on `smoothing`: compare with the baseline, which misses cells too. Synthetic rows in
-    cells that train lacks weigh most, cells of train that are lost little: :class:`KLDivergence`
-    looks the other way.
+    where p and q are the fractions of the training and the synthetic data in the cells c that
+    either table uses. Missing values have a separate bin. A sample misses some cells at random, and
+    then the value depends on `smoothing`, so compare it with the baseline, which also misses cells.
+    Synthetic rows in cells without training rows have the largest effect, and missed cells have
+    little effect. :class:`KLDivergence` has the opposite direction.
 
     References
     ----------
-    Published under this name by SDMetrics, in this direction. Its grid is that of
-    ``strategy="uniform-plain"``, but ends at train's range, so that values beyond are not counted
-    at all; missing values count as 0, and counts are smoothed.
+    Published under this name by SDMetrics, in this direction. The grid of SDMetrics corresponds to
+    ``strategy="uniform-plain"`` but ends at the training range, so that values outside are not
+    counted. SDMetrics replaces missing values by 0 and smooths the counts.
 
     Examples
     --------
@@ -150,22 +151,23 @@ class ContinuousKLDivergence(PairKLDivergence):
 
 @declared
 class DiscreteKLDivergence(PairKLDivergence):
-    """Agreement of joint categories: 1 where pairs have the same shares, near 0 where they miss.
+    """Similarity of joint distributions of categorical columns, based on the KL divergence.
 
-    An analyst cross-tabulates every two categorical or boolean columns and asks how much the
-    synthetic rows surprise one who expects train's shares. The value is the mean over the pairs of
-    ``1 / (1 + KL)``.
+    For each pair of categorical or boolean columns, the metric computes the Kullback-Leibler (KL)
+    divergence of the synthetic from the training fractions. The score is the mean of
+    ``1 / (1 + KL)`` over the pairs. It ranges from about 0 (no combination is shared) to 1 (equal
+    fractions). Higher is better.
 
     See Also
     --------
-    ContinuousKLDivergence : The same for numbers and dates, and its formula.
+    ContinuousKLDivergence : The same for numerical and datetime columns, with the formula.
     KLDivergence : Single columns, in nats.
-    CramersVDifference : How much the association of two categories changes.
+    CramersVDifference : Change in the association of two categorical columns.
 
     Notes
     -----
-    Categories beyond the 50 most frequent of a column are pooled, those that train never had have a
-    cell of their own, and so have missing values.
+    Categories after the 50 most frequent of a column are pooled. Unseen categories and missing
+    values have separate cells.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The bases of metrics over pairs of columns, and what they say of pairs that changed."""
+"""Base classes of metrics over pairs of columns, and warnings about pairs that changed."""
 
 from __future__ import annotations
 
@@ -29,29 +29,30 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns
 
-_MAX_PERMUTED = 2**17  # rows: at this size chance is negligible
+_MAX_PERMUTED = 2**17  # maximum number of rows, at which the random error is negligible
 
 
 @declared
 class PairMetric(Metric):
-    """Base of the metrics over pairs of columns, which know a floor and a baseline.
+    """Base of the metrics over pairs of columns, with a floor and a calibrated value.
 
-    With `floor`, :meth:`evaluate` also measures train with every column shuffled on its own, at the
-    size of the synthetic table: ``details["floor"]`` is what marginals alone achieve.
-    ``details["calibrated"]`` is how far the value is on the way from the floor to the baseline; or,
-    without a holdout, to the ceiling that the metric knows. 0 is no better than independent
-    columns, 1 as good as fresh real rows. More than 1 is closer to train than fresh rows are, which
-    is a sign of copying. It is nan unless the top is above the floor by more than chance: shuffled
-    columns have the marginals of train exactly, so that they may score better than fresh rows if
-    there is little association. :meth:`score` does not pay for it.
+    If `floor` is True, :meth:`evaluate` also measures the training data with independently shuffled
+    columns, at the size of the synthetic data. ``details["floor"]`` is the value that correct
+    marginal distributions alone reach. ``details["calibrated"]`` is the position of the value
+    between the floor (0, like independent columns) and the baseline (1, like holdout data). Without
+    a holdout, the ceiling of the metric replaces the baseline. A position above 1 is closer to the
+    training data than the holdout is, which indicates copying. The position is nan unless the top
+    exceeds the floor by more than the random error. Shuffled columns have exactly the marginal
+    distributions of the training data, so they may score better than the holdout if there is little
+    association. :meth:`score` does not compute the floor.
 
     Parameters
     ----------
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
     floor : bool, default=True
-        Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
-        value lies between those and fresh real rows; it costs another pass.
+        Whether :meth:`evaluate` also measures independently shuffled columns, and the position of
+        the value between these and the baseline. This doubles the computation time.
     """
 
     tags = replace(COLUMN_TAGS, display="SimilarityMatrixDisplay")
@@ -76,59 +77,59 @@ class PairMetric(Metric):
         return replace(result, details=details)
 
     def _noise(self, inverse_size: float, n_used: int) -> float:
-        """Return two standard errors of a mean of differences of two shares of one half."""
+        """Return two standard errors of a mean of differences between two fractions of 1/2."""
         return float(np.sqrt(inverse_size / n_used))
 
 
 def calibration_sentence(result: Result) -> str:
-    """Say where a value lies between shuffled columns and fresh real rows; empty if unknown."""
+    """Return the position between shuffled columns and the baseline as a sentence, or ''."""
     share = result.details.get("calibrated", math.nan)
     if math.isnan(share) or result.baseline is None:
         return ""
-    return f" That is {percent(share)} of the way from shuffled columns to fresh real rows."
+    return f" That is {percent(share)} of the way from shuffled columns to the baseline."
 
 
 @declared
 class AssociationDifference(PairMetric):
-    """Base of the metrics of the change from one matrix of associations to another.
+    """Base of the metrics of the difference between two matrices of associations.
 
-    Authors write `_associations`. They may also choose the columns, the cells of the matrices that
-    count, and how the differences become one value.
+    Subclasses define `_associations`. They may also select the columns and the counted cells of the
+    matrices, and define how the differences are reduced to one value.
     """
 
     tags = replace(PairMetric.tags, greater_is_better=False, display="PhikMatricesDisplay")
     _halved: ClassVar[Halved] = True  # intervals: sampling_interval in skeval/stats/halves.py
     _leaves_out_infinite: ClassVar[bool] = False
-    _warns_of_lost: ClassVar[bool] = True  # where a synthetic column has lost all association
+    _warns_of_lost: ClassVar[bool] = True  # for synthetic columns without any association
 
     def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
-        """Return the association of each pair of columns; nan where a pair has none.
+        """Return the association of each pair of columns, or nan if it is not defined.
 
-        The diagonal is 1 where a column varies, else nan.
+        The diagonal is 1 for columns that vary, and nan for others.
         """
         raise NotImplementedError(f"{type(self).__name__} must define _associations(...).")
 
     def _names(self, context: Context) -> tuple[str, ...]:
-        """Return the columns that are compared."""
+        """Return the columns to compare."""
         return columns_of(context, self.columns, (*NOMINAL, *NUMERIC))
 
     def _pair_mask(self, context: Context, names: tuple[str, ...]) -> np.ndarray:
-        """Return which cells of the matrices count: those above the diagonal."""
+        """Return a mask of the counted cells, by default those above the diagonal."""
         return above_diagonal(len(names))
 
     def _gaps(self, context: Context, names: tuple[str, ...], change: np.ndarray) -> np.ndarray:
-        """Return how much each change of association counts."""
+        """Return the weight of each change of association."""
         return np.abs(change)
 
     def _reduce_gaps(self, gaps: np.ndarray) -> float:
-        """Return the value, given the gaps of all counted pairs, nan elsewhere."""
+        """Return the value for the gaps of all counted pairs. Other gaps are nan."""
         return exact_mean(gaps[~np.isnan(gaps)])
 
     def _compute(self, context: Context) -> Result:
         names = self._names(context)
         if len(names) < 2 or context.n_rows("synthetic") < 2:
             few = "fewer than two columns can be measured."
-            reason = few if len(names) < 2 else "synthetic has one row: no association is defined."
+            reason = few if len(names) < 2 else "associations need at least two synthetic rows."
             return undefined_result(reason, names=list(names))
         train, synthetic = (self._associations(context, role, names) for role in ROLES)
         counted = self._pair_mask(context, names)
@@ -146,7 +147,9 @@ class AssociationDifference(PairMetric):
         }
         gaps = np.where(counted, self._gaps(context, names, train - synthetic), np.nan)
         if np.isnan(gaps).all():
-            none = undefined_result("fewer than two columns vary in train.", n_used=0, **details)
+            none = undefined_result(
+                "fewer than two columns vary in the training data.", n_used=0, **details
+            )
             return replace(none, warnings=(*notes, *none.warnings))
         value = self._reduce_gaps(gaps)
         details |= {
@@ -158,24 +161,24 @@ class AssociationDifference(PairMetric):
 
 
 def above_diagonal(n_columns: int) -> np.ndarray:
-    """Return which cells of a square matrix lie above the diagonal: each pair once."""
+    """Return a mask of the cells above the diagonal of a square matrix, one for each pair."""
     return np.triu(np.ones((n_columns, n_columns), dtype=bool), 1)
 
 
 def varying(associations: np.ndarray) -> np.ndarray:
-    """Return which columns vary, which the diagonal says."""
+    """Return which columns vary, according to the diagonal."""
     return np.asarray(~np.isnan(np.diag(associations)))
 
 
 def kept_associations(train: np.ndarray, synthetic: np.ndarray) -> np.ndarray:
-    """Return the associations that the synthetic table kept: 0 where train alone has one."""
-    # A pair that the synthetic table made constant has lost its association; to leave it out
-    # of a mean would reward that.
+    """Return the synthetic associations, with 0 for pairs that only train defines."""
+    # If a column is constant in the synthetic data only, its associations are lost. Skipping
+    # these pairs would reward the loss.
     return np.asarray(np.where(np.isnan(synthetic) & ~np.isnan(train), 0.0, synthetic))
 
 
 def skipped_by_reason(train: np.ndarray, counted: np.ndarray) -> dict[str, int]:
-    """Return how many of the counted pairs have no association in train, by reason."""
+    """Return the number of counted pairs that the training data do not define, by reason."""
     none, varies = counted & np.isnan(train), varying(train)
     constant = none & ~(varies[:, None] & varies)
     counts = {
@@ -192,7 +195,7 @@ def pair_notes(
     counted: np.ndarray,
     what: str = "association",
 ) -> tuple[MetricWarning, ...]:
-    """Return warnings of columns that do not vary, and of pairs with too few rows."""
+    """Return warnings about columns that do not vary, and about pairs with too few rows."""
     in_train, in_synthetic = varying(train), varying(synthetic)
     constant = [name for name, varies in zip(names, in_train, strict=True) if not varies]
     lost = [name for name, gone in zip(names, in_train & ~in_synthetic, strict=True) if gone]
@@ -200,27 +203,27 @@ def pair_notes(
     n_short = int((counted & np.isnan(synthetic) & ~np.isnan(train) & both_vary).sum())
     notes: list[MetricWarning] = []
     if constant:
-        text = f"train has one value only in {', '.join(constant)}: no {what} is defined."
+        text = f"Columns without {what} (constant in the training data): {', '.join(constant)}."
         notes.append(ConstantColumnWarning(text))
     if lost:
-        text = f"synthetic has one value or bin only in {', '.join(lost)}, train has more: "
-        notes.append(ConstantColumnWarning(f"{text}each {what} counts as 0."))
+        text = f"Columns with one value or bin in the synthetic data only: {', '.join(lost)}. "
+        notes.append(ConstantColumnWarning(f"{text}Each {what} of these columns counts as 0."))
     if n_short:
-        text = f"synthetic has too few rows for {n_short} pairs of columns: {what} counts as 0."
+        text = f"{n_short} pairs of columns have too few synthetic rows. Their {what} counts as 0."
         notes.append(DegenerateInputWarning(text))
     return tuple(notes)
 
 
 def infinite_notes(context: Context, names: Sequence[str]) -> tuple[MetricWarning, ...]:
-    """Return a warning if synthetic numbers are infinite; real ones never are."""
+    """Return a warning if synthetic numbers are infinite. Real numbers are always finite."""
     numeric = [name for name in names if name in context.schema.columns("continuous")]
     infinite = [name for name in numeric if np.isinf(context.synthetic[name]).any()]
-    text = f"synthetic has infinite values in {', '.join(infinite)}, left out of the associations."
+    text = f"Ignored infinite synthetic values in {', '.join(infinite)} for the associations."
     return (InvalidValueWarning(text),) if infinite else ()
 
 
 def worst_pair(names: Sequence[str], scores: np.ndarray, greatest: bool) -> dict[str, Any]:
-    """Return the pair of the greatest, or least, score that is defined."""
+    """Return the pair with the largest, or smallest, score that is defined."""
     at = int(np.nanargmax(scores) if greatest else np.nanargmin(scores))
     i, j = divmod(at, len(names))
     return {"columns": [names[i], names[j]], "value": float(scores[i, j])}

@@ -1,4 +1,4 @@
-"""Change of the phi_k correlation of pairs; its normal curve is tabulated once per shape."""
+"""Difference between phi_k correlations, computed from a curve that is cached for each shape."""
 
 from __future__ import annotations
 
@@ -20,53 +20,55 @@ from skeval.steps.pairs import Binning, association_matrix, in_name_order, joint
 from skeval.utils.formatting import number
 from skeval.utils.parameters import BinCount
 
-# Angles t at which the chi-square of the normal with correlation sin(t) is tabulated.
+# Number of angles t for which the chi-square of a normal with correlation sin(t) is tabulated.
 _N_ANGLES = 201
-# Grid corners worked on at a time, so that memory does not grow with the table.
+# Number of grid corners per block, which limits memory for large tables.
 _BLOCK_CORNERS = 2**17
 
 
 @declared
 class PhikMatrixDifference(AssociationDifference):
-    """Change of the association of columns: 0 where all pairs keep it, 1 where all lose or gain it.
+    """Mean absolute difference between the phi_k correlations of real and synthetic pairs.
 
-    An analyst draws the correlation matrix of the real and of the synthetic table, with a
-    coefficient that works for numbers, dates and categories alike, and asks how far the two
-    differ.
+    The phi_k coefficient measures the association of two columns of any type. The metric compares
+    the phi_k matrices of the real and the synthetic data. The value ranges from 0 (equal
+    associations) to 1 (all associations are lost or invented). Lower is better.
 
     Parameters
     ----------
     n_bins : int, default=10
-        Number of bins of numeric and date columns, of equal width over train.
+        Number of equal-width bins of numerical and datetime columns over the training range.
     noise_correction : bool, default=True
-        Whether chi-square below its mean under independence counts as no association.
+        Whether a chi-square below its mean for independent columns counts as no association.
     backend : {"fast", "phik"}, default="fast"
-        Our tabulated inversion, or the phik package itself on the same bins: equal to 1e-5, slower.
+        Tabulated inversion, or the slower phik package on the same bins. The results are equal to
+        1e-5.
     reduce : {"mean_abs", "max_abs"}, default="mean_abs"
-        The mean or the greatest absolute difference over the pairs.
+        Mean or maximum absolute difference over the pairs.
     floor : bool, default=False
-        Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
-        value lies between those and fresh real rows; it costs another pass.
+        Whether :meth:`evaluate` also measures independently shuffled columns, and the position of
+        the value between these and the baseline. This doubles the computation time.
 
     Warnings
     --------
-    The coefficient has no sign: a flipped correlation is invisible to it.
+    The coefficient has no sign, so a change in the sign of a correlation is not detected.
 
     See Also
     --------
-    CramersVDifference : The association of cells without a normal curve behind it.
-    MixedAssociationDifference : Each pair by the measure that suits it.
+    CramersVDifference : Association of categories without a normal model.
+    MixedAssociationDifference : A suitable measure for each type of pair.
 
     Notes
     -----
-    ``mean_{i<j} |phi_train(i, j) - phi_synthetic(i, j)|`` of the phi_k coefficient: the correlation
-    of a bivariate normal distribution with the same chi-square on the same bins. Both tables are
-    cut on the bins of train, as the phik package cuts them: a frequent value has no cell of its
-    own, since bins are intervals of a normal distribution. A column of at most `n_bins` values has
-    a cell for each, however far apart they are; the package cuts their range evenly. In a column
-    that is mostly zero, :class:`CramersVDifference` sees more. Rows with a missing value are left
-    out pair by pair. A pair that is constant in train has no coefficient and is left out, with a
-    warning; one that is constant in the synthetic table only counts as unassociated.
+    The value is ``mean_{i<j} |phi_train(i, j) - phi_synthetic(i, j)|``. The phi_k coefficient is
+    the correlation of a bivariate normal distribution that has the same chi-square on the same
+    bins. Both tables use the bins of the training data. As in the phik package, frequent values do
+    not have a separate bin, because the bins are intervals of a normal distribution. A column with
+    at most `n_bins` values has one bin per value, even if the values are not evenly spaced, whereas
+    the package divides the range evenly. For a column with mostly zeros,
+    :class:`CramersVDifference` detects more. Rows with a missing value are ignored for the pair. A
+    pair with a constant column in the training data has no coefficient and is skipped with a
+    warning. If a column is constant in the synthetic data only, the coefficient is 0.
 
     References
     ----------
@@ -105,7 +107,7 @@ class PhikMatrixDifference(AssociationDifference):
     def _summary(self, result: Result) -> str:
         reduced = "at most" if self.reduce == "max_abs" else "on average"
         return (
-            f"The association of {result.details['n_used']:,} pairs changes by "
+            f"The phi_k association of {result.details['n_used']:,} pairs changes by "
             f"{number(result.value)} {reduced}, on a scale from 0 to 1."
             f"{calibration_sentence(result)}"
         )
@@ -121,7 +123,7 @@ def phik_matrix(
     noise_correction: bool,
     backend: str,
 ) -> np.ndarray:
-    """Return the phi_k coefficients of a role's rows, nan where a column does not vary."""
+    """Return the phi_k coefficients of the rows of a role, or nan for constant columns."""
     measure = _phik_of if backend == "fast" else _phik_of_package
     tables = joint_tables(context, role, names, binning)
     return association_matrix(tables, "drop", partial(measure, noise_correction=noise_correction))
@@ -129,20 +131,20 @@ def phik_matrix(
 
 def phik(table: ArrayLike, *, noise_correction: bool = True) -> float:
     """Return the phi_k correlation of a table of counts."""
-    # 0 means no more dependence than chance gives, 1 that one variable determines the other.
+    # 0 indicates no more dependence than expected by chance, 1 that one variable determines the
+    # other. The value is not signed and does not depend on the order of the rows or columns.
     #
-    # A bivariate normal is cut into a table of as many rows and columns; phi_k is the
-    # correlation at which its chi-square, as a share of the greatest possible one, equals
-    # that of the counts. It is not signed, and needs no order of the rows or columns.
+    # A bivariate normal is divided into a table of the same shape. phi_k is the correlation for
+    # which its chi-square, relative to the maximum, equals the relative chi-square of the counts.
     #
     # With chi2 = sum (O - E)^2 / E (Yates' correction for 2 x 2), chi2_max = N min(r - 1, k -
     # 1) and p = (r - 1)(k - 1), or 0 without the noise correction, the value is the root rho
     # of g(rho) / g(1) = (chi2 - p) / (chi2_max - p), where g(rho) = sum (F(rho) - F(0))^2 /
     # F(0) over the cells of normal_cells. It is 0 if chi2 <= p, and 1 if chi2 = chi2_max.
     #
-    # The curve depends on the shape alone. It is tabulated at the first table of a shape,
-    # which costs about 201 evaluations of every grid corner, and kept; thousands of levels on
-    # both sides take minutes, so pool rare levels first.
+    # The curve depends on the shape only. It is tabulated for the first table of a shape, which
+    # needs 201 evaluations of every grid corner, and cached. Thousands of categories in both
+    # columns need minutes, so rare categories should be pooled first.
     #
     # Source: M. Baak, R. Koopman, H. Snoek, S. Klous, "A new correlation coefficient between
     # categorical, ordinal and interval variables with Pearson characteristics", Computational
@@ -158,7 +160,7 @@ def _phik_of(pairs: SideBySide, *, noise_correction: bool) -> np.ndarray:
     shapes = np.stack([pairs.n_rows, pairs.n_columns])
     greatest = pairs.n * (shapes.min(axis=0) - 1.0)
     pedestal = (shapes - 1.0).prod(axis=0) * noise_correction
-    # Yates: the published phi_k inherits it from scipy.stats.chi2_contingency
+    # the published phi_k has Yates' correction from scipy.stats.chi2_contingency
     observed = np.minimum(pairs.chi_square(yates=True), greatest)
     values = np.where(observed <= pedestal, 0.0, 1.0)
     values[~pairs.vary] = np.nan
@@ -176,12 +178,10 @@ def _phik_of_package(pairs: SideBySide, *, noise_correction: bool) -> np.ndarray
 
 
 def phik_of_package(table: ArrayLike, *, noise_correction: bool = True) -> float:
-    """Return what the package phik gives for a table of counts, to check :func:`phik` against."""
-    # 0 means no more dependence than chance gives, 1 that one variable determines the other.
-    #
-    # The package integrates every cell at every step of its search for the root: the time
-    # grows with the number of cells: 30 (2 x 2) to 1,000 times (50 x 50) that of phik on a
-    # known shape.
+    """Return the result of the phik package for a table of counts, to validate :func:`phik`."""
+    # The package integrates every cell in every step of its search for the root. Therefore the
+    # time grows with the number of cells, from 30 times (2 x 2) to 1,000 times (50 x 50) the
+    # time of `phik` for a cached shape.
     from phik.phik import phik_from_hist2d
 
     counts = np.asarray(table, dtype=np.float64)
@@ -194,7 +194,7 @@ def phik_of_package(table: ArrayLike, *, noise_correction: bool = True) -> float
 
 def normal_cells(correlation: float, n_rows: int, n_columns: int) -> np.ndarray:
     """Return the mass of the bivariate normal in the cells of a grid over [-5, 5] x [-5, 5]."""
-    # Second differences of the distribution function, which Owen's T gives in closed form.
+    # Computed as second differences of the distribution function, with Owen's T in closed form.
     #
     # Source: D. B. Owen, "Tables for computing bivariate normal probabilities", Annals of
     # Mathematical Statistics 27 (1956), doi:10.1214/aoms/1177728074.
@@ -218,9 +218,9 @@ def angle_curve(n_rows: int, n_columns: int) -> PchipInterpolator:
 
 
 def _masses(n_cells: int) -> np.ndarray:
-    """Return the standard normal's mass in equally wide cells of [-5, 5]."""
+    """Return the mass of the standard normal in equally wide cells of [-5, 5]."""
     masses = np.diff(ndtr(np.linspace(-5.0, 5.0, n_cells + 1)))
-    # differences lose digits above the middle, so that half mirrors the other
+    # differences lose digits above the middle, so the upper half mirrors the lower half
     return np.asarray(np.where(np.arange(n_cells) < n_cells / 2, masses, masses[::-1]))
 
 
@@ -238,7 +238,7 @@ def _distribution(rho: np.ndarray, h: np.ndarray, k: np.ndarray) -> np.ndarray:
     root = np.sqrt((1.0 - rho) * (1.0 + rho))
     opposite = (h * k < 0) | ((h * k == 0) & (h + k < 0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        # x / 0 is the signed infinity that the formula wants; 0 / 0 is overwritten below
+        # x / 0 is the signed infinity that the formula requires. 0 / 0 is overwritten below.
         wedge_h = owens_t(h, (k - rho * h) / (h * root))
         wedge_k = owens_t(k, (h - rho * k) / (k * root))
     value = 0.5 * (ndtr(h) + ndtr(k)) - wedge_h - wedge_k - 0.5 * opposite

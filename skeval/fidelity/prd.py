@@ -1,4 +1,4 @@
-"""Precision and recall of distributions, from clusters of rows or from a classifier."""
+"""Precision and recall curves of distributions, from clusters of rows or from a classifier."""
 
 from __future__ import annotations
 
@@ -20,77 +20,80 @@ from skeval.steps.column_choice import column_key, nothing_to_measure
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Count, Interval, MatrixSpace, OpenFraction, Seed
 
-Scored = tuple[np.ndarray, np.ndarray]  # scores of real and of synthetic rows
+Scored = tuple[np.ndarray, np.ndarray]  # scores of the real and the synthetic rows
 Rates = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class CurveMetric(Metric):
-    """Base of the metrics of a curve of precision and recall, which two F scores sum up."""
+    """Base of the metrics of a precision-recall curve, which is summarized by two F scores."""
 
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="PRDDisplay")
 
     def _summary(self, result: Result) -> str:
         beta = f"{result.details['beta']:g}"
         return (
-            f"F{beta} is {percent(result.details['f_beta'])}, low where kinds of rows are lost, "
-            f"and F1/{beta} {percent(result.details['f_beta_inv'])}, low where kinds are invented."
+            f"F{beta} is {percent(result.details['f_beta'])} (low if kinds of rows are missing), "
+            f"and F1/{beta} is {percent(result.details['f_beta_inv'])} (low if kinds are invented)."
         )
 
 
 @declared
 class PRDCurve(CurveMetric):
-    """Precision and recall of synthetic rows by clusters: 1 if equally filled, 0 if never shared.
+    """Precision and recall of the synthetic distribution, estimated from clusters of rows.
 
-    A generator may make rows that do not occur (low precision), or none of a kind that does occur
-    (low recall). Real and synthetic rows are clustered together. How train and synthetic rows fill
-    the clusters gives a curve: for each price of precision in recall, how much of both is to be
-    had.
+    A generator may create rows that do not occur (low precision) or miss rows that do occur (low
+    recall). The metric clusters real and synthetic rows together and compares the fractions of
+    training and synthetic rows in each cluster. The result is a curve of precision and recall for
+    all trade-offs between the two. The score ranges from 0 (no cluster is shared) to 1 (equal
+    fractions in all clusters). Higher is better.
 
     Parameters
     ----------
     n_clusters : int, default=20
         Number of clusters.
     n_runs : int, default=10
-        Number of clusterings from other random centres, over which the curve is averaged.
+        Number of clusterings with different random centers over which the curve is averaged.
     n_angles : int, default=1001
         Number of points of the curve.
     beta : float, default=8
-        Above 1: how many times recall counts as much as precision in the one F score, and precision
-        as much as recall in the other.
+        Must be above 1. In the first F score, recall counts `beta` times as much as precision. In
+        the second F score, precision counts `beta` times as much as recall.
     balance : bool, default=True
-        Whether a sample of the larger table is taken, as large as the other one. Otherwise the
-        larger table decides where clusters lie.
+        Whether the larger table is sampled to the size of the smaller one. Otherwise the larger
+        table dominates the location of the clusters.
     headline : {"f_beta", "auc"}, default="f_beta"
-        The value: the mean of both F scores, or the area under the curve.
+        The value is the mean of both F scores, or the area under the curve.
     space : "euclidean" or transformer, default="euclidean"
-        Space in which the means of clusters are taken: standardised numbers and one-hot categories.
+        Space for the clustering. "euclidean" uses standardized numbers and one-hot categories.
     columns : None, int or list of str, default=None
-        The columns to look at (in space "euclidean"); None for all but text and ids.
+        Columns to use (in space "euclidean"). If None, all columns except text and ID columns are
+        used.
     max_rows : int or None, default=10_000
-        Rows of each table that are clustered, a seeded sample.
+        Maximum number of rows per table. If a table has more rows, a random sample is used.
     random_state : int, default=0
-        Seed of samples and clusterings.
+        Seed of the samples and clusterings.
 
     See Also
     --------
-    ClassifierPRD : From a classifier, without clusters.
-    ImprovedPrecisionRecall : From nearest neighbours.
+    ClassifierPRD : Uses a classifier instead of clusters.
+    ImprovedPrecisionRecall : Uses nearest neighbors.
 
     Notes
     -----
-    With P_c and Q_c the shares of train and synthetic rows in cluster c, precision at the slope l
-    is ``sum_c min(l P_c, Q_c)``, and recall is precision over l; the slopes are tangents of evenly
-    spaced angles. Halfway, at slope 1, both are 1 less the total variation distance of P and Q. The
-    value is the mean of the greatest F scores with `beta` and with its inverse, which ``details``
-    have as `f_beta` and `f_beta_inv`. Recall weighs more in the former: a low one says that kinds
-    of rows are lost. Precision weighs more in the latter: a low one says that kinds are invented.
-    The curve is in ``details["precision"]`` and ``details["recall"]``, that of the holdout in
-    ``details["holdout"]``.
+    Precision at the slope l is ``sum_c min(l P_c, Q_c)``, where P_c and Q_c are the fractions of
+    training and synthetic rows in cluster c. Recall is precision divided by l. The slopes are the
+    tangents of evenly spaced angles. At slope 1, both are one minus the total variation distance
+    between P and Q. The value is the mean of the maximum F scores for `beta` and for its inverse,
+    which are `f_beta` and `f_beta_inv` in ``details``. `f_beta` weights recall more, so a low
+    `f_beta` indicates that kinds of rows are missing. `f_beta_inv` weights precision more, so a low
+    `f_beta_inv` indicates that kinds of rows are invented. The curve is in ``details["precision"]``
+    and ``details["recall"]``, and the curve of the holdout is in ``details["holdout"]``.
 
-    Clusters are those of k-means in small batches; the runs replace restarts. Differences within
-    clusters go unseen. Categories of many columns make clusters of single categories. With few rows
-    chance alone bends the curve: read it against the holdout's. Copies of train score 1. Values
-    beyond a million standard deviations count as that far.
+    The clusters are computed with mini-batch k-means, and the runs replace restarts. Differences
+    within a cluster are not detected. If many columns are categorical, the clusters often separate
+    single categories. For small tables, the curve is below 1 even without differences, so compare
+    the curve with the curve of the holdout. Copies of the training data score 1. Values are clipped
+    at a million standard deviations.
 
     References
     ----------
@@ -128,8 +131,8 @@ class PRDCurve(CurveMetric):
         sizes = clustered_rows(context, self.balance, self.max_rows)
         if min(sizes.values()) < self.n_clusters:
             return undefined_result(
-                f"{self.n_clusters} clusters need as many rows of each table at least; "
-                f"there are {min(sizes.values())}."
+                f"each table must have at least n_clusters={self.n_clusters} rows, but one table "
+                f"has {min(sizes.values())}."
             )
         columns = column_key(context.schema, self.columns)
         clusters = (self.n_clusters, self.n_runs, self.balance, self.space, columns)
@@ -140,55 +143,58 @@ class PRDCurve(CurveMetric):
 
 @declared
 class ClassifierPRD(CurveMetric):
-    """Precision and recall of synthetic rows: 1 if the distributions agree, 0 if they are disjoint.
+    """Precision and recall of the synthetic distribution, estimated with a classifier.
 
-    A generator may make rows that do not occur (low precision), or none of a kind that does occur
-    (low recall). The curve has for each price of the one against the other how much of both is to
-    be had. It comes from the errors of a classifier of rows by table, without clusters or
-    distances.
+    A generator may create rows that do not occur (low precision) or miss rows that do occur (low
+    recall). The metric computes a curve of precision and recall for all trade-offs between the two,
+    from the errors of a classifier that separates real from synthetic rows. Clusters and distances
+    are not required. The score ranges from 0 (disjoint distributions) to 1 (equal distributions).
+    Higher is better.
 
     Parameters
     ----------
     estimator : classifier or list of classifiers, optional
-        Classifiers of scikit-learn; they see standardised and one-hot columns. For each point of
-        the curve the best one counts. The default is gradient boosting of small trees (xgboost) and
-        a logistic regression.
+        One or more scikit-learn classifiers. They receive standardized and one-hot encoded columns.
+        Each point of the curve uses the best classifier. The default is gradient boosting with
+        small trees (xgboost) and a logistic regression.
     n_angles : int, default=1001
         Number of points of the curve.
     beta : float, default=8
-        Above 1: how many times recall counts as much as precision in the one F score, and precision
-        as much as recall in the other.
+        Must be above 1. In the first F score, recall counts `beta` times as much as precision. In
+        the second F score, precision counts `beta` times as much as recall.
     test_size : float, default=0.5
-        Share of the synthetic rows that the classifier does not see.
+        Fraction of the synthetic rows that are reserved for the test.
     max_rows : int or None, default=10_000
-        Rows of each table that are looked at, a seeded sample.
+        Maximum number of rows per table. If a table has more rows, a random sample is used.
     columns : None, int or list of str, default=None
-        The columns to look at; None for all but text, ids and the primary key.
+        Columns to use. If None, all columns except text, ID and primary key columns are used.
     random_state : int, default=0
-        Seed of samples, halves and classifiers.
+        Seed of the samples, halves and classifiers.
 
     Warnings
     --------
-    For any classifier the curve is an upper bound of the true one: a poor classifier makes any
-    table look good.
+    For any classifier, the curve is an upper bound on the true curve. Therefore a weak classifier
+    makes any table look good.
 
     See Also
     --------
-    PRDCurve : From clusters, without a classifier.
-    TotalVariationLowerBound : One point of the curve, with a confidence.
+    PRDCurve : Uses clusters instead of a classifier.
+    TotalVariationLowerBound : One point of the curve, with a confidence level.
 
     Notes
     -----
-    At the slope l, precision is ``min_t l FP(t) + FN(t)``, synthetic rows being the positive
-    ones, and recall is precision over l; the slopes are tangents of evenly spaced angles. Threshold
-    t and classifier are chosen on one half of the unseen rows and judged on the other, and vice
-    versa, since a minimum is too low on the rows that it was found on. Halfway, at slope 1,
-    precision and recall are 1 less the classifier's estimate of the total variation distance.
+    At the slope l, precision is ``min_t l FP(t) + FN(t)``, where synthetic rows are the positive
+    class. Recall is precision divided by l. The slopes are the tangents of evenly spaced angles.
+    The threshold t and the classifier are selected on one half of the unseen rows and evaluated on
+    the other half, and vice versa, because the minimum is too low on the rows that selected it. At
+    slope 1, precision and recall are one minus the total variation distance that the classifier
+    estimates.
 
-    The value is the mean of the greatest F scores with `beta` and with its inverse, which
-    ``details`` have as `f_beta`, in which recall weighs more, and `f_beta_inv`. The baseline is 1,
-    what rows of the same distribution get but for chance. The rows are those of
-    :class:`~skeval.fidelity.TotalVariationLowerBound`: real ones of the holdout, if there is one.
+    The value is the mean of the maximum F scores for `beta` and for its inverse, which are `f_beta`
+    (weights recall more) and `f_beta_inv` in ``details``. The baseline is 1, the value of equal
+    distributions except for random errors. The rows are the same as in
+    :class:`~skeval.fidelity.TotalVariationLowerBound`, so the real rows are holdout rows if there
+    is a holdout.
 
     References
     ----------
@@ -226,7 +232,7 @@ class ClassifierPRD(CurveMetric):
         one = next(iter(splits.values()))
         if one.scores.real.size < 2:
             return undefined_result(
-                "thresholds are chosen on some unseen rows and judged on others."
+                "too few unseen rows to select thresholds on one part and evaluate them on another."
             )
         scored = [_halves(one.scores) for one in splits.values()]
         precision, recall = curve_of_scores(scored, self.n_angles)
@@ -244,7 +250,7 @@ class ClassifierPRD(CurveMetric):
 def curve_result(
     histograms: np.ndarray, sizes: Mapping[str, int], n_angles: int, beta: float, headline: str
 ) -> Result:
-    """Return the mean curve of runs of clusterings, with its F scores and its area."""
+    """Return the mean curve of several clusterings with its F scores and its area."""
     curves = [curve_of_histograms(real, other, n_angles) for real, other in histograms]
     precision, recall = np.mean(curves, axis=0)
     details = {
@@ -255,7 +261,7 @@ def curve_result(
     }
     mean = (details["f_beta"] + details["f_beta_inv"]) / 2.0
     counts = " and ".join(f"{size} {role}" for role, size in sizes.items())
-    text = f"{counts} rows are clustered; the larger table decides where."
+    text = f"{counts} rows are clustered. The larger table dominates the location of clusters."
     return Result(
         mean if headline == "f_beta" else details[headline],
         details=details,
@@ -273,25 +279,25 @@ def _of_curve(precision: np.ndarray, recall: np.ndarray, beta: float) -> dict[st
 
 
 def _halves(scores: Scores) -> tuple[Scored, Scored]:
-    """Return both halves of the scores, which are in random order."""
+    """Return both halves of the scores. The order of the scores is random."""
     n = scores.real.size // 2
     first = scores.real[:n], scores.synthetic[:n]
     return first, (scores.real[n:], scores.synthetic[n:])
 
 
 def slopes(n_angles: int) -> np.ndarray:
-    """Return the slopes at which a curve is taken: tangents of evenly spaced angles."""
+    """Return the slopes of the points of a curve, the tangents of evenly spaced angles."""
     return np.tan(np.linspace(1e-10, np.pi / 2.0 - 1e-10, n_angles))
 
 
 def curve_of_histograms(
     real: np.ndarray, synthetic: np.ndarray, n_angles: int = 1001
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return precision and recall of one histogram against another."""
-    # With slope l, precision is `sum_c min(l real_c, synthetic_c)`, and recall is precision
-    # over l.
+    """Return the precision and recall of one histogram with respect to another."""
+    # At slope l, precision is `sum_c min(l real_c, synthetic_c)` and recall is precision divided
+    # by l.
     at = slopes(n_angles)
-    # cell by cell: as many numbers as angles are held at a time
+    # the loop over the cells limits memory to one number per angle
     precision = np.zeros(n_angles)
     for share_real, share_synthetic in zip(real, synthetic, strict=True):
         precision += np.minimum(at * share_real, share_synthetic)
@@ -299,7 +305,7 @@ def curve_of_histograms(
 
 
 def area_under(precision: np.ndarray, recall: np.ndarray) -> float:
-    """Return the area under a curve that goes from recall to precision, its ends at the axes."""
+    """Return the area under a curve of precision against recall."""
     heights = (precision[1:] + precision[:-1]) / 2.0
     return float((heights * -np.diff(recall)).sum())
 
@@ -307,9 +313,9 @@ def area_under(precision: np.ndarray, recall: np.ndarray) -> float:
 def curve_of_scores(
     models: Sequence[tuple[Scored, Scored]], n_angles: int = 1001
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return precision and recall of synthetic rows against real ones."""
-    # With slope l, precision is `min_t l FP(t) + FN(t)` and recall is precision over l; both
-    # are upper bounds of the true curve, for any classifier.
+    """Return the precision and recall of synthetic rows with respect to real rows."""
+    # At slope l, precision is `min_t l FP(t) + FN(t)` and recall is precision divided by l. Both
+    # are upper bounds on the true curve for any classifier.
     #
     # Source: L. Simon, R. Webster, J. Rabin, "Revisiting precision and recall definition for
     # generative model evaluation", ICML 2019, arXiv:1905.05441.
@@ -319,20 +325,20 @@ def curve_of_scores(
         np.array([_carried_over(rates, [pair[side] for pair in models], slope) for slope in at])
         for rates, side in zip(chosen_on, (1, 0), strict=True)
     ]
-    # reading all rows as synthetic, or none, costs the slope, or 1
+    # classifying all or no rows as synthetic has the risk `slope` or 1
     precision = np.minimum(np.mean(risks, axis=0), np.minimum(at, 1.0))
     return precision, np.clip(precision / at, 0.0, 1.0)
 
 
 def max_f_beta(precision: np.ndarray, recall: np.ndarray, beta: float) -> float:
-    """Return the greatest F score on a curve; a beta above 1 gives weight to recall."""
+    """Return the maximum F score on a curve. If beta is above 1, recall has more weight."""
     square = beta**2
     scores = (1.0 + square) * precision * recall / (square * precision + recall + 1e-10)
     return float(scores.max())
 
 
 def _rates(scored: Scored) -> Rates:
-    """Return FP and FN at each threshold between different scores, and the thresholds."""
+    """Return FP and FN for all thresholds between distinct scores, and the thresholds."""
     real, synthetic = (np.sort(scores) for scores in scored)
     thresholds = np.concatenate([[-np.inf], np.unique(np.concatenate(scored))])
     false_positives = 1.0 - np.searchsorted(real, thresholds, side="right") / real.size
@@ -341,7 +347,7 @@ def _rates(scored: Scored) -> Rates:
 
 
 def _carried_over(chosen_on: list[Rates], tested_on: list[Scored], slope: float) -> float:
-    """Return the risk, on other rows, of the classifier and threshold that are best on some."""
+    """Return the risk of the best classifier and threshold of some rows on other rows."""
     risks = [slope * rates[0] + rates[1] for rates in chosen_on]
     best = int(np.argmin([risk.min() for risk in risks]))
     threshold = chosen_on[best][2][int(risks[best].argmin())]

@@ -1,4 +1,4 @@
-"""Precision and recall, density and coverage: rows within balls around rows of the other table."""
+"""Precision, recall, density and coverage of nearest-neighbor balls."""
 
 from __future__ import annotations
 
@@ -33,21 +33,22 @@ MaxRows = Annotated[int, Interval(2)] | None
 
 @declared
 class TwoSided(Metric):
-    """Base of metrics of two published numbers: the value is their harmonic mean.
+    """Base of metrics with two scores. The value is the harmonic mean of the two scores.
 
-    Authors set `_parts`, the names of both, and `_with_radii`, the roles of which each row needs
-    its k-th neighbour; `_measure` returns both by name, and what else goes into the details.
+    Subclasses define `_parts`, the names of both scores, and `_with_radii`, the roles whose rows
+    need a k-th neighbor. `_measure` returns both scores by name and other details.
 
     Parameters
     ----------
     k : int, default=3
-        Which neighbour sets the scale of distances.
+        Rank of the nearest neighbor that determines the scale of distances.
     space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
+        Mean of capped differences over the columns ("gower"), or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns for the distances (in space "gower").
     max_rows : int or None, default=None
-        Rows of each table that are looked at, a seeded sample; None for all.
+        Maximum number of rows per table. If a table has more rows, a random sample is used. If
+        None, all rows are used.
     random_state : int, default=0
         Seed of the sample.
     """
@@ -72,7 +73,7 @@ class TwoSided(Metric):
         for role in self._with_radii:
             if n_rows[role] <= self.k:
                 return undefined_result(
-                    f"a row needs k={self.k} neighbours in its own table; {role} has "
+                    f"each row needs k={self.k} neighbors in the same table, but {role} has "
                     f"{n_rows[role]} rows."
                 )
         details = self._measure(context)
@@ -81,24 +82,25 @@ class TwoSided(Metric):
         return Result(harmonic_mean(first, second), details={**details, "n_rows": n_rows})
 
     def _settings(self, context: Context) -> tuple[Any, ...]:
-        """Return what steps need to know of the rows: space, columns, sample and seed."""
+        """Return the space, columns, sample size and seed for the steps."""
         columns = column_key(context.schema, self.columns)
         return self.space, columns, self.max_rows, self.random_state
 
 
 @declared
 class Balls(TwoSided):
-    """Base of the metrics of rows within balls, each of which reaches to a neighbour of its centre.
+    """Base of metrics that count rows in balls around rows, up to the k-th nearest neighbor.
 
     Parameters
     ----------
     k : int, default=3
-        Which neighbour a ball reaches to.
+        Rank of the nearest neighbor that determines the radius of a ball.
     strict : bool, default=False
-        Whether a row on the boundary of a ball lies outside.
+        Whether rows on the boundary of a ball are excluded from the ball.
     max_rows : int or None, default=None
-        Rows of each table that are looked at, a seeded sample; None for all. All pairs are compared
-        in other spaces than "gower": there a sample saves much time from 10,000 rows on.
+        Maximum number of rows per table. If a table has more rows, a random sample is used. If
+        None, all rows are used. In spaces other than "gower", all pairs of rows are compared, so a
+        sample saves much time for 10,000 rows or more.
     """
 
     _: KW_ONLY
@@ -112,43 +114,45 @@ class Balls(TwoSided):
         limit: int | None = None,
         clipped: bool = False,
     ) -> np.ndarray:
-        """Return how many balls around the reference rows hold each query row."""
+        """Return the number of balls around the reference rows that contain each query row."""
         balls = (self.k, limit, clipped, self.strict)
         return ball_counts(context, query, reference, *balls, *self._settings(context))
 
 
 @declared
 class ImprovedPrecisionRecall(Balls):
-    """Harmonic mean of precision and recall by neighbours: 0 if a side is lost, 1 if none.
+    """Harmonic mean of precision and recall, measured with nearest-neighbor balls.
 
-    Precision is the share of synthetic rows that lie where train rows do: a generator that invents
-    rows loses it. Recall is the share of train rows that lie where synthetic rows do: one that
-    leaves out a part of the population loses that. The place of a table's rows is the union of
-    balls around all of them, each reaching to the k-th nearest neighbour of its centre in the
-    table.
+    Precision is the fraction of synthetic rows in the region of the training rows. It is low if the
+    generator invents rows. Recall is the fraction of training rows in the region of the synthetic
+    rows. It is low if the generator misses a part of the population. The region of a table is the
+    union of balls around its rows, each of which reaches to the k-th nearest neighbor of its center
+    in the table. The score ranges from 0 (precision or recall is 0) to 1 (both are 1). Higher is
+    better.
 
     Parameters
     ----------
     strict : bool, default=False
-        Whether a row on the boundary of a ball lies outside, as in some implementations. Among
-        duplicated rows all balls have the radius 0: all scores are then 0, for copies too.
+        Whether rows on the boundary of a ball are excluded, as in some implementations. Balls among
+        duplicated rows have radius 0, so all scores are 0 then, even for copies.
 
     See Also
     --------
-    DensityCoverage : Balls around train rows only.
+    DensityCoverage : Balls around training rows only.
     ClippedDensityCoverage : Robust against outliers.
-    ProbabilisticPrecisionRecall : Degrees in place of in or out.
+    ProbabilisticPrecisionRecall : Probabilities instead of a binary decision.
 
     Notes
     -----
-    With r the radius of a ball, precision is ``mean_s any_t [d(t, s) <= r_t]`` and recall
-    ``mean_t any_s [d(t, s) <= r_s]``. ``details`` have both, and ``details["holdout"]`` those of
-    the holdout. The value is their harmonic mean, of our choosing, which is 0 if either is. Equal
-    distances are equal to one part in 10^12.
+    Precision is ``mean_s any_t [d(t, s) <= r_t]`` and recall is ``mean_t any_s [d(t, s) <= r_s]``,
+    where r is the radius of a ball. ``details`` contains both, and ``details["holdout"]`` contains
+    both for the holdout. skeval reports the harmonic mean, which is 0 if one of them is 0.
+    Distances that differ by at most one part in 10^12 count as equal.
 
-    A fresh real table does not reach 1, the less the more columns there are: read both against the
-    baseline. The ball of a train row far from all others is large, and forgives synthetic rows much
-    that are nowhere near it: :class:`ClippedDensityCoverage` cures this. Copies of train score 1.
+    Holdout data do not reach 1, and their scores decrease with the number of columns, so compare
+    both scores with the baseline. The ball around an outlier of the training data is large, and
+    contains synthetic rows that are far from any training row. :class:`ClippedDensityCoverage`
+    avoids this problem. Copies of the training data score 1.
 
     References
     ----------
@@ -171,7 +175,7 @@ class ImprovedPrecisionRecall(Balls):
 
     def _measure(self, context: Context) -> dict[str, Any]:
         return {
-            # of the counts that densities are of
+            # the counts are shared with the densities
             "precision": float((self._counts(context, "synthetic", "train") > 0).mean()),
             "recall": float(self._counts(context, "train", "synthetic", 1).mean()),
         }
@@ -179,44 +183,46 @@ class ImprovedPrecisionRecall(Balls):
     def _summary(self, result: Result) -> str:
         precision, recall = (percent(result.details[side]) for side in self._parts)
         return (
-            f"{precision} of the synthetic rows lie where train rows do, and {recall} of the train "
-            "rows where synthetic rows do."
+            f"{precision} of the synthetic rows are in the region of the training rows, and "
+            f"{recall} of the training rows are in the region of the synthetic rows."
         )
 
 
 @declared
 class DensityCoverage(Balls):
-    """Harmonic mean of density, at most 1, and coverage: 0 if a side is lost, 1 if none.
+    """Harmonic mean of density, clipped at 1, and coverage of nearest-neighbor balls.
 
-    Density counts how many balls around train rows hold a synthetic row, relative to what a train
-    row of a dense place would see; it is high where synthetic rows lie among many train rows.
-    Coverage is the share of train rows that have a synthetic row among their nearest. Other than in
-    :class:`ImprovedPrecisionRecall`, both look at balls around train rows only.
+    Density is the number of balls around training rows that contain a synthetic row, relative to
+    the number that is expected for real rows. It is high if the synthetic rows are in dense regions
+    of the training data. Coverage is the fraction of training rows whose ball contains a synthetic
+    row. Unlike :class:`ImprovedPrecisionRecall`, both scores use balls around training rows only.
+    The score ranges from 0 (density or coverage is 0) to 1. Higher is better.
 
     Parameters
     ----------
     k : int, default=5
-        Which neighbour a ball reaches to.
+        Rank of the nearest neighbor that determines the radius of a ball.
     strict : bool, default=False
-        Whether a row on the boundary of a ball lies outside, as in the authors' implementation.
-        Among duplicated rows all balls have the radius 0: all scores are then 0, for copies too.
+        Whether rows on the boundary of a ball are excluded, as in the implementation of the
+        authors. Balls among duplicated rows have radius 0, so all scores are 0 then, even for
+        copies.
 
     See Also
     --------
     ImprovedPrecisionRecall : Balls around the rows of both tables.
-    ClippedDensityCoverage : The share of good rows.
+    ClippedDensityCoverage : Estimates the fraction of good rows.
 
     Notes
     -----
-    With r_t the radius of the ball around the train row t, n_s synthetic rows, density is the sum
-    over them of the number of balls that hold them, over k n_s. It has no upper bound and is 1 on
-    average over fresh rows of one continuous distribution (``details["expected_density"]``): more
-    says that synthetic rows keep to the dense places. Coverage is
-    ``mean_t [min_s d(t, s) <= r_t]``, and under the same distribution expected at
-    ``details["expected_coverage"]``, 1 - 2^-k for equal sizes. ``details`` have both, and
-    ``details["holdout"]`` those of the holdout. The value is the harmonic mean of coverage and of
-    density where it is below 1, of our choosing. Equal distances are equal to one part in 10^12.
-    Copies of train have coverage 1.
+    Density is the sum, over the n_s synthetic rows, of the number of balls that contain the row,
+    divided by k n_s. The ball around the training row t has radius r_t. Density has no upper bound,
+    and its mean for real rows of a continuous distribution is 1 (``details["expected_density"]``).
+    A larger density indicates that the synthetic rows concentrate in dense regions. Coverage is
+    ``mean_t [min_s d(t, s) <= r_t]``. Its expected value for real rows is
+    ``details["expected_coverage"]``, which is 1 - 2^-k for equal sizes. ``details`` contains both
+    scores, and ``details["holdout"]`` contains both for the holdout. skeval reports the harmonic
+    mean of coverage and of the density clipped at 1. Distances that differ by at most one part in
+    10^12 count as equal. Copies of the training data have coverage 1.
 
     References
     ----------
@@ -251,47 +257,50 @@ class DensityCoverage(Balls):
     def _summary(self, result: Result) -> str:
         details = result.details
         return (
-            f"{percent(details['coverage'])} of the train rows have a synthetic row among their "
-            f"nearest, where {percent(details['expected_coverage'])} are expected of fresh rows; "
-            f"the density there is {number(details['density'])}, 1 being expected."
+            f"{percent(details['coverage'])} of the training rows have a synthetic row in their "
+            f"ball ({percent(details['expected_coverage'])} expected for real rows). The density "
+            f"is {number(details['density'])} (1 expected)."
         )
 
 
 @declared
 class ClippedDensityCoverage(DensityCoverage):
-    """Harmonic mean of clipped density and coverage: the share of good rows; 0 for none, 1 for all.
+    """Harmonic mean of clipped density and clipped coverage, robust against outliers.
 
-    If a part of the synthetic rows is good and the others are of no use, both numbers are about
-    that part, for any number of columns. Balls around outliers are clipped to the median size, and
-    no row counts for more than the k balls that a good one is expected in.
+    If only a part of the synthetic rows is good, both scores are approximately the fraction of good
+    rows, for any number of columns. Balls around outliers are clipped to the median radius, and
+    each row counts for at most the k balls that are expected for a good row. The score ranges from
+    0 (all rows are bad) to 1 (all rows are good). Higher is better.
 
     Parameters
     ----------
     k : int, default=5
-        Which neighbour a ball reaches to, and how many synthetic rows fill it.
+        Rank of the nearest neighbor that determines the radius of a ball, and number of synthetic
+        rows that fill a ball.
     strict : bool, default=False
-        Whether a row on the boundary of a ball lies outside.
+        Whether rows on the boundary of a ball are excluded from the ball.
 
     See Also
     --------
-    DensityCoverage : As first published.
+    DensityCoverage : The version that was published first.
     ImprovedPrecisionRecall : Balls around the rows of both tables.
 
     Notes
     -----
-    Clipped density: ``D(Y) = mean_y min(b(y) / k, 1)`` with b(y) the number of balls that hold y,
-    of radius ``min(r_t, median of all r)``; the number is D of the synthetic rows over D of train,
-    whose rows do not count their own ball, and at most 1. Clipped coverage:
-    ``C = mean_t min(c(t), k) / k`` with c(t) the number of synthetic rows in the ball of t, of
-    radius r_t. The number is the share of synthetic rows that would be expected to have a lower C
-    if they were of the distribution of train and the others lay outside. ``details`` have both
-    numbers as `density` and `coverage`, C and its expectation, if all are good, as `raw_coverage`
-    and `expected_raw_coverage`, and the numbers of the holdout in `holdout`. The value is the
-    harmonic mean of both numbers, of our choosing. Fresh rows score a little under 1.
+    The clipped density is the ratio of ``D(Y) = mean_y min(b(y) / k, 1)`` of the synthetic rows and
+    of the training rows, clipped at 1. Here b(y) is the number of balls of radius
+    ``min(r_t, median of all r)`` that contain y, and the ball around a training row itself is not
+    counted for that row. The clipped coverage is based on ``C = mean_t min(c(t), k) / k``, where
+    c(t) is the number of synthetic rows in the ball around t of radius r_t. It is the fraction p
+    for which C is the expected value if a fraction p of the synthetic rows has the distribution of
+    the training data and all others are outside. ``details`` contains both scores as `density` and
+    `coverage`, C as `raw_coverage`, the expected value of C for good rows as
+    `expected_raw_coverage`, and the scores of the holdout as `holdout`. skeval reports the harmonic
+    mean of both scores. Holdout rows score slightly below 1.
 
-    Coverage is relative to the number of synthetic rows: few rows score 1 if they cover as much as
-    so few can. Ties make it larger than the expectation, which is that of a continuous
-    distribution. Copies of train score 1.
+    Coverage is relative to the number of synthetic rows, so a few rows score 1 if they cover as
+    much as possible for their number. Ties make the coverage larger than expected, because the
+    expectation assumes a continuous distribution. Copies of the training data score 1.
 
     References
     ----------
@@ -320,15 +329,15 @@ class ClippedDensityCoverage(DensityCoverage):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"By density {percent(result.details['density'])} of the synthetic rows count as good, "
-            f"by coverage {percent(result.details['coverage'])}."
+            f"According to the density, {percent(result.details['density'])} of the synthetic rows "
+            f"are good. According to the coverage, {percent(result.details['coverage'])} are good."
         )
 
     def _density(self, context: Context) -> float:
         synthetic = self._counts(context, "synthetic", "train", self.k, clipped=True).mean()
         held = self._counts(context, "train", "train", self.k + 1, clipped=True)
         own = np.ones(1)
-        if self.strict:  # a ball of radius 0 does not hold its own centre
+        if self.strict:  # a ball of radius 0 does not contain its center
             radius = radii(context, "train", self.k, *self._settings(context))
             own = np.minimum(radius, np.median(radius)) > 0
         train = float((held - own).mean())
@@ -344,7 +353,7 @@ def near_synthetic(
     max_rows: int | None,
     seed: int,
 ) -> np.ndarray:
-    """Return how many of the k nearest synthetic rows lie in the ball of each train row."""
+    """Return how many of the k nearest synthetic rows are in the ball of each training row."""
     sample = space, columns, max_rows, seed
     both = rows_in_balls(context, "train", "synthetic", k, False, strict, *sample)
     if both is not None:
@@ -366,35 +375,39 @@ def near_synthetic(
 
 @declared
 class ProbabilisticPrecisionRecall(TwoSided):
-    """Harmonic mean of precision and recall in probability: 0 if a side is lost, 1 if none.
+    """Harmonic mean of probabilistic precision and recall.
 
-    Each train row makes it the more probable that rows occur near it, the nearer they are, and so
-    does each synthetic row. Precision is the mean probability of synthetic rows by train, recall
-    that of train rows by the synthetic table. All balls of a table have one size, and no row is
-    simply in or out: a single far row changes little.
+    Each training row contributes to the probability that rows occur close to it, and the
+    contribution increases with closeness. Precision is the mean probability of the synthetic rows
+    with respect to the training data. Recall is the mean probability of the training rows with
+    respect to the synthetic data. All balls of a table have the same radius and rows are weighted
+    by distance, so a single outlier has little effect. The score ranges from 0 (precision or recall
+    is 0) to 1 (both are 1). Higher is better.
 
     Parameters
     ----------
     k : int, default=4
-        Neighbour whose mean distance is the scale of a table.
+        Rank of the nearest neighbor whose mean distance is the scale of a table.
     scale : float, default=1.2
-        The radius of the balls over that mean distance.
+        Ratio of the radius of the balls to that mean distance.
     max_rows : int or None, default=5_000
-        Rows of each table that are looked at, a seeded sample: all pairs are compared.
+        Maximum number of rows per table. If a table has more rows, a random sample is used. The
+        limit is necessary because all pairs of rows are compared.
 
     See Also
     --------
-    ImprovedPrecisionRecall : A row is in or out.
-    ClippedDensityCoverage : The share of good rows.
+    ImprovedPrecisionRecall : Rows are either inside or outside.
+    ClippedDensityCoverage : Estimates the fraction of good rows.
 
     Notes
     -----
-    With R the scaled mean distance of train rows to their k-th nearest other train row, the
-    probability of a synthetic row s is ``1 - prod_t min(1, d(t, s) / R)``, precision its mean over
-    s; recall is the same with both tables exchanged, R that of the synthetic rows. If R is 0, as
-    among duplicates, only copies have probability 1. ``details`` have both numbers, and
-    ``details["holdout"]`` those of the holdout. The value is their harmonic mean, of our choosing.
-    A fresh real table does not reach 1: read it against the baseline. Copies of train do.
+    The probability of a synthetic row s is ``1 - prod_t min(1, d(t, s) / R)``, where R is the
+    scaled mean distance of training rows to their k-th nearest other training row. Precision is the
+    mean probability over s. Recall exchanges the two tables, with R computed from the synthetic
+    rows. If R is 0, which happens for duplicates, only copies have probability 1. ``details``
+    contains both scores, and ``details["holdout"]`` contains both for the holdout. skeval reports
+    the harmonic mean. Holdout data do not reach 1, so compare the score with the baseline. Copies
+    of the training data score 1.
 
     References
     ----------
@@ -424,9 +437,9 @@ class ProbabilisticPrecisionRecall(TwoSided):
 
     def _summary(self, result: Result) -> str:
         return (
-            "By the nearness of train rows, synthetic rows have a mean probability of "
-            f"{percent(result.details['precision'])}; the other way round it is "
-            f"{percent(result.details['recall'])}."
+            "With respect to the training data, the mean probability of the synthetic rows is "
+            f"{percent(result.details['precision'])}. Conversely, the mean probability of the "
+            f"training rows is {percent(result.details['recall'])}."
         )
 
 
@@ -440,7 +453,7 @@ def soft_shares(
     max_rows: int | None,
     seed: int,
 ) -> tuple[float, float]:
-    """Return the mean probability of synthetic rows by train, and of train by synthetic rows."""
+    """Return the mean probability of the synthetic rows, and of the training rows."""
     of_train, of_synthetic = (
         scale * float(radii(context, role, k, space, columns, max_rows, seed).mean())
         for role in ROLES

@@ -1,4 +1,4 @@
-"""Propensity scores: the mean squared error of a model that tells synthetic from real rows."""
+"""Mean squared error of propensity scores, which a model of real and synthetic rows predicts."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ from skeval.utils.parameters import Columns, Interval, Seed, has_methods
 _NOISE = 1e-12
 _MODELS = (BROAD, LINEAR, CART)
 _SEPARATED = (
-    "some rows are told apart for sure (separation): their coefficients are infinite, the "
-    "distribution of the null does not hold, and the value is that of the columns that separate."
+    "some rows are classified with certainty (separation). Their coefficients are infinite, the "
+    "null distribution is not valid, and the value depends on the columns that separate the rows."
 )
 _NO_SPLIT = (
-    "in {share:.0%} of the permutations no row is told from another, so that the null is nearly "
-    "one value; look at the raw value instead."
+    "in {share:.0%} of the permutations the model does not distinguish any rows, so the null "
+    "distribution is almost a single value. Use the raw value instead."
 )
 _MAX_TERMS = 1000
 _N_FOLDS = 5
-_RANK = 1e-10  # squared singular values below this part of the largest are rounding errors
+_RANK = 1e-10  # relative limit below which squared singular values are rounding errors
 _MAX_STEPS = 50
 _CONVERGED = 1e-12  # relative change of the deviance
-_SURE = 1e-6  # fitted probabilities nearer to 0 or 1 are signs of separation
-_EQUAL = 9  # decimals at which fitted probabilities count as different
+_SURE = 1e-6  # a fitted probability closer than this to 0 or 1 indicates separation
+_EQUAL = 9  # number of decimals at which fitted probabilities are compared
 
 
 Null = Literal["snoke", "two_sample", "permutation", "holdout"]
@@ -62,88 +62,100 @@ Null = Literal["snoke", "two_sample", "permutation", "holdout"]
 
 @declared
 class PropensityMSE(Metric):
-    """Mean squared error of propensity scores: 0 if a model finds no difference, 1/4 at most.
+    """Mean squared error of the propensity scores of real and synthetic rows.
 
-    An analyst pools both tables, fits a model of which rows are synthetic, and looks how far its
-    fitted probabilities are from the share of synthetic rows. If they are all alike, analyses that
-    use the columns as the model does give the same on both tables.
+    The metric pools both tables, fits a model that predicts which rows are synthetic, and computes
+    the mean squared difference between the predicted probabilities and the fraction of synthetic
+    rows. The value ranges from 0 (the model finds no difference) to at most 1/4. Lower is better.
+    If the value is small, analyses that use the columns like the model give similar results on both
+    tables.
 
     Parameters
     ----------
     model : {"tree", "logistic", "cart"} or classifier, default="tree"
-        A tree whose leaves hold the root of the number of rows at least; as first published, an
-        unpenalised logistic regression on standardised and one-hot columns; a tree with 5 rows a
-        leaf at least; or a classifier of scikit-learn with `predict_proba`.
+        "tree" is a decision tree whose leaves contain at least the square root of the number of
+        rows. "logistic" is the published method, an unpenalized logistic regression on standardized
+        and one-hot encoded columns. "cart" is a tree with at least 5 rows per leaf. A scikit-learn
+        classifier with `predict_proba` is also accepted.
     interactions : bool, default=False
-        Whether the logistic regression has the products of all pairs of columns.
+        Whether the logistic regression includes the products of all pairs of columns.
     null : {"snoke", "two_sample", "permutation", "holdout"}, optional
-        What the value is held against: its distribution if the synthetic rows were drawn from a
-        right model that was estimated on train; or if they were a sample independent of train;
-        permuted labels; or the value of holdout rows, which must be given. The first two hold for
-        the regression alone, of which "snoke" is the default; that of other models is
-        "permutation".
+        The null hypothesis with which the value is compared. For "snoke", the synthetic rows are
+        drawn from a correct model that was estimated on the training data. For "two_sample", they
+        are a sample independent of the training data. "permutation" permutes the labels, and
+        "holdout" uses the value of the holdout rows and requires a holdout. The first two are valid
+        only for the logistic regression, for which "snoke" is the default. The default for other
+        models is "permutation".
     out_of_fold : bool, default=False
-        Whether each row's probability comes from a model that learned from the other of five folds,
-        the regression with a penalty of 1; the first two nulls do not hold then.
+        Whether the probability of each row is predicted by a model fitted to the other four of five
+        folds, with a penalty of 1 for the logistic regression. The nulls "snoke" and "two_sample"
+        are not valid then.
     form : {"raw", "ratio", "standardized"}, default="raw"
-        The value itself, over its mean under the null (near 1 for good tables), or its distance
-        from that in standard deviations (near 0).
+        The value itself, its ratio to the mean under the null (close to 1 for good tables), or the
+        difference from that mean in standard deviations (close to 0 for good tables).
     n_permutations : int, default=99
         Number of permutations.
     max_rows : int or None, default=10_000
-        Rows of each table that are looked at, a seeded sample.
+        Maximum number of rows per table. If a table has more rows, a random sample is used.
     columns : None, int or list of str, default=None
-        The columns to look at; None for all but text, ids and the primary key.
+        Columns to use. If None, all columns except text, ID and primary key columns are used.
     random_state : int, default=0
-        Seed of samples, folds and permutations.
+        Seed of the samples, folds and permutations.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if a ratio is asked for against a null that the model does not have.
+        At fit, if `form` requires a null that the model does not support.
     MissingInputError
-        At fit, if ``null="holdout"`` and there is none.
+        At fit, if ``null="holdout"`` and holdout data are missing.
 
     See Also
     --------
-    ClassifierTwoSampleTest : Rows that the classifier has not seen.
-    TotalVariationLowerBound : A bound of the distance.
+    ClassifierTwoSampleTest : Evaluates rows that the classifier has not seen.
+    TotalVariationLowerBound : Lower bound on the total variation distance.
 
     Notes
     -----
-    With N rows, of which a share c is synthetic, and fitted probabilities p, the value is ``mean((p
-    - c)^2)``, from 0 to ``c (1 - c)``; ``details["similarity"]`` is 1 less the quotient of the two.
-    The probabilities are fitted to the same rows, hence above 0 by chance: of a regression with k
-    parameters by ``(k - 1) c (1 - c) / N`` on average for a sample independent of train, and ``1 -
-    c`` times that for rows drawn from a model that was estimated on train, since its error is then
-    in both tables. k is the rank of the design: collinear and constant columns cost nothing.
-    Mistaking one null for the other is a factor of two at equal sizes. Permuted labels give the
-    former; of the regression, their mean and standard deviation are multiplied by ``1 - c``. If
-    train is larger than `max_rows`, the multiplier is larger, as the sample holds a part of that
-    error only. The leaves of a tree are mostly of noise: rows of a right model have nearly the
-    value of permuted labels, which is taken as it is.
+    The value is ``mean((p - c)^2)``, where p are the fitted probabilities of the N rows and c is
+    the fraction of synthetic rows. It ranges from 0 to ``c (1 - c)``. ``details["similarity"]`` is
+    one minus the ratio of the two. The model predicts the rows to which it was fitted, so the value
+    expected by chance is above 0. For a regression with k parameters it is
+    ``(k - 1) c (1 - c) / N`` on average if the synthetic rows are a sample independent of the
+    training data. If they are drawn from a model estimated on the training data, the mean is
+    multiplied by ``1 - c``, because both tables then share the error of that model. k is the rank
+    of the design, so collinear and constant columns have no effect. Confusing the two nulls changes
+    the result by a factor of two for equal sizes. Permuted labels give the mean for an independent
+    sample. For the regression, the mean and the standard deviation of the permutations are
+    multiplied by ``1 - c``. The multiplier is larger if the training data have more than `max_rows`
+    rows, because the sample shares only a part of the error. The leaves of a tree mostly fit noise,
+    and rows from a correct model have almost the value of permuted labels. Therefore the
+    permutations of a tree are used without a multiplier.
 
-    The p-value is one-sided. Against "snoke" and "two_sample" it is that of a chi-square with k - 1
-    degrees of freedom, against permutations their share that reaches the value. The null of an
-    independent sample, analytic or permuted, holds for the holdout, and where one is given, the
-    p-value is that of holdout and synthetic rows; against train, which the generator has seen, it
-    is conservative. ``details["tested_against"]`` says which. There is none against "holdout".
-    Fresh real rows come from no model of train: against "snoke" they are rejected, having twice the
-    value that it expects, and against "two_sample" they are not.
+    The p-value is one-sided. For "snoke" and "two_sample", it is computed from a chi-square
+    distribution with k - 1 degrees of freedom. For "permutation", it is the fraction of
+    permutations that reach the value. The null of an independent sample, analytic or permuted, is
+    valid for the holdout. Therefore the p-value compares the synthetic rows with the holdout rows
+    if there is a holdout, and otherwise with the training rows. The latter test is conservative
+    because the generator has seen these rows. ``details["tested_against"]`` specifies the rows. For
+    "holdout", no p-value is computed. Real rows do not come from a model of the training data, so
+    holdout rows in place of the synthetic rows have twice the value expected under "snoke" and are
+    rejected, but they are not rejected under "two_sample".
 
-    The baseline is what a fresh sample would get: the mean under the null of an independent sample,
-    a ratio of 1, or 0 standard deviations. A copy of train has a ratio near 1 against "snoke", as
-    good as a right model: this metric sees no leak. A ratio clearly below 1 against "two_sample" is
-    the same sign. Logistic regression without interactions compares little more than means; a table
-    that has only these right looks perfect, as one whose columns were shuffled apart. A tree splits
-    by one column after the other, and sees that their relations are lost. A copy of train has 0 by
-    a tree, which is no merit. Permutations fit many trees, half a minute at 10,000 rows.
+    The baseline is the value expected for holdout rows, that is, the mean under the null of an
+    independent sample, a ratio of 1, or 0 standard deviations. A copy of the training data has a
+    ratio close to 1 for "snoke", like a correct model, so this metric does not detect leaks. A
+    ratio clearly below 1 for "two_sample" also indicates copies. Logistic regression without
+    interactions compares little more than means. Therefore a table with independently shuffled
+    columns looks perfect to it. A tree splits by one column after the other and detects that the
+    relations are lost. For a tree, a copy of the training data has the value 0. The permutations
+    fit many trees, which needs half a minute for 10,000 rows.
 
-    ``details`` also has, of the same scores, the Kolmogorov distance (`specks`), the percentage of
-    rows on the right side of 1/2 less 50 (`po50`) and the Wilcoxon statistic; and of each column's
-    cells (10 bins of train, levels, missing) the measures of tables: Voas and Williamson, Freeman
-    and Tukey, mean absolute difference of shares, Bhattacharyya distance. The regression pools
-    levels with fewer than 10 rows, or beyond the 50 most frequent: one row is always separated.
+    For the same probabilities, ``details`` also contains the Kolmogorov distance (`specks`), the
+    percentage of correctly classified rows minus 50 (`po50`) and the Wilcoxon statistic. For the
+    bins of each column (10 bins of the training data, categories, missing values) it contains the
+    measures of Voas and Williamson and of Freeman and Tukey, the mean absolute difference of the
+    fractions, and the Bhattacharyya distance. The regression pools categories with fewer than 10
+    rows or after the 50 most frequent, because a category with one row is always separated.
 
     References
     ----------
@@ -207,7 +219,7 @@ class PropensityMSE(Metric):
         }
         if np.isnan(forms[self.form]):
             return undefined_result(
-                "no column varies, so that the null is 0 and there is no ratio."
+                "no column varies, so the mean under the null is 0 and the ratio is undefined."
             )
         details = {
             **forms,
@@ -230,32 +242,32 @@ class PropensityMSE(Metric):
     def _summary(self, result: Result) -> str:
         return (
             f"The mean squared error of the propensity scores is {number(result.details['raw'])}, "
-            f"{number(result.details['ratio'])} times what chance gives."
+            f"{number(result.details['ratio'])} times the value expected by chance."
         )
 
 
 def _lacks_null(null: str, form: str, regression: bool) -> str:
-    """Return why a form cannot be had with a null; empty if it can."""
+    """Return why a form is not available for a null, or an empty string if it is available."""
     if null in {"snoke", "two_sample"} and not regression:
         return (
-            f"null={null!r} is that of a logistic regression fitted to all rows; form={form!r} of "
-            "another model needs null='permutation' or 'holdout'."
+            f"null={null!r} is only valid for a logistic regression fitted to all rows. For "
+            f"another model, form={form!r} requires null='permutation' or null='holdout'."
         )
     if null == "holdout" and form == "standardized":
         return (
-            "form='standardized' needs the spread of a null, and null='holdout' is one value. "
+            "form='standardized' requires the spread of a null, but null='holdout' is one value. "
             "Choose form='ratio'."
         )
     return ""
 
 
 def _is_regression(model: Any, out_of_fold: bool) -> bool:
-    """Whether it is the unpenalised regression fitted to all rows, whose null is known."""
+    """Whether the model is the unpenalized regression on all rows, which has a known null."""
     return isinstance(model, str) and model == "logistic" and not out_of_fold
 
 
 class How(NamedTuple):
-    """How probabilities are fitted, to how many rows of each table, and the seed of all draws."""
+    """Settings for the model, the sample of rows and the seed."""
 
     model: Any
     interactions: bool
@@ -266,10 +278,10 @@ class How(NamedTuple):
 
 
 class Propensity(NamedTuple):
-    """Probabilities of being synthetic, for the rows of each table."""
+    """Probability of being synthetic for the rows of each table."""
 
-    # `n_parameters` is that of the logistic regression fitted to all rows, None of other
-    # models; `separated` is whether it assigns some rows for sure.
+    # `n_parameters` is the rank of the logistic regression fitted to all rows, and None for
+    # other models. `separated` is whether some rows are classified with certainty.
 
     real: np.ndarray
     synthetic: np.ndarray
@@ -278,16 +290,16 @@ class Propensity(NamedTuple):
 
     @property
     def value(self) -> float:
-        """The mean squared distance from the share of synthetic rows."""
+        """The mean squared difference from the fraction of synthetic rows."""
         return propensity_mse(self.real, self.synthetic)
 
     def null(self, n_estimated: int | None = None) -> PropensityNull:
-        """Return the distribution of the value of the regression; that of 0 for others."""
+        """Return the analytic null of the regression. For other models it is 0."""
         sizes = self.real.size, self.synthetic.size
         return analytic_null(*sizes, self.n_parameters or 1, n_estimated)
 
     def details(self) -> dict[str, Any]:
-        """Return what else the probabilities say."""
+        """Return other statistics of the probabilities."""
         n, m = self.real.size, self.synthetic.size
         share = m / (n + m)
         return {
@@ -302,7 +314,7 @@ class Propensity(NamedTuple):
 def _against_null(
     context: Context, how: How, fitted: Propensity, kind: str, n_permutations: int
 ) -> tuple[Result, PropensityNull]:
-    """Return the raw value with its test and the baseline of its form, and the null."""
+    """Return the raw value with its test and baseline, and the null distribution."""
     if kind == "holdout":
         return _against_holdout(context, how)
     if kind == "permutation":
@@ -341,7 +353,7 @@ def _against_permutations(
     tested = propensity(context, how, real).value
     draws = permuted_values(context, how, real, n_permutations)
     fresh = real if fitted.real.size == _n_drawn(context, how, real) else "train"
-    values = permuted_values(context, how, fresh, n_permutations)  # those above, if they will do
+    values = permuted_values(context, how, fresh, n_permutations)  # cached if the rows are the same
     n_estimated = context.n_rows("train") if how.model == LINEAR else None
     kept = estimation_factor(fitted.real.size, fitted.synthetic.size, n_estimated)
     idle = float((values < _NOISE).mean())
@@ -361,7 +373,7 @@ def _n_drawn(context: Context, how: How, role: str) -> int:
 
 
 def _independent(context: Context) -> str:
-    """Return the real rows that synthetic ones may be independent of."""
+    """Return the role of the real rows with which the synthetic rows are tested."""
     return "holdout" if "holdout" in context and context.n_rows("holdout") >= MIN_ROWS else "train"
 
 
@@ -369,7 +381,7 @@ def _independent(context: Context) -> str:
 def propensity(
     context: Context, how: How, real: str, other: str = "synthetic", n_other: int | None = None
 ) -> Propensity:
-    """Return the probabilities of samples of two tables, of which `other` has the label 1."""
+    """Return the probabilities for samples of two tables. `other` has the label 1."""
     rows = drawn_rows(context, real, how.columns, how.max_rows, how.seed)
     others = drawn_rows(context, other, how.columns, n_other or how.max_rows, how.seed)
     return _fit_propensity(how, rows, others, nominal_columns(context, how.columns))
@@ -377,7 +389,7 @@ def propensity(
 
 @shared
 def permuted_values(context: Context, how: How, real: str, n_permutations: int) -> np.ndarray:
-    """Return the values of tables whose rows were dealt out anew, as large as they are."""
+    """Return the values for random permutations of the rows of both tables."""
     tables = [
         drawn_rows(context, role, how.columns, how.max_rows, how.seed)
         for role in (real, "synthetic")
@@ -408,12 +420,12 @@ def _fit_propensity(
 
 
 def with_products(design: np.ndarray, owners: np.ndarray) -> np.ndarray:
-    """Return a design with the products of all features of different columns, if not too many."""
+    """Return a design with the products of features of different columns, up to a limit."""
     pairs = [(a, b) for a, b in combinations(range(len(owners)), 2) if owners[a] != owners[b]]
     if len(owners) + len(pairs) > _MAX_TERMS:
         raise InvalidParameterError(
             f"PropensityMSE: interactions of these columns are {len(owners) + len(pairs):,} terms, "
-            f"and {_MAX_TERMS:,} at most are fitted. Choose columns=[...], or model='cart'."
+            f"but at most {_MAX_TERMS:,} are fitted. Choose columns=[...], or model='cart'."
         )
     if not pairs:
         return design
@@ -422,7 +434,7 @@ def with_products(design: np.ndarray, owners: np.ndarray) -> np.ndarray:
 
 
 def tables(context: Context, columns: ColumnChoice) -> dict[str, Any]:
-    """Return the measures of tables by column, and their means."""
+    """Return the measures of contingency tables for each column, and their means."""
     by_column = {
         name: table_measures(*(histogram(context, role, name) for role in ROLES))
         for name in chosen_columns(context.schema, columns)
@@ -433,9 +445,9 @@ def tables(context: Context, columns: ColumnChoice) -> dict[str, Any]:
 
 
 class LogisticFit(NamedTuple):
-    """Fitted probabilities of an unpenalised logistic regression, and the rank of its design.
+    """Fitted probabilities of an unpenalized logistic regression, and the rank of its design.
 
-    `separated` is whether some rows are assigned for sure, so that coefficients are infinite.
+    `separated` is whether some rows are classified with certainty, so coefficients are infinite.
     """
 
     probabilities: np.ndarray
@@ -461,7 +473,7 @@ def full_rank_basis(design: np.ndarray) -> np.ndarray:
 
 
 def fit_logistic(design: np.ndarray, labels: np.ndarray) -> LogisticFit:
-    """Fit an unpenalised logistic regression with an intercept by Newton's method."""
+    """Fit an unpenalized logistic regression with an intercept by Newton's method."""
     basis, target = full_rank_basis(design), labels.astype(np.float64)
     share = float(target.mean())
     linear = np.full(target.size, np.log(share / (1.0 - share)))
@@ -483,7 +495,7 @@ def fit_logistic(design: np.ndarray, labels: np.ndarray) -> LogisticFit:
 def _newton_step(basis: np.ndarray, linear: np.ndarray, target: np.ndarray) -> np.ndarray:
     fitted = _sigmoid(linear)
     curvature = basis.T @ (basis * (fitted * (1.0 - fitted))[:, None])
-    # on separated data the curvature vanishes along the direction that separates
+    # if the data are separated, the curvature vanishes along the separating direction
     ridge = 1e-12 * max(float(np.trace(curvature)), 1e-12)
     np.fill_diagonal(curvature, np.diag(curvature) + ridge)
     return np.linalg.solve(curvature, basis.T @ (target - fitted))
@@ -492,7 +504,7 @@ def _newton_step(basis: np.ndarray, linear: np.ndarray, target: np.ndarray) -> n
 def _step_size(
     linear: np.ndarray, direction: np.ndarray, target: np.ndarray, deviance: float
 ) -> tuple[float, float]:
-    """Return the first of 1, 1/2, 1/4, ... that lowers the deviance, and what it is then."""
+    """Return the first step of 1, 1/2, 1/4, ... that lowers the deviance, and that deviance."""
     size = 1.0
     reached = _deviance(linear + direction, target)
     while reached > deviance and size > _SURE:
@@ -506,20 +518,20 @@ def _sigmoid(linear: np.ndarray) -> np.ndarray:
 
 
 def _deviance(linear: np.ndarray, target: np.ndarray) -> float:
-    """Return twice the negative log-likelihood, for linear predictors of any size."""
+    """Return twice the negative log-likelihood for linear predictors of any size."""
     return 2.0 * float((np.logaddexp(0.0, linear) - target * linear).sum())
 
 
 def propensity_mse(real: np.ndarray, synthetic: np.ndarray) -> float:
-    """Return the mean squared distance of propensity scores from the share of synthetic rows."""
+    """Return the mean squared difference of propensity scores from the synthetic fraction."""
     share = synthetic.size / (real.size + synthetic.size)
     return float(((np.concatenate([real, synthetic]) - share) ** 2).mean())
 
 
 class PropensityNull(NamedTuple):
-    """What the propensity mean squared error is by chance: its mean and standard deviation.
+    """Null mean and standard deviation of the propensity mean squared error.
 
-    `degrees` are the degrees of freedom if its distribution is that of a scaled chi-square.
+    `degrees` are the degrees of freedom if the null is a scaled chi-square distribution.
     """
 
     mean: float
@@ -527,22 +539,22 @@ class PropensityNull(NamedTuple):
     degrees: int | None = None
 
     def ratio(self, value: float) -> float:
-        """Return the value as a multiple of its mean; nan where that is 0."""
+        """Return the value as a multiple of the null mean, or nan if the mean is 0."""
         return value / self.mean if self.mean > 0 else float("nan")
 
     def standardize(self, value: float) -> float:
-        """Return how many standard deviations the value is above its mean; nan where it is 0."""
+        """Return the standardized value, or nan if the standard deviation is 0."""
         return (value - self.mean) / self.spread if self.spread > 0 else float("nan")
 
     def p_value(self, value: float) -> float | None:
-        """Return how often chance reaches the value; None where the distribution is not known."""
+        """Return the p-value of the value, or None if the distribution is not known."""
         if self.degrees is None or self.degrees == 0:
             return None
         return float(chi2.sf(self.degrees * self.ratio(value), self.degrees))
 
 
 def estimation_factor(n_real: int, n_synthetic: int, n_estimated: int | None) -> float:
-    """Return what part of the mean is left if a model of the real rows made the synthetic ones."""
+    """Return the factor on the null mean if a model of the real rows made the synthetic rows."""
     if n_estimated is None:
         return 1.0
     m, n = n_synthetic, n_real
@@ -552,11 +564,11 @@ def estimation_factor(n_real: int, n_synthetic: int, n_estimated: int | None) ->
 def analytic_null(
     n_real: int, n_synthetic: int, n_parameters: int, n_estimated: int | None = None
 ) -> PropensityNull:
-    """Get the null distribution of the propensity mean squared error of a logistic regression."""
-    # With k parameters, N rows and the synthetic share c, independent samples have mean `(k -
-    # 1) c (1 - c) / N` and standard deviation `sqrt(2 (k - 1)) c (1 - c) / N`. If the model
-    # is estimated on the real rows, both are `1 - c` times that, half for samples of equal
-    # size.
+    """Return the null of the propensity mean squared error of a logistic regression."""
+    # With k parameters, N rows and the synthetic fraction c, independent samples have mean
+    # `(k - 1) c (1 - c) / N` and standard deviation `sqrt(2 (k - 1)) c (1 - c) / N`. If the
+    # model is estimated on the real rows, both are multiplied by `1 - c`, which is one half for
+    # samples of equal size.
     #
     # Source: J. Snoke, G. M. Raab, B. Nowok, C. Dibben, A. Slavkovic, "General and specific
     # utility measures for synthetic data", JRSS A 181 (2018) 663-688, doi:10.1111/rssa.12358.
@@ -585,7 +597,7 @@ def companions(real: np.ndarray, synthetic: np.ndarray) -> dict[str, float]:
 
 
 def table_measures(real: np.ndarray, synthetic: np.ndarray) -> Mapping[str, float]:
-    """Return how far apart two rows of counts are, by the measures of tables."""
+    """Return the measures of the difference between two arrays of counts."""
     occupied = real + synthetic > 0
     d, s = (counts[occupied].astype(np.float64) for counts in (real, synthetic))
     share = s.sum() / (s.sum() + d.sum())

@@ -1,4 +1,4 @@
-"""The fractions of synthetic values that lie between the quantiles of the real ones."""
+"""Fractions of synthetic values between the quantiles of the training data."""
 
 from __future__ import annotations
 
@@ -21,35 +21,39 @@ from skeval.utils.parameters import Columns, Interval
 
 @declared
 class QuantileMSE(Metric):
-    """Squared error of shares between quantiles of train: 0 where equal, 0.09 if all are in one.
+    """Mean squared error of the fractions of values between training quantiles.
 
-    An analyst cuts train into parts of equal numbers of rows and counts what share of the synthetic
-    rows falls into each. The value is the mean over numeric and date columns.
+    The metric divides the training data into parts with equal numbers of rows and computes the
+    fraction of the synthetic rows in each part. The value is the mean over the numerical and
+    datetime columns. It ranges from 0 (equal fractions) to 0.09 (all values in one of ten parts).
+    Lower is better.
 
     Parameters
     ----------
     n_quantiles : int, default=10
         Number of parts.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only numeric and date ones count.
+        Columns to use: all, the first *n*, or a list of names. Only numerical and datetime columns
+        are used.
 
     See Also
     --------
-    KSComplement : The greatest distance of the cumulative curves.
-    WassersteinDistance : How far values have to be moved.
+    KSComplement : Maximum difference between the cumulative distribution functions.
+    WassersteinDistance : Measures how far values have to be moved.
 
     Notes
     -----
-    ``mean of (share of synthetic - share of train)^2`` over the cells that either table uses. Cells
-    lie between train's distinct quantiles, closed on the right, the outer ones reaching to
-    infinity; a column with no more distinct values than quantiles has one cell a value. A value
-    that alone holds as many rows as a quantile is a cell of its own, and the quantiles are those of
-    the others, see :class:`~skeval.tables.Discretizer`. Missing values are left out, infinite
-    synthetic ones are in the outer cells.
+    The score of a column is ``mean of (share of synthetic - share of train)^2`` over the cells that
+    either table uses. Cells are the intervals between distinct quantiles of the training data,
+    closed on the right, and the outer cells are unbounded. If the number of distinct values is at
+    most the number of quantiles, each value has a separate cell. A value that alone fills at least
+    one part also has a separate cell, and the quantiles are computed from the other values, see
+    :class:`~skeval.tables.Discretizer`. Missing values are ignored. Infinite synthetic values are
+    counted in the outer cells.
 
-    ``details["ceilings"]`` has what a relabelling of the pooled rows would have on average,
-    ``k (N - k) / (n m (N - 1))`` for a cell of k of all N rows, and ``details["ceiling"]`` their
-    mean.
+    ``details["ceilings"]`` contains the expected values if the rows of both tables are pooled and
+    relabeled at random, which are ``k (N - k) / (n m (N - 1))`` for a cell with k of all N rows.
+    ``details["ceiling"]`` is their mean.
 
     References
     ----------
@@ -92,14 +96,13 @@ class QuantileMSE(Metric):
 
     def _summary(self, result: Result) -> str:
         return (
-            "The squared error of the shares of rows between train's quantiles is "
-            f"{number(result.value)} on average; chance alone gives "
-            f"{number(result.details['ceiling'])}."
+            "The mean squared error of the fractions between training quantiles is "
+            f"{number(result.value)} ({number(result.details['ceiling'])} expected by chance)."
         )
 
 
 def _shares(x: np.ndarray, y: np.ndarray, n_quantiles: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many values of both ascending samples lie in the cells of the first."""
+    """Return the numbers of values of both ascending samples in the cells of the first sample."""
     edges = inner_edges(x, n_quantiles, "quantile")
     if edges is None:
         return np.zeros(1, dtype=np.int64), np.array([y.size])
@@ -111,7 +114,7 @@ def _squared_error(p: np.ndarray, q: np.ndarray) -> float:
     n, m = p.sum(), q.sum()
     if n == 0:
         return math.nan
-    if m == 0:  # no value at all is as bad as all values where train has fewest
+    if m == 0:  # missing values are as bad as all values in the rarest cell
         q, m = (np.arange(p.size) == p.argmin()).astype(np.int64), 1
     return float(((p / n - q / m) ** 2).sum() / np.count_nonzero(p + q))
 

@@ -1,4 +1,4 @@
-"""Counting queries, as an analyst asks them of a table."""
+"""Error of counting queries on synthetic data, compared with the training data."""
 
 from __future__ import annotations
 
@@ -24,53 +24,56 @@ from skeval.tables.preprocessing import NUMERIC, category_codes, numbers
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Count, Seed
 
-_BLOCK = 2**15  # rows looked at together: their codes of a few columns fit in a core's cache
+_BLOCK = 2**15  # rows per block, so that the codes of a few columns fit in the CPU cache
 
 
 @declared
 class RangeQueryError(Metric):
-    """Error of counting queries: 0 where all shares of rows agree, 1 where all are opposite.
+    """Mean error of random counting queries on the synthetic data.
 
-    An analyst asks for the share of rows with, say, ages between 30 and 45, of one city, who joined
-    before a date: conditions on a few columns at once, drawn at random. The value is the mean
-    difference between the answer of the synthetic table and that of train.
+    A counting query asks for the fraction of rows that satisfy conditions on a few columns, for
+    example an age between 30 and 45, a city and a date. The value is the mean absolute difference
+    between the answers of the synthetic and the training data over random queries. It ranges from 0
+    (equal answers) to 1. Lower is better.
 
     Parameters
     ----------
     order : int, default=3
-        Number of columns of a query; a table with fewer columns is asked about all of them.
+        Number of columns per query. If a table has fewer columns, all columns are used.
     n_queries : int, default=1000
-        Number of queries, drawn from train at fit.
+        Number of queries, which are drawn from the training data at fit.
     columns : None, int or list of str, default=None
-        The columns to ask about: all, the first *n*, or these.
+        Columns to query: all, the first *n*, or a list of names.
     random_state : int, default=0
-        Seed of the queries, and of the independent rows of the floor.
+        Seed of the queries and of the independent rows for the floor.
 
     See Also
     --------
-    KMarginalSimilarity : All joint cells of a few columns.
-    QuantileMSE : One column at a time.
+    KMarginalSimilarity : Compares all joint cells of a few columns.
+    QuantileMSE : Evaluates one column at a time.
 
     Notes
     -----
-    The condition on a category is one value, missing being one of them; on a number or date, a
-    range between two values. Both are drawn from train's rows, a value being as likely as it is
-    frequent. Ranges between an outlier and the rest, in which hardly any value lies, are therefore
-    rare. A missing number is in no range. ``details["columns"]`` has the mean error of the queries
-    about a column, and ``details["errors"]`` quantiles over the queries.
+    The condition for a categorical column is a value, which can be the missing value. The condition
+    for a numerical or datetime column is a range between two values. Values are drawn from the
+    training rows, so frequent values are drawn more often. Therefore ranges between an outlier and
+    the other values, which contain few rows, are rare. A missing number is not in any range.
+    ``details["columns"]`` contains the mean error of the queries for each column, and
+    ``details["errors"]`` contains quantiles over the queries.
 
-    The mean error of random queries is small by nature: read it against the baseline and against
-    ``details["ceiling"]``, what a relabelling of the pooled rows would have on average, exactly,
-    and ``details["floor"]``, what rows with independent columns and train's marginals have.
-    ``details["calibrated"]`` is the value on the way from floor to ceiling, more than 1 being
-    closer to train than a fresh sample; nan where the floor is less than twice the ceiling, which
-    chance can give.
+    The mean error of random queries is usually small, so compare it with the baseline and with the
+    references in ``details``. ``ceiling`` is the exact expected error if the rows of both tables
+    are pooled and relabeled at random. ``floor`` is the error of rows with independent columns and
+    the marginal distributions of the training data. ``calibrated`` is the position of the value
+    between the floor (0) and the ceiling (1). If it is above 1, the synthetic data are closer to
+    the training data than real data are expected to be. It is nan if the floor is less than twice
+    the ceiling, because random errors can cause this difference.
 
     References
     ----------
     Y. Du, N. Li, "Systematic assessment of tabular data synthesis" (2024), arXiv:2402.06806.
-    Their queries are seeded by the clock and range over uniformly drawn values; ours are the same
-    for equal seeds.
+    The published queries are seeded by the clock, and their ranges are uniform over the values.
+    skeval draws the same queries for equal seeds.
 
     Examples
     --------
@@ -109,7 +112,7 @@ class RangeQueryError(Metric):
         independent = np.random.default_rng(self.random_state).binomial(m, (singles / n).prod(1))
         floor = float(np.abs(p - independent / m).mean())
         apart = floor > 2.0 * ceiling
-        text = f"fewer than {self.order} columns can be asked about: queries have {len(names)}."
+        text = f"only {len(names)} columns can be queried, but the order is {self.order}."
         return Result(
             value,
             details={
@@ -128,21 +131,22 @@ class RangeQueryError(Metric):
     def _summary(self, result: Result) -> str:
         details = result.details
         return (
-            f"Counts of rows under conditions on {details['order']} columns err by "
+            f"Counts of rows with conditions on {details['order']} columns have an error of "
             f"{percent(result.value)} of all rows, on average over {details['n_queries']:,} "
-            f"queries whose answer is {percent(details['mean_share'])}; fresh rows would err by "
-            f"{percent(details['ceiling'])}, independent columns by {percent(details['floor'])}."
+            f"queries with a mean answer of {percent(details['mean_share'])}. The expected error "
+            f"is {percent(details['ceiling'])} for real rows and {percent(details['floor'])} for "
+            "independent columns."
         )
 
 
 def _names(context: Context, columns: ColumnChoice) -> tuple[str, ...]:
-    """Return the columns that have values to ask about, by name: their order means nothing."""
+    """Return the sorted columns that have values, so that their order in the table is ignored."""
     names = chosen_columns(context.schema, columns)
     return tuple(sorted(name for name in names if context.train[name].notna().any()))
 
 
 def _by_column(names: Sequence[str], places: np.ndarray, errors: np.ndarray) -> dict[str, float]:
-    """Return the mean error of the queries that ask about each column, of those with any."""
+    """Return the mean error of the queries of each column that occurs in a query."""
     asked = {name: (places == j).any(axis=1) for j, name in enumerate(names)}
     return {name: float(errors[which].mean()) for name, which in asked.items() if which.any()}
 
@@ -151,7 +155,7 @@ def _by_column(names: Sequence[str], places: np.ndarray, errors: np.ndarray) -> 
 def range_queries(
     context: Context, names: tuple[str, ...], order: int, n_queries: int, seed: int
 ) -> RangeQueries:
-    """Draw queries about the values of train."""
+    """Draw queries from the values of the training data."""
     is_range = [context.schema.kinds[name] in NUMERIC for name in names]
     present = (
         sorted_values(context, "train", name)
@@ -167,7 +171,7 @@ def range_queries(
 def answers(
     context: Context, role: str, names: tuple[str, ...], order: int, n_queries: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Count the rows of a role that satisfy the queries drawn from train."""
+    """Count the rows of a role that satisfy the queries."""
     queries = range_queries(context, names, order, n_queries, seed)
     numeric = context.schema.columns(*NUMERIC)
     count = partial(_answers_of, queries=queries, names=names, numeric=numeric)
@@ -184,7 +188,7 @@ def _answers_of(
 def _values(
     frame: pd.DataFrame, names: tuple[str, ...], numeric: Sequence[str]
 ) -> Iterator[np.ndarray]:
-    """Yield numbers, dates in seconds, and codes of categories, -1 for a missing one."""
+    """Yield numbers, datetimes in seconds, and category codes (-1 for missing values)."""
     for name in names:
         if name in numeric:
             yield numbers(frame[[name]]).ravel()
@@ -207,7 +211,7 @@ def draw_queries(
     n_queries: int,
     rng: np.random.Generator,
 ) -> RangeQueries:
-    """Draw queries about values that occur."""
+    """Draw queries from values that occur."""
     at = np.array([rng.permutation(len(is_range))[:order] for _ in range(n_queries)])
     shares = rng.random((2, n_queries, order))
     low, high = np.empty(at.shape), np.empty(at.shape)
@@ -222,7 +226,7 @@ def draw_queries(
 
 
 def _by_frequency(values: np.ndarray) -> np.ndarray:
-    """Return values with the rarest first: what they are called decides among equally rare ones."""
+    """Return values in ascending order of frequency. Ties are sorted by value."""
     distinct, counts = np.unique(values, return_counts=True)
     order = np.argsort(counts, kind="stable")
     return np.repeat(distinct[order], counts[order])
@@ -231,15 +235,15 @@ def _by_frequency(values: np.ndarray) -> np.ndarray:
 def answer_queries(
     queries: RangeQueries, columns: Iterable[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Count the rows that satisfy queries."""
+    """Count the rows that satisfy each query."""
     shape = queries.columns.shape
     first, span, singles = (np.empty(shape, dtype=np.int64) for _ in range(3))
     beyond = np.nextafter(queries.high, np.inf)
     asked = [queries.columns == j for j in range(queries.columns.max() + 1)]
     edges = [np.unique(np.concatenate([queries.low[at], beyond[at]])) for at in asked]
-    kind = np.min_scalar_type(max(ends.size for ends in edges))  # narrow codes are read faster
+    kind = np.min_scalar_type(max(ends.size for ends in edges))  # smaller types are faster
     coded: list[np.ndarray] = []
-    for at, ends, values in zip(asked, edges, columns, strict=False):  # further ones do not count
+    for at, ends, values in zip(asked, edges, columns, strict=False):  # ignores other columns
         codes = np.searchsorted(ends, values, side="right")
         start, stop = np.searchsorted(ends, queries.low[at]) + 1, np.searchsorted(ends, beyond[at])
         below = np.append(0, np.bincount(codes, minlength=ends.size + 1).cumsum())
@@ -252,12 +256,12 @@ def answer_queries(
 def _count(
     columns: np.ndarray, first: np.ndarray, span: np.ndarray, codes: Sequence[np.ndarray]
 ) -> np.ndarray:
-    """Count the rows whose codes lie in [first, first + span] in all columns of a query."""
+    """Count the rows whose codes are in [first, first + span] for all columns of a query."""
     counts = np.zeros(len(columns), dtype=np.int64)
     for start in range(0, codes[0].size, _BLOCK):
         block = [column[start : start + _BLOCK] for column in codes]
         for i, conditions in enumerate(zip(columns, first, span, strict=True)):
-            # below `low`, the unsigned difference wraps around and is large
+            # below `low`, the unsigned difference overflows and is large
             holds = [block[j] - low <= width for j, low, width in zip(*conditions, strict=True)]
             counts[i] += np.count_nonzero(np.logical_and.reduce(holds))
     return counts

@@ -1,4 +1,4 @@
-"""How many of the relations between columns a synthetic table keeps, all columns at once."""
+"""Fraction of the dependence between columns that synthetic data preserve."""
 
 from __future__ import annotations
 
@@ -30,69 +30,72 @@ from skeval.utils.parameters import Columns, Interval, Seed
 
 _LEVEL = 0.95
 _UNRELATED = (
-    "a classifier that learned from train finds no relation between its columns, so that there is "
-    "none to keep."
+    "the classifier finds no dependence between the columns of the training data, so the fraction "
+    "that is preserved is undefined."
 )
 
 
 @declared
 class RelationScore(Metric):
-    """Share of train's relations that are kept: 0 as of columns shuffled apart, 1 as of fresh rows.
+    """Fraction of the dependence between columns that the synthetic data preserve.
 
-    A table may have every column right and no relation between them. A reader is shown rows of
-    train, and rows of which each cell was drawn from its column by itself, until they can tell
-    them apart. Then they are shown synthetic rows, and synthetic rows whose columns were shuffled
-    apart. Here the reader is a classifier. What it tells apart is a relation of train that the
-    synthetic table has too.
+    All columns of a table may be correct although the relations between them are lost. Therefore a
+    classifier learns to distinguish training rows from rows in which each column was sampled
+    independently. Then it is applied to the synthetic rows and to synthetic rows with independently
+    shuffled columns. If it distinguishes these two, the synthetic data preserve relations of the
+    training data. The score ranges from 0 (independently shuffled columns) to 1 (holdout data).
+    Higher is better.
 
     Parameters
     ----------
     estimator : classifier, optional
-        Classifier of scikit-learn; it sees standardised and one-hot columns. The default is
-        gradient boosting of small trees (xgboost), on ranks, of which it sees 32 bins.
+        A scikit-learn classifier. It receives standardized and one-hot encoded columns. The default
+        is gradient boosting with small trees (xgboost) on ranks, reduced to 32 bins.
     n_folds : int, default=2
-        Number of folds of train. Each classifier learns from the others, and rows of its own fold
-        say how much it can know.
+        Number of folds of the training data. Each classifier is trained on the other folds. The
+        rows of the remaining fold measure what it has learned.
     max_rows : int or None, default=10_000
-        Rows of each table that are looked at, a seeded sample.
+        Maximum number of rows per table. If a table has more rows, a random sample is used.
     columns : None, int or list of str, default=None
-        The columns to look at; None for all but text, ids and the primary key.
+        Columns to use. If None, all columns except text, ID and primary key columns are used.
     random_state : int, default=0
-        Seed of samples, folds, draws and classifiers.
+        Seed of the samples, folds, draws and classifiers.
 
     Warnings
     --------
-    Columns themselves are not judged: read it together with :class:`SimilarityScore`. A relation
-    that is stronger than that of train counts as kept, and one that only the synthetic table has
-    is not seen; :class:`ClassifierTwoSampleTest` sees both. Copies of train keep all relations,
-    which is no merit of a generator.
+    The metric does not evaluate the columns themselves, so use it together with
+    :class:`SimilarityScore`. A relation that is stronger than in the training data counts as
+    preserved, and a relation that exists only in the synthetic data is not detected.
+    :class:`ClassifierTwoSampleTest` detects both. Copies of the training data preserve all
+    relations.
 
     See Also
     --------
-    SimilarityScore : Columns and pairs.
-    ClassifierTwoSampleTest : All differences at once, those of columns too.
-    ClippedDensityCoverage : The share of rows that lie where train rows do.
+    SimilarityScore : Compares columns and pairs of columns.
+    ClassifierTwoSampleTest : Detects all differences, including those of single columns.
+    ClippedDensityCoverage : Fraction of rows in the same regions as the training rows.
 
     Notes
     -----
-    With A the area under the ROC curve (AUC) by which classifiers tell synthetic rows from the same
-    rows shuffled apart, and T that of train rows that they have not seen, the value is ``(A - 1/2)
-    / (T - 1/2)``, cut off at 0 and 1. A and T are means over classifiers, one a fold. ``details``
-    have both as `auc` and `auc_train`, and the value before it is cut off as `unclipped`. A table
-    of independent columns has A = 1/2, also if the columns are wrong, and so has one that repeats a
-    single row. Fresh rows score 1 on average. Copies of train are rows that some of the classifiers
-    have learned from, so that their value before the cut may be above 1.
+    Let A be the area under the ROC curve (AUC) with which classifiers distinguish synthetic rows
+    from the same rows with independently shuffled columns, and T the AUC for unseen training rows.
+    The value is ``(A - 1/2) / (T - 1/2)``, clipped to the range from 0 to 1. A and T are means over
+    the classifiers, one per fold. ``details`` contains A as `auc`, T as `auc_train`, and the value
+    before clipping as `unclipped`. Tables with independent columns have A = 1/2, even if the
+    columns are incorrect. Tables that repeat a single row also have A = 1/2. Holdout rows score 1
+    on average. Some of the classifiers were trained on the rows that a copy of the training data
+    contains, so the unclipped value of copies may be above 1.
 
-    The interval has the noise of A and of T (DeLong), as large as for one classifier. There is no
-    value if the interval of T reaches down to 1/2: train has no relations then that the classifier
-    finds.
+    The interval contains the errors of A and of T (DeLong), each as large as for one classifier. If
+    the interval of T contains 1/2, the value is undefined, because the classifier finds no
+    relations in the training data.
 
     References
     ----------
-    The test by a classifier is that of D. Lopez-Paz, M. Oquab, "Revisiting classifier two-sample
-    tests", ICLR 2017, arXiv:1610.06545. Learning a distribution by the contrast with independent
-    columns is from T. Hastie, R. Tibshirani, J. Friedman, "The elements of statistical learning",
-    2nd ed., section 14.2.4. The scale is ours.
+    The classifier test is from D. Lopez-Paz, M. Oquab, "Revisiting classifier two-sample tests",
+    ICLR 2017, arXiv:1610.06545. Learning a distribution by the contrast with independent columns is
+    from T. Hastie, R. Tibshirani, J. Friedman, "The elements of statistical learning", 2nd ed.,
+    section 14.2.4. The scale was developed for skeval.
 
     Examples
     --------
@@ -123,7 +126,7 @@ class RelationScore(Metric):
         if reason := too_few(context, self.columns, self.n_folds):
             return undefined_result(reason)
         if len(measured_names(context, self.columns)) < 2:
-            reason = "a relation needs two columns that can be measured."
+            reason = "at least two columns that can be measured are required."
             return undefined_result(reason, NothingToMeasureWarning)
         how = self._how()
         relations = learned_relations(context, *how)
@@ -136,9 +139,9 @@ class RelationScore(Metric):
         return model, self.n_folds, self.columns, self.max_rows, self.random_state
 
     def _values_of_halves(self, context: Context, role: str, sizes: Sizes) -> np.ndarray:
-        """Return the values of halves before they are cut off: chance moves them to both sides."""
+        """Return the unclipped values of halves, because they vary around the ends."""
         how = self._how()
-        if role == "holdout":  # the context of the baseline, whose scores are there already
+        if role == "holdout":  # the context of the baseline already contains its scores
             n_fresh = min(context.n_rows(each) for each in ("holdout", "synthetic"))
             context = holdout_in_place(context, n_fresh)
         relations = learned_relations(context, *how)
@@ -148,13 +151,14 @@ class RelationScore(Metric):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"{percent(result.value)} of the relations between the columns of train are kept: all "
-            "columns at once, as a classifier sees them. Columns shuffled apart keep 0%."
+            f"The synthetic data preserve {percent(result.value)} of the dependence between "
+            "columns that a classifier finds in the training data. Independently shuffled columns "
+            "preserve 0%."
         )
 
 
 def _score_relations(relations: Relations, scores: np.ndarray) -> Result:
-    """Return which share of what classifiers know of train they find in other rows."""
+    """Return the fraction of the learned relations that occur in other rows."""
     area, error_of_area = mean_area(scores)
     known = relations.area - 0.5
     unclipped = (area - 0.5) / known

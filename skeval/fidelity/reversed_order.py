@@ -1,4 +1,4 @@
-"""Pairs of dates or numbers whose order real rows keep and synthetic rows reverse."""
+"""Pairs of numerical or datetime columns whose order real rows keep and synthetic rows reverse."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from skeval.stats.intervals import wilson
 from skeval.steps.samples import drawn_positions
 from skeval.tables.preprocessing import NUMERIC, numbers
 
-_MAX_REAL = 0.05  # share of real rows in which the order may be reversed
-# If both columns were independent, it would be reversed this often, and three times as often as in
-# real rows. Otherwise the columns are of different sizes, and there is no order to keep.
+_MAX_REAL = 0.05  # maximum fraction of real rows with reversed order
+# For independent columns, the order must be reversed at least this often, and at least three times
+# as often as in real rows. Otherwise the columns have different scales and not an order to keep.
 _MIN_INDEPENDENT, _MIN_TIMES = 0.1, 3.0
-_CONFIDENCE = 0.999  # of the intervals of both shares, because many pairs are compared
-_MAX_ROWS, _MAX_CELLS = 2000, 400_000  # among which pairs are looked for; then all rows are counted
+_CONFIDENCE = 0.999  # of the intervals of both fractions, high because many pairs are compared
+_MAX_ROWS, _MAX_CELLS = 2000, 400_000  # limits of the sample that selects pairs to be counted
 _MAX_TRIED, _MAX_FOUND = 100, 12
 
 
 def reversed_orders(
     context: Context, columns: tuple[str, ...], min_count: int, seed: int
 ) -> list[dict[str, Any]]:
-    """Return pairs of which the first column is above the second in too many synthetic rows.
+    """Return pairs whose first column is above the second in too many synthetic rows.
 
-    A share of fewer than `min_count` real rows is None, and `real_below` is a number above it.
+    If fewer than `min_count` real rows are reversed, `real` is None and `real_below` is a bound.
     """
     found = [
         one
@@ -49,7 +49,7 @@ def _reversed_of_kind(
         for role in ("train", "synthetic")
     }
     real, synthetic = (_shares_above(drawn[role]) for role in ("train", "synthetic"))
-    # shares of samples: those of all rows decide
+    # these fractions are from samples, and the fractions of all rows are decisive
     gap = np.where(real <= 2.0 * _MAX_REAL, synthetic - real, 0.0)
     worst_first = np.argsort(-gap, axis=None, kind="stable")[: min(_MAX_TRIED, (gap > 0).sum())]
     return [
@@ -61,7 +61,7 @@ def _reversed_of_kind(
 
 
 def _shares_above(values: np.ndarray) -> np.ndarray:
-    """Return for each pair of columns in which share of the rows the first is above the second."""
+    """Return the fraction of rows in which the first column of each pair is above the second."""
     known = (~np.isnan(values)).astype(np.float64)
     n_known = known.T @ known
     n_above = np.stack([(values[:, [j]] > values).sum(axis=0) for j in range(values.shape[1])])
@@ -69,7 +69,7 @@ def _shares_above(values: np.ndarray) -> np.ndarray:
 
 
 def _compare(context: Context, above: str, below: str, min_count: int) -> dict[str, Any] | None:
-    """Return the shares of all rows; None if the order is not reversed."""
+    """Return the fractions for all rows, or None if the order is not reversed."""
     tables = {
         role: numbers(context[role][[above, below]])
         for role in ("train", "holdout", "synthetic")
@@ -105,7 +105,7 @@ def _independent(values: np.ndarray, i: int, j: int) -> tuple[np.ndarray, np.nda
 
 
 def _share_above(first: np.ndarray, second: np.ndarray) -> float:
-    """Return how often a value of the first column is above any value of the second."""
+    """Return the fraction of all combinations in which the first value is above the second."""
     if not first.size:
         return 0.0
     n_below = np.searchsorted(np.sort(second), first, side="left")

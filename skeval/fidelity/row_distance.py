@@ -1,4 +1,4 @@
-"""The base of distances between two tables as samples of vectors, with a permutation test."""
+"""Base class of distances between two tables as samples of vectors, with a permutation test."""
 
 from __future__ import annotations
 
@@ -19,34 +19,36 @@ from skeval.steps.neighbors import rows_of
 from skeval.steps.samples import sample_positions
 from skeval.utils.parameters import Interval, MatrixSpace, Seed
 
-_LARGEST = 1e150  # squares of larger numbers are infinite
+_LARGEST = 1e150  # squares of larger numbers overflow
 
 
 @declared
 class RowDistance(Metric):
-    """Base of the distances of train and synthetic rows as vectors, which chance alone makes.
+    """Base of the distances between training and synthetic rows as vectors.
 
-    Authors write `_distances`, and `_scale` if the distance has one. The value and its baseline
-    share the scale of train and synthetic. :meth:`score` does not pay for the baseline.
+    Subclasses define `_distances`, and `_scale` if the distance has a scale. The value and its
+    baseline use the scale of the training and synthetic data. :meth:`score` does not compute the
+    baseline.
 
     Parameters
     ----------
     space : "euclidean" or transformer, default="euclidean"
-        How rows become vectors: numbers and dates standardised by train, a change of category at
-        distance 1; or what a transformer makes of the table.
+        Conversion of rows to vectors. "euclidean" standardizes numbers and datetimes by the
+        training data and assigns a distance of 1 to different categories. A transformer returns the
+        vectors for a table.
     random_state : int, default=0
-        Seed of samples, and of what else is drawn.
+        Seed of the samples and other random draws.
     """
 
     _: KW_ONLY
     space: MatrixSpace = "euclidean"
     random_state: Seed = 0
-    _fewest: ClassVar[int] = 1  # rows that a sample needs
+    _fewest: ClassVar[int] = 1  # minimum number of rows of a sample
 
     def _distances(
         self, x: np.ndarray, y: np.ndarray, scale: float, n_permutations: int
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Return the values under the actual labels, then under permuted ones, and details."""
+        """Return the value for the actual labels, the values for permuted labels, and details."""
         raise NotImplementedError(f"{type(self).__name__} must define _distances(...).")
 
     def _scale(self, x: np.ndarray, y: np.ndarray, train: np.ndarray) -> float:
@@ -64,9 +66,9 @@ class RowDistance(Metric):
         if train.shape[1] == 0:
             return undefined_result("no column of this table can be measured.")
         if any(np.abs(part).max() > _LARGEST for part in rows.values()):
-            return undefined_result("some values are so large that distances to them are infinite.")
+            return undefined_result("some values are so large that their distances are infinite.")
         if min(len(train), len(synthetic)) < self._fewest:
-            return undefined_result(f"train and synthetic need {self._fewest} rows each.")
+            return undefined_result(f"both tables must have at least {self._fewest} rows.")
         scale = self._scale(train, synthetic, train)
         values, details = self._distances(train, synthetic, scale, 0)
         details["n_rows"] = {role: len(part) for role, part in rows.items()}
@@ -79,7 +81,7 @@ class RowDistance(Metric):
         result = self._with_test(rows, result)
         train, synthetic, holdout = rows["train"], rows["synthetic"], rows.get("holdout", ())
         n_fresh = min(len(holdout), len(synthetic))
-        if n_fresh < self._fewest:  # where there is a holdout, a warning says why it is of no use
+        if n_fresh < self._fewest:  # if there is a holdout, a warning states why it is not used
             return super()._in_relation(context, result)
         scale, details = self._scale(train, synthetic, train), dict(result.details)
         fresh = rows["holdout"][sample_positions(len(holdout), n_fresh, self.random_state)]
@@ -91,7 +93,7 @@ class RowDistance(Metric):
         return replace(result, baseline=baseline, details=details)
 
     def _with_test(self, rows: dict[str, np.ndarray], result: Result) -> Result:
-        """Add a test, where the distance has one."""
+        """Add a test, if the distance has one."""
         return result
 
 
@@ -99,17 +101,18 @@ class RowDistance(Metric):
 class PermutedDistance(RowDistance):
     """Base of the distances of all pairs of rows, with a permutation test of equal distributions.
 
-    The test has the scale of the two samples that it permutes, pooled: a scale that does not change
-    with the labels is what makes it valid. :meth:`score` does not pay for the test.
+    The test uses the scale of the pooled samples that it permutes. It is valid because this scale
+    does not change with the labels. :meth:`score` does not compute the test.
 
     Parameters
     ----------
     n_permutations : int, default=199
-        Number of permutations for the p-value; 0 for none.
+        Number of permutations for the p-value. If 0, no p-value is computed.
     max_rows : int or None, default=2500
-        Rows of each table that are looked at, a seeded sample: the cost grows with the square.
+        Maximum number of rows per table. If a table has more rows, a random sample is used. The
+        computation time grows with the square of the number of rows.
     random_state : int, default=0
-        Seed of samples and permutations.
+        Seed of the samples and permutations.
     """
 
     _: KW_ONLY
@@ -120,7 +123,7 @@ class PermutedDistance(RowDistance):
         return row_matrices(context, self.space, self.max_rows, self.random_state)
 
     def _with_test(self, rows: dict[str, np.ndarray], result: Result) -> Result:
-        """Add the permutation test: against the holdout, which the generator has not seen."""
+        """Add the permutation test, with the holdout if there is one."""
         if not self.n_permutations:
             return result
         against = "holdout" if len(rows.get("holdout", ())) >= self._fewest else "train"
@@ -135,12 +138,12 @@ class PermutedDistance(RowDistance):
 def row_matrices(
     context: Context, space: Any, max_rows: int | None, seed: int
 ) -> dict[str, np.ndarray]:
-    """Return a seeded sample of each table's rows in a space, by role."""
-    # Features that are the same in all rows are left out, since they add nothing but
-    # dimensions. The others are sorted by name, so that random directions do not depend on
-    # the order of columns, and have a mean of 0 in train.
+    """Return a random sample of the rows of each table as vectors, by role."""
+    # Features that are constant over all rows are dropped, because they only add dimensions. The
+    # others are sorted by name, so that random directions do not depend on the order of the
+    # columns, and are centered by the training data.
     roles = [role for role in ("train", "holdout", "synthetic") if role in context]
-    with np.errstate(invalid="ignore"):  # a column without any value has no mean to standardise by
+    with np.errstate(invalid="ignore"):  # columns without values cannot be standardized
         rows = {
             role: rows_of(context, role, OfTrain(space), None, max_rows, seed) for role in roles
         }
@@ -154,7 +157,7 @@ def row_matrices(
 
 
 def _by_name(context: Context, space: Any, n_features: int) -> np.ndarray:
-    if not isinstance(space, str):  # what a transformer's features are called is its own affair
+    if not isinstance(space, str):  # the features of a transformer may not have names
         return np.arange(n_features)
     order: np.ndarray = np.argsort(preprocessor(context, OfTrain(space)).get_feature_names_out())
     return order

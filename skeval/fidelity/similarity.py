@@ -1,4 +1,4 @@
-"""The similarity matrix: all columns and all pairs at once, with histograms for reports."""
+"""Similarity matrix of all columns and pairs of columns, with histograms for reports."""
 
 from __future__ import annotations
 
@@ -43,69 +43,72 @@ from skeval.utils.parameters import (
 
 _ROLES = ("train", "holdout", "synthetic")
 _MAX_BARS = 15
-_MANY_WHOLE = 10_000  # whole numbers over a wider span are drawn as any numbers
+_MANY_WHOLE = 10_000  # integers over a wider range are drawn like any other numbers
 _TAIL = 0.005
-# share of train at which a number is drawn on its own, and how many at most: such a number hides
-# what is near it, and makes all else look empty
+# A number with at least this fraction of the training rows is drawn separately, because otherwise
+# it hides close values and makes all other bins look empty. At most two numbers are drawn so.
 _FREQUENT, _MAX_FREQUENT = 0.25, 2
-# beyond these, bins overflow; dates are seconds, and pandas counts nanoseconds in 64 bits
+# Larger numbers make bins overflow. Datetimes are seconds, and pandas counts 64-bit nanoseconds.
 _LARGEST, _LATEST = 1e307, 9.2e9
 
 
 @declared
 class SimilarityMatrix(Metric):
-    """Agreement of all columns and pairs: 1 where all shares are equal, 0 where nothing overlaps.
+    """Mean similarity of all columns and all pairs of columns.
 
-    An analyst cuts every column into cells, learned from train, and asks how much of the synthetic
-    rows would have to move to other cells: column by column on the diagonal, pair by pair
-    elsewhere.
+    The metric divides every column into bins learned from the training data. For each column
+    (diagonal) and each pair of columns, the similarity is one minus the total variation distance,
+    that is, one minus the fraction of synthetic rows that would have to move to another bin. The
+    score ranges from 0 (no overlap) to 1 (equal fractions in all bins). Higher is better.
 
     Parameters
     ----------
     n_bins : int, default=10
-        Number of bins of numeric and date columns.
+        Number of bins of numerical and datetime columns.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or of equal share of train. A value that alone fills a share of
-        ``1 / n_bins`` has a cell of its own, but with "-plain", see
+        Bins of equal width, or bins with equal fractions of the training rows. A value that alone
+        fills a fraction of ``1 / n_bins`` has a separate bin, except with "-plain", see
         :class:`~skeval.tables.Discretizer`.
     average : {"matrix", "upper", "balanced"}, default="matrix"
-        The mean over the whole symmetric matrix, over diagonal and upper triangle, or the mean of
-        the levels' means: columns, pairs, and triples if `order` is 3.
+        Mean over the whole symmetric matrix, mean over the diagonal and the upper triangle, or mean
+        of the means for columns, pairs and (if `order` is 3) triples.
     order : {2, 3}, default=2
-        3 measures triples of columns too; they enter the value with ``average="balanced"``.
+        If 3, triples of columns are also evaluated. They are part of the value if ``average`` is
+        "balanced".
     n_triples : int, default=10_000
-        At most this many triples, drawn at random.
+        Maximum number of triples. If there are more, a random sample is used.
     max_categories : int, default=50
-        Categories beyond this many, the most frequent, are pooled.
+        Maximum number of categories per column. Less frequent categories are pooled.
     n_pairs : int or None, default=24
-        For how many pairs the joint histograms go into the details, None for all: half those that
-        agree least, half those that are most strongly associated in train (by Cramer's V).
+        Number of pairs whose joint histograms are added to the details. If None, all pairs are
+        added. Half of them are the least similar pairs, and half are the pairs with the strongest
+        association in the training data (by Cramer's V).
     pair_columns : None, int or list of str, default=None
-        The columns among which those pairs are chosen.
+        Columns from which these pairs are selected.
     min_count : int, default=10
-        At least 10. In the histograms of the details, categories of fewer train rows are pooled,
-        and bars and joint cells of fewer train or holdout rows are blank (0).
+        Must be at least 10. In the histograms of the details, categories with fewer training rows
+        are pooled, and bins and joint cells with fewer training or holdout rows are blank (0).
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
     random_state : int, default=0
-        Seed of the triples.
+        Seed of the sample of triples.
 
     See Also
     --------
-    SimilarityScore : Its mean on a scale.
-    ContingencySimilarity : The pairs alone, with a floor.
+    SimilarityScore : Mean of the matrix, multiplied by a scale.
+    ContingencySimilarity : Pairs only, with a floor.
 
     Notes
     -----
-    ``M_ii = 1 - TV`` of column i's cells, ``M_ij = 1 - TV`` of the joint cells of i and j; missing
-    and unseen values have cells of their own. The matrix is symmetric, and ``M_ij <= min(M_ii,
-    M_jj)``. A perfect synthetic table does not reach 1: two random halves of the iris table score
-    0.67. ``details["ceiling"]`` is what a relabelling of the pooled rows would score on average,
-    exactly.
+    ``M_ii = 1 - TV`` is computed from the bins of column i, and ``M_ij = 1 - TV`` from the joint
+    cells of columns i and j. Missing and unseen values have separate cells. The matrix is
+    symmetric, and ``M_ij <= min(M_ii, M_jj)``. Perfect synthetic data do not reach 1. For example,
+    two random halves of the iris table score 0.67. ``details["ceiling"]`` contains the exact
+    expected scores if the rows of both tables are pooled and relabeled at random.
 
     References
     ----------
-    The idea is Aindo's, who do not publish their distance; the total variation is our choice.
+    The idea was published by Aindo without the distance. skeval uses the total variation distance.
 
     Examples
     --------
@@ -160,8 +163,8 @@ class SimilarityMatrix(Metric):
     def _summary(self, result: Result) -> str:
         top = number(result.details["ceiling_value"])
         return (
-            f"Two samples of one population would score {top} at these numbers of rows (the "
-            "ceiling)."
+            f"The ceiling is {top}: the expected score of two samples of the same population with "
+            "these numbers of rows."
         )
 
     def _in_relation(self, context: Context, result: Result) -> Result:
@@ -192,32 +195,32 @@ class SimilarityMatrix(Metric):
 
 @declared
 class SimilarityScore(SimilarityMatrix):
-    """The mean similarity on a scale: 100 where all shares are equal, 0 where nothing overlaps.
+    """Mean similarity of all columns and pairs of columns, on a scale from 0 to 100.
 
-    The one number for "how alike are the tables, column by column and pair by pair"; see
-    :class:`SimilarityMatrix` for the matrix behind it.
+    The score summarizes :class:`SimilarityMatrix` in a single number. It ranges from 0 (no overlap)
+    to `scale` (equal fractions in all bins). Higher is better.
 
     Parameters
     ----------
     scale : float, default=100
-        The score of equal tables.
+        Score of two equal tables.
 
     See Also
     --------
-    SimilarityMatrix : The matrix behind it.
-    KMarginalSimilarity : Sets of more columns.
+    SimilarityMatrix : The matrix of which this score is the mean.
+    KMarginalSimilarity : Larger sets of columns.
 
     Notes
     -----
-    The greatest score is `scale`, where the bounds in the tags of a result end; those of the class
-    are infinite because `scale` is a parameter.
+    The maximum score is `scale`. The tags of a result contain this bound, whereas the bounds of the
+    class are infinite because `scale` is a parameter.
 
-    Never read it without its baseline or ``details["ceiling_value"]``: the score of a perfect table
-    falls with fewer rows and more cells.
+    Always compare the score with the baseline or with ``details["ceiling_value"]``, because the
+    score of a perfect table is lower for fewer rows and for more bins.
 
     References
     ----------
-    The score's name and scale are Aindo's.
+    The name and the scale of the score are from Aindo.
 
     Examples
     --------
@@ -247,7 +250,7 @@ class SimilarityScore(SimilarityMatrix):
 def _trivariate(
     context: Context, triples: list[list[str]], binning: Binning
 ) -> tuple[float, float]:
-    """Return the mean similarity of triples of columns, and what equal populations would have."""
+    """Return the mean similarity of triples of columns, and its ceiling."""
     train, synthetic = (codes(context, role, *binning) for role in ROLES)
     n_cells = cells(context, *binning).n_cells_
     counted = []
@@ -261,18 +264,18 @@ def _trivariate(
 def _worst_and_strongest(
     worst_first: list[tuple[int, int]], strength: np.ndarray, n_pairs: int
 ) -> list[tuple[int, int]]:
-    """Return the worst pairs, and of the others those most strongly associated in train."""
+    """Return the least similar pairs, and then the pairs with the strongest association."""
     worst, others = worst_first[: (n_pairs + 1) // 2], worst_first[(n_pairs + 1) // 2 :]
     return [*worst, *sorted(others, key=lambda ij: (-strength[ij], ij))[: n_pairs - len(worst)]]
 
 
 def _average(matrix: np.ndarray, weights: np.ndarray) -> float:
-    """Return a weighted mean; rounding puts the sum of the weights near 1."""
+    """Return a weighted mean. The weights are summed because of rounding."""
     return exact_mean(matrix * weights) / exact_mean(weights)
 
 
 def _weights(n_columns: int, average: str) -> np.ndarray:
-    """Return the weight of each cell of the matrix on average."""
+    """Return the weight of each cell of the matrix in the mean."""
     weights = np.ones((n_columns, n_columns))
     if average == "upper":
         weights = np.triu(weights)
@@ -284,7 +287,7 @@ def _weights(n_columns: int, average: str) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Axis:
-    """How one column is drawn, and which bar each value is in."""
+    """The bins with which one column is drawn."""
 
     kind: str
     labels: tuple[str, ...]
@@ -293,7 +296,7 @@ class Axis:
     frequent: tuple[float, ...] = ()
 
     def codes(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the bar of each value of a one-column frame."""
+        """Return the bin of each value of a one-column frame."""
         n_bars = self.n_bars - 2
         if self.edges is not None:
             values, n_between = numbers(frame).ravel(), len(self.edges) - 1
@@ -309,11 +312,11 @@ class Axis:
 
     @property
     def n_bars(self) -> int:
-        """Number of bars, missing and unseen included."""
+        """Number of bins, including the bins of missing and of unseen values."""
         return len(self.labels) + (0 if self.edges is None else len(self.edges) - 1) + 2
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what a display needs."""
+        """Return the axis as a dictionary for displays."""
         return {
             "kind": self.kind,
             "labels": list(self.labels),
@@ -323,7 +326,7 @@ class Axis:
 
 @shared
 def axis(context: Context, column: str, n_bins: int, min_count: int) -> Axis:
-    """Return the axis of a column, learned from train."""
+    """Return the axis of a column, learned from the training data."""
     frame, kind = context.train[[column]], context.schema.kinds[column]
     if isinstance(frame[column].dtype, pd.CategoricalDtype):
         return _bars(frame, kind, min_count)
@@ -332,7 +335,7 @@ def axis(context: Context, column: str, n_bins: int, min_count: int) -> Axis:
     values = np.clip(values[np.isfinite(values)], -limit, limit)
     edges = _edges(values, n_bins, min_count, limit)
     if edges[1] - edges[0] <= 1.0 and np.array_equal(values, np.round(values)):
-        return Axis(kind, (), edges=edges)  # every whole number has a bar of its own
+        return Axis(kind, (), edges=edges)  # every integer has a separate bin
     frequent = _frequent_numbers(values, min_count)
     if frequent:
         edges = _edges(values[~np.isin(values, frequent)], n_bins, min_count, limit)
@@ -341,7 +344,7 @@ def axis(context: Context, column: str, n_bins: int, min_count: int) -> Axis:
 
 
 def _frequent_numbers(values: np.ndarray, min_count: int) -> list[float]:
-    """Return the most frequent numbers, ascending, but not all that there are."""
+    """Return the most frequent numbers in ascending order, but never all distinct numbers."""
     distinct, counts = np.unique(values, return_counts=True)
     order = np.argsort(-counts, kind="stable")[: min(_MAX_FREQUENT, distinct.size - 1)]
     least = max(min_count, _FREQUENT * values.size)
@@ -365,12 +368,12 @@ def _bars(frame: pd.DataFrame, kind: str, min_count: int) -> Axis:
     labels = [levels[i] for i in kept] + ([f"{pooled} others"] if pooled else [])
     shown = np.full(len(levels), len(kept), dtype=np.int64)
     shown[kept] = np.arange(len(kept))
-    shown[counts == 0] = len(labels) + 1  # holdout may have levels that train has not
+    shown[counts == 0] = len(labels) + 1  # categories that occur in the holdout only
     return Axis(kind, tuple(labels), shown=shown)
 
 
 def _edges(values: np.ndarray, n_bins: int, min_count: int, limit: float) -> np.ndarray:
-    """Return equal bins between ends that no single value determines."""
+    """Return the edges of equal bins, whose range does not reveal a single value."""
     if values.size < max(2, 2 * min_count):
         return np.linspace(*_enclosing_powers(values, limit), n_bins + 1)
     tail = min(0.5, max(_TAIL, min_count / values.size))
@@ -380,7 +383,7 @@ def _edges(values: np.ndarray, n_bins: int, min_count: int, limit: float) -> np.
 
 
 def _enclosing_powers(values: np.ndarray, limit: float) -> tuple[float, float]:
-    """Return powers of ten around so few values that their quantiles would be someone's."""
+    """Return enclosing powers of ten, because quantiles of few values reveal single records."""
     greatest = max(float(np.abs(values).max(initial=0.0)), SMALLEST)
     high = min(10.0 ** np.ceil(np.log10(greatest)), limit) if values.any() else 1.0
     return (-high if (values < 0).any() else 0.0), high
@@ -389,35 +392,35 @@ def _enclosing_powers(values: np.ndarray, limit: float) -> tuple[float, float]:
 def _edges_of_whole_numbers(
     values: np.ndarray, n_bins: int, low: float, high: float
 ) -> np.ndarray | None:
-    """Return bars that hold equally many whole numbers each; None if the values are not such."""
+    """Return bins that contain equal numbers of integers, or None if there are other values."""
     distinct = np.unique(values)
     if distinct.size < 2 or not np.array_equal(distinct, np.round(distinct)):
         return None
     low, high = np.floor(low), np.ceil(high)
     width = float(np.diff(distinct).min())
-    if distinct.size > n_bins:  # else some bars would hold one number more than others
+    if distinct.size > n_bins:  # otherwise some bins would contain one integer more than others
         width = np.ceil((high - low + 1.0) / n_bins)
         low = np.floor(low / width) * width
     n_bars = np.ceil((high - low + 1.0) / width)
     if not 2.0 <= n_bars <= 2 * n_bins or high - low > _MANY_WHOLE:
         return None
-    # an edge lies half a number below the first, or half a bar where every number has its own
+    # edges are half an integer below the first, or half a bin if every integer has a bin
     start = low - (width if distinct.size <= n_bins else 1.0) / 2.0
     return np.asarray(start + width * np.arange(int(n_bars) + 1))
 
 
 @shared
 def bars(context: Context, role: str, column: str, n_bins: int, min_count: int) -> np.ndarray:
-    """Return the bar of each row."""
+    """Return the bin of each row."""
     return axis(context, column, n_bins, min_count).codes(context[role][[column]])
 
 
 def marginal(
     context: Context, column: str, *, n_bins: int | None = None, min_count: int = 10
 ) -> dict[str, Any]:
-    """Return one column's axis and the shares of each role's rows over its bars."""
-    # Bars of fewer than `min_count` train or holdout rows are blank. There are 30 bars, fewer
-    # where train has few rows.
+    """Return the axis of a column and the fraction of rows in each bin, by role."""
+    # Bins with fewer than `min_count` training or holdout rows are blank. There are 30 bins, or
+    # fewer if the training data are small.
     if n_bins is None:
         n_bins = int(np.clip(context.n_rows("train") // (3 * min_count), 5, 30))
     ax = axis(context, column, n_bins, min_count)
@@ -438,7 +441,7 @@ def marginal(
 def joint_bars(
     context: Context, scored: Sequence[tuple[str, str, dict[str, float]]], min_count: int
 ) -> list[dict[str, Any]]:
-    """Return what is drawn of the rows of pairs of columns, each with its numbers."""
+    """Return the joint histograms of pairs of columns, each with its scores."""
     return [
         pair(context, first, second, min_count=min_count) | numbers
         for first, second, numbers in scored
@@ -448,9 +451,9 @@ def joint_bars(
 def pair(
     context: Context, first: str, second: str, *, n_bins: int | None = None, min_count: int = 10
 ) -> dict[str, Any]:
-    """Return two columns' axes and the joint shares of train and synthetic."""
-    # Joint cells of fewer than `min_count` rows are blank, in both tables alike, so that what
-    # is drawn compares. There are 12 x 12 cells, fewer where train has few rows.
+    """Return the axes of two columns and the fraction of rows in each joint cell."""
+    # Cells with fewer than `min_count` rows are blank in both tables, so that the two histograms
+    # are comparable. There are 12 x 12 cells, or fewer if the training data are small.
     if n_bins is None:
         n_bins = int(np.clip((context.n_rows("train") / (3 * min_count)) ** 0.5, 3, 12))
     axes = [axis(context, column, n_bins, min_count) for column in (first, second)]
@@ -468,9 +471,9 @@ def pair(
 
 
 def _invented_cells(counts: dict[str, np.ndarray], min_count: int) -> dict[str, Any]:
-    """Return the cells that many synthetic rows fill and no real row does, and their share."""
-    # Places of missing values, and of values that train does not have, are left out: each value
-    # by itself is an invention there, and not the combination.
+    """Return the cells that contain synthetic rows but no real rows, and their fraction."""
+    # Cells of missing and of unseen values are ignored, because there the value itself is new,
+    # rather than the combination.
     real = sum(of for role, of in counts.items() if role != "synthetic")
     synthetic = counts["synthetic"]
     is_invented = ((real == 0) & (synthetic >= min_count))[:-2, :-2]

@@ -1,4 +1,4 @@
-"""The mean, median or standard deviation of each numerical column, compared with that of train."""
+"""Similarity of the mean, median or standard deviation of each numerical column."""
 
 from __future__ import annotations
 
@@ -29,39 +29,42 @@ from skeval.utils.parameters import Columns
 
 @declared
 class StatisticSimilarity(Metric):
-    """Agreement of means, medians or spreads: 1 where equal, 0 where a scale of train apart.
+    """Similarity of the means, medians or standard deviations of columns.
 
-    An analyst compares the table of summary statistics of the real and of the synthetic table. The
-    value is the mean over numeric and date columns.
+    For each numerical or datetime column, the metric compares one statistic of the training and the
+    synthetic data. The value is the mean over the columns. It ranges from 0 (the difference is at
+    least the scale of the training data) to 1 (equal statistics). Higher is better.
 
     Parameters
     ----------
     statistic : {"mean", "median", "std"}, default="mean"
-        What is compared; the standard deviation divides by n - 1.
+        Statistic to compare. The standard deviation divides by n - 1.
     scale : {"range", "iqr"}, default="range"
-        What a difference is divided by: range or interquartile range of the train values. One
-        outlier widens the range and so hides differences.
+        Scale by which a difference is divided, which is the range or the interquartile range of the
+        training values. A single outlier widens the range and hides differences.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only numeric and date ones count.
+        Columns to use: all, the first *n*, or a list of names. Only numerical and datetime columns
+        are used.
 
     Warnings
     --------
-    A statistic says nothing of the rest of the distribution: a column that holds train's mean in
-    every row scores 1.
+    A statistic does not describe the rest of the distribution. For example, a column with the
+    training mean in every row scores 1.
 
     See Also
     --------
-    KSComplement : The whole distribution.
-    WassersteinDistance : The whole distribution, on the scale of the values.
+    KSComplement : Compares the whole distribution.
+    WassersteinDistance : Compares the whole distribution, on the scale of the values.
 
     Notes
     -----
-    ``max(0, 1 - |f(train) - f(synthetic)| / scale)``. Missing values are left out, infinite
-    synthetic ones too, with a warning. Columns without width in train have no score.
+    The score of a column is ``max(0, 1 - |f(train) - f(synthetic)| / scale)``. Missing values are
+    ignored. Infinite synthetic values are also ignored, with a warning. If the scale is 0 in the
+    training data, the column has no score.
 
     References
     ----------
-    Published under this name by SDMetrics, with the range as scale.
+    Published under this name by SDMetrics, with the range as the scale.
 
     Examples
     --------
@@ -72,7 +75,7 @@ class StatisticSimilarity(Metric):
     0.6667
     """
 
-    # one value far outside decides the mean and the spread
+    # a single outlier can determine the mean and the standard deviation
     tags = replace(COLUMN_TAGS, scaling="sorted runs", volatile=True)
 
     _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
@@ -102,8 +105,8 @@ class StatisticSimilarity(Metric):
     def _summary(self, result: Result) -> str:
         statistic = "standard deviation" if self.statistic == "std" else self.statistic
         return (
-            f"The {statistic} of {result.details['n_used']} numeric and date columns differs "
-            f"by {percent(1.0 - result.value)} of train's scale on average."
+            f"The {statistic} of {result.details['n_used']} numerical and datetime columns differs "
+            f"by {percent(1.0 - result.value)} of the training scale on average."
         )
 
 
@@ -111,12 +114,12 @@ def _single_values(
     pairs: Mapping[str, tuple[np.ndarray, np.ndarray]], units: Mapping[str, float]
 ) -> tuple[DegenerateInputWarning, ...]:
     single = [name for name, (_, y) in pairs.items() if y.size == 1 and units[name] > 0.0]
-    text = f"synthetic has one value only in {', '.join(single)}: no standard deviation."
+    text = f"Columns with a single synthetic value have no score: {', '.join(single)}."
     return (DegenerateInputWarning(text),) if single else ()
 
 
 def _agreement(x: np.ndarray, y: np.ndarray, unit: float, statistic: str) -> float:
-    """Return how near a statistic of two ascending samples is, in units of a scale of the first."""
+    """Return the similarity of a statistic of two ascending samples, relative to a scale."""
     if not unit > 0.0 or (statistic == "std" and y.size == 1):
         return math.nan
     if y.size == 0:

@@ -1,4 +1,4 @@
-"""The total variation distance of each categorical column, as a similarity."""
+"""Total variation distance of each categorical column, as a similarity."""
 
 from __future__ import annotations
 
@@ -23,38 +23,42 @@ from skeval.utils.parameters import BinCount, Columns
 
 @declared
 class TVComplement(Metric):
-    """Agreement of category shares: 1 where they are the same, 0 where no category is shared.
+    """Total variation similarity of categorical and boolean columns.
 
-    An analyst compares bar charts: how much of the synthetic bars would have to move to other
-    categories to match the real ones. The value is the mean over categorical and boolean columns.
+    For each column, the score is one minus the total variation distance between the categories of
+    the training and the synthetic data, that is, one minus the fraction of synthetic rows that
+    would have to change their category. The value is the mean over the columns. It ranges from 0
+    (no category is shared) to 1 (equal fractions). Higher is better.
 
     Parameters
     ----------
     nan : {"own", "drop"}, default="own"
-        Whether missing counts as a category.
+        Whether a missing value is a category ("own") or is ignored ("drop").
     n_bins : int or None, default=None
-        If given, numeric and date columns are measured too, on this many bins of equal width over
-        train; frequent values have cells of their own, see :class:`~skeval.tables.Discretizer`.
+        If given, numerical and datetime columns are also measured, with this number of bins of
+        equal width over the training range. Frequent values have a separate bin, see
+        :class:`~skeval.tables.Discretizer`.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
 
     See Also
     --------
-    KSComplement : Numbers.
-    ChiSquaredTest : Whether chance explains the difference.
+    KSComplement : Numerical columns.
+    ChiSquaredTest : Tests whether the differences are significant.
     ContingencySimilarity : Pairs of columns.
 
     Notes
     -----
-    ``1 - sum_c |p_c - q_c| / 2`` over the categories of either table; one that train never had
-    counts in full. Chance alone keeps a perfect table below 1, the more so the more categories
-    there are: ``details["ceilings"]`` has what a relabelling of the pooled rows would score on
-    average, column by column, and ``details["ceiling"]`` their mean.
+    The score of a column is ``1 - sum_c |p_c - q_c| / 2`` over the categories of either table.
+    Categories that do not occur in the training data count in full. Even a perfect table does not
+    reach 1, in particular if there are many categories. ``details["ceilings"]`` contains the
+    expected score of each column if the rows of both tables are pooled and relabeled at random, and
+    ``details["ceiling"]`` is their mean.
 
     References
     ----------
-    Published under this name by SDMetrics, which leaves missing values out and adds a millionth
-    to empty categories; ours is exact.
+    Published under this name by SDMetrics. SDMetrics ignores missing values and adds a millionth
+    to empty categories, whereas this implementation is exact.
 
     Examples
     --------
@@ -94,12 +98,12 @@ class TVComplement(Metric):
         )
 
     def _summary(self, result: Result) -> str:
-        bars = f"{percent(result.value)} of the bars of {result.details['n_used']} columns"
-        return f"On average {bars} coincide."
+        bars = f"overlap by {percent(result.value)} over {result.details['n_used']} columns"
+        return f"On average, the category fractions of both tables {bars}."
 
 
 def _counts(context: Context, column: str, n_bins: int, nan: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the counts of a column's cells, with that of missing values or without."""
+    """Return the counts of the cells of a column, with or without the missing values."""
     p, q = (histogram(context, role, column, n_bins, "uniform", None) for role in ROLES)
     if nan == "own":
         return p, q

@@ -1,4 +1,4 @@
-"""The classifier two-sample test: can a classifier tell synthetic from real rows."""
+"""Classifier two-sample test of whether real and synthetic rows can be distinguished."""
 
 from __future__ import annotations
 
@@ -45,39 +45,41 @@ from skeval.utils.parameters import Fraction, Interval, OpenFraction
 _N_TOP = 5
 _NOISE = 1e-12
 _COPIES = (
-    "The synthetic rows read as copies: unseen ones are taken for real ones more often than real "
-    "ones are (AUC {auc:.2f}, p {p:.1g}), as where the synthetic table repeats rows of train that "
-    "the classifier has seen. The value is no sign of fidelity; look at the metrics of privacy."
+    "The synthetic rows appear to be copies. The classifier classifies unseen synthetic rows as "
+    "real more often than unseen real rows (AUC {auc:.2f}, p {p:.1g}), which happens if the "
+    "synthetic data repeat training rows that the classifier has seen. Therefore the value does "
+    "not indicate fidelity. Check the privacy metrics."
 )
 _READ_AS_COPIES = (
-    "Rows of train that it has seen are repeated: this is a sign of copies, not of fidelity."
+    "The synthetic data repeat training rows that the classifier has seen, which indicates copies "
+    "and not fidelity."
 )
 
 
 @declared
 class TwoSampleTest(ClassifierMetric):
-    """Base of the tests by a classifier of whether synthetic and real rows have one distribution.
+    """Base of the classifier tests of whether synthetic and real rows have equal distributions.
 
-    Authors write `_read`, what the classifier sees, and `_models`, the classifiers.
+    Subclasses define `_read`, the columns that the classifier uses, and `_models`, the classifiers.
 
     Parameters
     ----------
     scoring : {"accuracy", "auc"}, default="accuracy"
-        Share of rows that are called rightly, or share of pairs of a synthetic and a real row in
-        which the synthetic one has the higher score.
+        Fraction of correctly classified rows, or fraction of the pairs of a synthetic and a real
+        row in which the synthetic row has the higher score.
     test : {"holdout", "permutation"}, default="holdout"
-        The p-value is of unseen rows after one split, or of permuted labels, for which the
-        classifier is fitted `n_folds` times a permutation.
+        The p-value compares unseen rows after one split, or permutes the labels. Permutation fits
+        the classifier `n_folds` times for each permutation.
     n_folds : int, default=5
-        Number of folds behind the value.
+        Number of folds for the computation of the value.
     test_size : float, default=0.5
-        Share of the synthetic rows that the classifier of the test does not see.
+        Fraction of the synthetic rows that are reserved for the test.
     n_permutations : int, default=199
         Number of permutations.
     alert : float, default=0.7
-        AUC from which the `risk_level` in ``details["syneval"]`` is high.
+        AUC above which the `risk_level` in ``details["syneval"]`` is "high".
     random_state : int, default=0
-        Seed of samples, folds, permutations and classifiers.
+        Seed of the samples, folds, permutations and classifiers.
     """
 
     _rows_are: ClassVar[str] = "row"
@@ -103,7 +105,7 @@ class TwoSampleTest(ClassifierMetric):
             value,
             interval=(low, high),
             baseline=0.5,
-            difference=(low - 0.5, high - 0.5),  # what two samples of one population have is known
+            difference=(low - 0.5, high - 0.5),  # the value for equal populations is known
             details={
                 "model": name,
                 "similarity": similarity,
@@ -120,11 +122,11 @@ class TwoSampleTest(ClassifierMetric):
         )
 
     def _read(self, context: Context) -> Read:
-        """Return the columns that the classifier reads."""
+        """Return the columns that the classifier uses."""
         raise NotImplementedError(f"{type(self).__name__} must define _read(context).")
 
     def _models(self) -> dict[str, Any]:
-        """Return the classifiers to run by name, the first being the headline."""
+        """Return the classifiers by name. The first classifier computes the value."""
         raise NotImplementedError(f"{type(self).__name__} must define _models().")
 
     @property
@@ -167,79 +169,86 @@ class TwoSampleTest(ClassifierMetric):
         return replace(result, p_value=p_value, details=details, warnings=_notices(headline))
 
     def _summary(self, result: Result) -> str:
-        what = f"{self._rows_are}s on the right side"
+        what = f"{self._rows_are}s on the correct side"
         if self.scoring == "auc":
-            what = f"pairs of {self._rows_are}s in order"
-        said = f"A classifier puts {percent(result.value)} of unseen {what}; 50% is guessing."
+            what = f"pairs of {self._rows_are}s in the correct order"
+        said = (
+            f"The classifier puts {percent(result.value)} of unseen {what} "
+            "(50% expected by chance)."
+        )
         copies = _reads_as_copies(result.details.get("split", {}))
         return f"{said} {_READ_AS_COPIES}" if copies else said
 
 
 @declared
 class ClassifierTwoSampleTest(TwoSampleTest):
-    """Accuracy of telling synthetic from real rows: 0.5 if no classifier can, 1 if one always does.
+    """Accuracy of a classifier that separates synthetic from real rows.
 
-    A reader is shown one row at a time and says whether it is synthetic. Here the reader is a
-    classifier that has learned from other rows of both tables. It sees all columns at once, so that
-    it finds what marginals and pairs do not show; it also finds what hardly matters, such as ages
-    written with a decimal. ``details["top_features"]`` says what it went by.
+    A classifier is trained on rows of both tables and predicts for unseen rows whether they are
+    synthetic. The score ranges from 0.5 (indistinguishable) to 1 (always distinguished). Lower is
+    better. The classifier uses all columns at once, so it finds differences that single columns and
+    pairs of columns do not show. It also finds unimportant differences, such as ages written with a
+    decimal. ``details["top_features"]`` lists the most important features.
 
     Parameters
     ----------
     estimator : classifier, optional
-        Classifier of scikit-learn; it sees standardised and one-hot columns, as a sparse matrix if
-        there are texts. The default is gradient boosting of small trees (xgboost), on ranks. A tree
-        and a logistic regression are run in any case, and reported in ``details["models"]``: a tree
-        may see what a linear model cannot.
+        A scikit-learn classifier. It receives standardized and one-hot encoded columns, as a sparse
+        matrix if there are text columns. The default is gradient boosting with small trees
+        (xgboost) on ranks. In addition, ``details["models"]`` always contains a tree and a logistic
+        regression, because a tree finds differences that a linear model does not.
     columns : None, int or list of str, default=None
-        The columns to look at; None for all but ids and the primary key.
+        Columns to use. If None, all columns except ID and primary key columns are used.
     text : "tfidf" or None, default="tfidf"
-        Whether, where no columns are chosen, text columns are read too: as the 1,000 most frequent
-        words of those that two texts have, weighted by their rarity (TF-IDF). None leaves texts
-        out.
+        Whether text columns are also used if `columns` is None. They are encoded as TF-IDF weights
+        of the 1,000 most frequent words that occur in at least two texts. If None, text columns are
+        ignored.
 
     See Also
     --------
-    PropensityMSE : Fitted probabilities and their null.
-    TotalVariationLowerBound : What the accuracy proves.
+    PropensityMSE : Mean squared error of fitted probabilities, and its null distribution.
+    TotalVariationLowerBound : Lower bound on the distance that the accuracy implies.
     ClassifierPRD : Precision and recall from the same scores.
 
     Notes
     -----
-    The value is taken over all rows of train and as many synthetic ones, each scored by a
-    classifier that learned from the other folds; further rows of the larger table are left out at
-    random. Such scores depend on each other: a binomial test on them rejects true hypotheses twice
-    as often as it says. The p-value is therefore of one split. The classifier learns from train and
-    a part of the synthetic rows and is tested on the others and on holdout rows, which are
-    independent of what was learned; without a holdout, on the other half of train, and then the
-    test is a conservative one, since the generator has seen that half. The test is Fisher's on the
-    numbers of rows called synthetic, or that of Mann and Whitney. Given the numbers of labels, both
-    are exact for any classifier. `split` in ``details`` has its accuracy, with the interval of
-    Clopper and Pearson, and its AUC, with DeLong's.
+    The value is computed from all training rows and the same number of synthetic rows. If one table
+    is larger, a random sample is used. Each row is scored by a classifier trained on the other
+    folds. Such scores depend on each other, so a binomial test on them would reject true hypotheses
+    twice as often as its level. Therefore the p-value is computed from a single split. The
+    classifier is trained on the training data and a part of the synthetic rows, and it is tested on
+    the other synthetic rows and on the holdout rows, which are independent of the training. Without
+    a holdout, one half of the training data is used for the test. This test is conservative because
+    the generator has seen that half. The test is Fisher's exact test on the numbers of rows
+    classified as synthetic, or the Mann-Whitney test for ``scoring="auc"``. Given the numbers of
+    labels, both are exact for any classifier. `split` in ``details`` contains the accuracy with the
+    Clopper-Pearson interval and the AUC with the DeLong interval.
 
-    The interval of the value is as wide as if half the rows had been scored, which makes up for
-    their dependence.
+    The interval of the value is as wide as if half the rows had been scored, which compensates for
+    the dependence between the scores.
 
-    Equal rows are in one fold, up to ten of them, so that no classifier has learned from a row and
-    scores its copy: a copy of train has 0.5, as it has the same distribution. A value clearly under
-    0.5, as of rows near to rows of train or of a table of few different rows, is no better than
-    0.5. The split has no such folds. If its classifier takes synthetic rows for rows of train that
-    it has learned from (p < 0.01), there is a warning, the summary says so, and
-    ``details["split"]["p_value_below"]`` is the p-value. ``details["copied_share"]`` is the share
-    of synthetic rows that train has too, in the columns looked at.
+    Up to ten equal rows are assigned to the same fold, so that a classifier is not trained on a row
+    and then scores its copy. Therefore a copy of the training data scores 0.5, because it has the
+    same distribution. A value clearly below 0.5 is not better than 0.5. It occurs if synthetic rows
+    are very close to training rows, or if a table has few distinct rows. The split does not use
+    such folds. If its classifier confuses synthetic rows with training rows that it has seen (p <
+    0.01), the result contains a warning and a note in the summary, and
+    ``details["split"]["p_value_below"]`` is the p-value. ``details["copied_share"]`` is the
+    fraction of synthetic rows that occur in the training data, compared in the used columns.
 
-    ``details["similarity"]`` is ``1 - (2 max(AUC, 1/2) - 1)``, the form of SDMetrics, clipped after
-    averaging, not before; ``details["fidelity_score"]`` is ``1 - 2 |AUC - 1/2|``, which is low on
-    both sides, of the split where that reads as copies: in SynEval it is ``max(0, 1 - AUC)``, at
-    most about a half for good tables and 1 for copies. ``details["syneval"]`` has that, the AUC as
-    `distinguishability_auc`, and a `risk_level`. ``synthetic_confidence`` and
-    ``original_confidence`` are the mean scores of synthetic and of real rows, the probability of
-    being synthetic as the classifier has it: both 1/2 where it cannot tell, 1 and 0 where it always
-    can. Unlike SynEval's, they are of rows that the classifier has not seen.
+    ``details["similarity"]`` is ``1 - (2 max(AUC, 1/2) - 1)``, as in SDMetrics, but clipped after
+    averaging. ``details["fidelity_score"]`` is ``1 - 2 |AUC - 1/2|``, which is low for an AUC on
+    either side of 1/2. If the split indicates copies, the AUC of the split is used. In SynEval,
+    this score is ``max(0, 1 - AUC)``, which is about one half for good tables and 1 for copies.
+    ``details["syneval"]`` contains that score, the AUC as `distinguishability_auc`, and a
+    `risk_level`. ``synthetic_confidence`` and ``original_confidence`` are the mean predicted
+    probabilities of being synthetic for the synthetic and the real rows. Both are 1/2 if the
+    classifier does not distinguish the tables, and 1 and 0 if it always does. Unlike in SynEval,
+    they are computed from unseen rows.
 
-    The baseline is 0.5: no classifier separates two samples of one distribution. The classifier
-    bounds the distance of the distributions from below, see
-    :class:`~skeval.fidelity.TotalVariationLowerBound`; a poor one finds nothing.
+    The baseline is 0.5 because two samples of the same distribution cannot be separated. The
+    accuracy implies a lower bound on the distance between the distributions, see
+    :class:`~skeval.fidelity.TotalVariationLowerBound`. A weak classifier finds no difference.
 
     References
     ----------
@@ -268,7 +277,7 @@ class ClassifierTwoSampleTest(TwoSampleTest):
 
 
 def score_statistic(scores: Scores, scoring: str) -> float:
-    """Return the accuracy or the area under the ROC curve."""
+    """Return the accuracy or the AUC."""
     if scoring == "auc":
         return auc(scores.synthetic, scores.real)
     return Confusion.from_scores(scores.real, scores.synthetic).accuracy
@@ -277,7 +286,7 @@ def score_statistic(scores: Scores, scoring: str) -> float:
 def _test_classifier(
     context: Context, estimator: Any, scoring: str, rows: tuple[Any, ...], halves: tuple[Any, ...]
 ) -> tuple[dict[str, float], dict[str, Any]]:
-    """Return what a classifier reaches out of fold, with its p-value, and the test of one split."""
+    """Return the out-of-fold scores of a classifier with a p-value, and the test of one split."""
     scores = fold_scores(context, estimator, *rows)
     test = _split_test(split(context, estimator, *halves), scoring)
     rates = {each: score_statistic(scores, each) for each in ("accuracy", "auc")}
@@ -285,7 +294,7 @@ def _test_classifier(
 
 
 def _notices(tested: Mapping[str, Any]) -> tuple[MetricWarning, ...]:
-    """Say that synthetic rows read as copies, where they do."""
+    """Return a warning if the synthetic rows appear to be copies."""
     if _reads_as_copies(tested):
         return (MetricWarning(_COPIES.format(auc=tested["auc"], p=tested["p_value_below"])),)
     return ()
@@ -296,12 +305,12 @@ def _reads_as_copies(tested: Mapping[str, Any]) -> bool:
 
 
 def _nearness(area: float) -> float:
-    """Return how near to guessing an AUC is, from either side."""
+    """Return how close an AUC is to 1/2, on a scale from 0 to 1."""
     return 1.0 - 2.0 * abs(area - 0.5)
 
 
 def score_interval(scores: Scores, value: float, scoring: str) -> tuple[float, float]:
-    """Return the interval of half as many rows: out-of-fold scores depend on each other."""
+    """Return the interval for half of the rows, because out-of-fold scores are dependent."""
     if scoring == "accuracy":
         return wilson(value * scores.real.size, scores.real.size)
     half = scores.real.size / 2.0
@@ -310,7 +319,7 @@ def score_interval(scores: Scores, value: float, scoring: str) -> tuple[float, f
 
 
 def _split_test(tested: Split, scoring: str) -> dict[str, Any]:
-    """Return what one split says, by both scorings, and its p-values by one."""
+    """Return the accuracy and the AUC of one split, and the p-values of one of them."""
     real, synthetic = tested.scores.real, tested.scores.synthetic
     called, area = Confusion.from_scores(real, synthetic), delong(synthetic, real)
     n = real.size + synthetic.size
@@ -346,7 +355,7 @@ def permutation_p_value(
     max_rows: int | None,
     seed: int,
 ) -> float:
-    """Return the share of label permutations, the actual one among them, that reach the score."""
+    """Return the fraction of label permutations, including the actual one, that reach the score."""
     tables = balanced_rows(context, real, columns, max_rows, seed)
     nominal, texts = nominal_columns(context, columns), text_sources(context, columns)
     out_of_folds = partial(out_of_fold, n_folds=n_folds, seed=seed, texts=texts)

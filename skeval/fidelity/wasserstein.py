@@ -1,4 +1,4 @@
-"""How far values have to be moved: column by column, and rows along random directions."""
+"""Wasserstein distances, for single columns and for rows along random directions."""
 
 from __future__ import annotations
 
@@ -26,46 +26,52 @@ from skeval.steps.columns import (
 from skeval.utils.formatting import as_float, number
 from skeval.utils.parameters import Columns, Count, Interval
 
-_BLOCK = 2**21  # projected values held at once
+_BLOCK = 2**21  # maximum number of projected values in memory
 
 
 @declared
 class WassersteinDistance(Metric):
-    """Way that values have to be moved: 0 where distributions agree, 1 for the range of train.
+    """Mean Wasserstein distance of numerical and datetime columns.
 
-    An analyst lays the real and the synthetic values of a numeric or date column side by side, in
-    order, and asks how far the one have to be moved to become the other. Unlike the
-    Kolmogorov-Smirnov distance this distinguishes a near miss from a far one. The value is the mean
-    over the columns, each on the scale of train.
+    For each column, the distance is the mean distance by which the synthetic values have to be
+    moved to obtain the training values. Unlike the Kolmogorov-Smirnov distance, it distinguishes
+    small from large differences. Each distance is divided by the scale of the training data, and
+    the value is the mean over the columns. It is 0 for equal distributions and has no upper bound
+    (1 is the range of the training data). Lower is better.
 
     Parameters
     ----------
     p : float, default=1
-        At least 1. The greater it is, the more the longest ways count; infinity is the longest.
+        Exponent, at least 1. A larger exponent gives long distances more weight, and for infinity
+        the value is the longest distance.
     normalize : {"range", "std", "iqr"} or None, default="range"
-        What a column's distance is divided by: range, standard deviation or interquartile range
-        of its train values. None leaves the column's own unit (seconds for dates), in which columns
-        should not be averaged; read ``details["columns"]`` then.
+        Scale by which the distance of a column is divided, which is the range, the standard
+        deviation or the interquartile range of the training values. If None, each distance has the
+        unit of the column (seconds for datetimes). Their mean is not meaningful then, so use
+        ``details["columns"]``.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only numeric and date ones count.
+        Columns to use: all, the first *n*, or a list of names. Only numerical and datetime columns
+        are used.
 
     See Also
     --------
-    KSComplement : How many values differ, not how far.
-    SlicedWassersteinDistance : Whole rows.
+    KSComplement : Depends on how many values differ, not on how far.
+    SlicedWassersteinDistance : Compares whole rows.
 
     Notes
     -----
-    ``(integral over u of |F^-1(u) - G^-1(u)|^p)^(1/p)``, which for p = 1 is the area between the
-    cumulative curves. Missing values are left out, infinite synthetic ones too, with a warning: the
-    way to them has no length. One outlier widens train's range and makes all distances small;
-    "iqr" is not moved by it. On a column without width in train the distance is 0 for the same
-    single value and not defined otherwise. A column whose synthetic values are all missing has
-    the distance infinity.
+    The distance is ``(integral over u of |F^-1(u) - G^-1(u)|^p)^(1/p)``, which is the area between
+    the cumulative distribution functions for p = 1. Missing values are ignored. Infinite synthetic
+    values are also ignored, with a warning, because the distance to them is not finite. A single
+    outlier widens the range of the training data and makes all distances small, but it has no
+    effect on "iqr". If a column has a scale of 0 in the training data, the distance is 0 if both
+    distributions are equal, and undefined otherwise. If all synthetic values of a column are
+    missing, the distance is infinite.
 
-    ``details["similarities"]`` has ``max(0, 1 - distance / scale)`` by column. For p = 1
-    ``details["ceilings"]`` has what a relabelling of the pooled rows would have on average, the
-    least that a generator can be expected to reach; ``details["ceiling"]`` is their mean.
+    ``details["similarities"]`` contains ``max(0, 1 - distance / scale)`` for each column. For p =
+    1, ``details["ceilings"]`` contains the expected distances if the values of both tables are
+    pooled and relabeled at random. A generator is not expected to reach smaller distances.
+    ``details["ceiling"]`` is their mean.
 
     References
     ----------
@@ -119,12 +125,12 @@ class WassersteinDistance(Metric):
         )
 
     def _summary(self, result: Result) -> str:
-        scale = "of train's scale" if self.normalize else "in the columns' units"
+        scale = "times the training scale" if self.normalize else "in the units of the columns"
         chance = as_float(result.details["ceiling"])
-        fresh = "" if math.isnan(chance) else f"; those of fresh rows by {number(chance)}"
+        fresh = "" if math.isnan(chance) else f" ({number(chance)} expected for real data)"
         return (
-            f"The values of {result.details['n_used']} numeric and date columns have to be moved "
-            f"by {number(result.value)} {scale}, on average, to become train's{fresh}."
+            f"The mean Wasserstein distance of {result.details['n_used']} numerical and datetime "
+            f"columns is {number(result.value)} {scale}{fresh}."
         )
 
 
@@ -141,7 +147,7 @@ def _on_scale(distance: float, scale: float) -> float:
 
 
 def _similarity(distance: float, scale: float) -> float:
-    """Return 1 for equal values, 0 for values at least a scale apart."""
+    """Return 1 for a distance of 0, and 0 for a distance of at least the scale."""
     if np.isnan(distance):
         return float("nan")
     if scale == 0.0:
@@ -151,48 +157,51 @@ def _similarity(distance: float, scale: float) -> float:
 
 @declared
 class SlicedWassersteinDistance(RowDistance):
-    """Way that rows have to be moved, seen from random directions: 0 where the tables are alike.
+    """Wasserstein distance between rows, averaged over random projections.
 
-    An analyst looks at the clouds of real and synthetic rows from a direction, where all that is
-    left of a row is one number, and asks how far the numbers of one table have to be moved to
-    become those of the other. If that is 0 from all directions, the joint distributions are equal.
+    The metric projects the real and the synthetic rows on random directions and computes the
+    one-dimensional Wasserstein distance for each direction. If the distance is 0 for all
+    directions, the joint distributions are equal. The value is 0 for equal tables and has no upper
+    bound. Lower is better.
 
     Parameters
     ----------
     n_projections : int, default=200
         Number of random directions.
     p : float, default=2
-        At least 1. The greater it is, the more the longest ways count.
+        Exponent, at least 1. A larger exponent gives long distances more weight.
     statistic : {"mean", "max"}, default="mean"
-        Whether the powers of the distances are averaged over the directions, or the direction in
-        which the tables differ most counts, of those drawn.
+        "mean" averages the powers of the distances over the directions. "max" uses the direction
+        with the largest distance.
     random_state : int, default=0
         Seed of the directions.
 
     See Also
     --------
-    WassersteinDistance : Column by column.
-    EnergyDistance : Distances of whole rows, with a test.
+    WassersteinDistance : Compares single columns.
+    EnergyDistance : Distances between whole rows, with a test.
 
     Notes
     -----
-    ``(mean W_p^p)^(1/p)`` over directions that are uniform on the sphere. All rows are looked at,
-    the cost is that of sorting them. The distance shrinks as there are more features: a shift by a
-    vector has its length over the square root of their number. ``details["times_sqrt_features"]``
-    is the value times that root, which for p = 2 can be compared between tables of different width.
-    Features that are the same in all rows do not count.
+    The mean distance is ``(mean W_p^p)^(1/p)`` over directions that are uniform on the sphere. All
+    rows are used, and the computation time is the time to sort them. The distance decreases with
+    the number of features. For example, a shift by a vector has a distance of its length divided by
+    the square root of the number of features. ``details["times_sqrt_features"]`` is the value
+    multiplied by that square root, which is comparable between tables of different width for p = 2.
+    Features that are constant over all rows are ignored.
 
-    ``details["mean"]`` and ``details["max"]`` have both statistics,
-    ``details["projection_error"]`` the standard error of the mean over directions, which more of
-    them make smaller. The greatest of some random directions is less than the greatest of all, the
-    more so the more features there are.
+    ``details["mean"]`` and ``details["max"]`` contain both statistics.
+    ``details["projection_error"]`` is the standard error of the mean over the directions, which
+    decreases with their number. The maximum over random directions is smaller than the maximum over
+    all directions, in particular for many features.
 
-    Chance alone keeps the value above 0 for a perfect table: hold it against the baseline, which is
-    the value of holdout rows. If these are fewer, ``details["at_baseline_size"]`` has the value of
-    as many synthetic rows. A value well below the baseline is no merit: a copy of train has 0. No
-    interval is given: a bootstrap of the distance adds noise twice, and how far an empirical
-    distance is from the true one depends on tails that no sample shows. Infinite synthetic values
-    count as missing in the space "euclidean".
+    The value is above 0 even for a perfect table because of random differences, so compare it with
+    the baseline, which is the value of the holdout rows. If there are fewer holdout rows,
+    ``details["at_baseline_size"]`` contains the value for a synthetic sample of that size. A value
+    far below the baseline is not better, because a copy of the training data has the value 0. The
+    result contains no interval, because a bootstrap counts the random error twice and because the
+    difference between an empirical and the true distance depends on tails that a sample does not
+    show. Infinite synthetic values count as missing in the space "euclidean".
 
     References
     ----------
@@ -216,9 +225,9 @@ class SlicedWassersteinDistance(RowDistance):
 
     def _summary(self, result: Result) -> str:
         return (
-            "Seen from random directions, rows have to be moved by "
-            f"{number(result.details['mean'])}; from the worst of them by "
-            f"{number(result.details['max'])}."
+            "The sliced Wasserstein distance between the rows is "
+            f"{number(result.details['mean'])} on average over random directions, and "
+            f"{number(result.details['max'])} in the direction with the largest distance."
         )
 
     def _distances(
@@ -231,7 +240,7 @@ class SlicedWassersteinDistance(RowDistance):
 
 
 def _moments(powers: np.ndarray, p: float) -> dict[str, float]:
-    """Return mean and greatest of distances, given their powers, and the error of the mean."""
+    """Return the mean and maximum of distances, given their powers, and the error of the mean."""
     mean, greatest = (float(power) ** (1.0 / p) for power in (powers.mean(), powers.max()))
     error = float("nan") if powers.size < 2 else powers.std(ddof=1) / powers.size**0.5
     slope = mean ** (1.0 - p) / p if mean > 0.0 else 0.0
@@ -239,7 +248,7 @@ def _moments(powers: np.ndarray, p: float) -> dict[str, float]:
 
 
 def random_directions(n_features: int, n_projections: int, seed: int) -> np.ndarray:
-    """Return unit vectors that are uniform on the sphere."""
+    """Return random unit vectors that are uniform on the sphere."""
     drawn = np.random.default_rng(seed).standard_normal((n_projections, n_features))
     unit: np.ndarray = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
     return unit
@@ -261,8 +270,8 @@ def sliced_powers(x: np.ndarray, y: np.ndarray, directions: np.ndarray, p: float
 
 
 def coupling(n: int, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return which ordered values of two samples of n and m meet, and with what mass."""
-    # in units of 1 / (n m) all ends of steps are whole numbers
+    """Return the matched ordered values of samples of sizes n and m, and their mass."""
+    # in units of 1 / (n m), all ends of steps are integers
     ends = np.union1d(np.arange(1, n + 1) * m, np.arange(1, m + 1) * n)
     starts = np.concatenate([[0], ends[:-1]])
     return starts // m, starts // n, (ends - starts) / (n * m)
