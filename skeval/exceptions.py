@@ -1,4 +1,4 @@
-"""What can go wrong, one class a failure; each is also the builtin a caller would catch."""
+"""Exceptions and warnings of skeval. Each exception is also a subclass of a builtin exception."""
 
 from __future__ import annotations
 
@@ -45,48 +45,48 @@ __all__ = [
 
 
 class _OfPart:
-    """What errors and warnings have in common: they may be those of a part of the input."""
+    """Base of errors and warnings that can name the part of the input that they refer to."""
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)
 
     def with_prefix(self, name: str) -> Self:
-        """Return the same of a part of the input, whose name is put in front."""
+        """Return the same error or warning with the name of a part of the input in front."""
         return type(self)(f"{name}: {self}")
 
 
 class SkevalError(_OfPart, Exception):
-    """Base of every error that skeval raises on purpose."""
+    """Base class of all errors that skeval raises on purpose."""
 
 
 class LimitError(SkevalError):
-    """A metric went beyond the time or the memory that its suite allows."""
+    """A metric exceeded the time limit or the memory limit of its suite."""
 
 
 class InvalidParameterError(SkevalError, ValueError):
-    """A constructor parameter has a value outside its legal set."""
+    """A constructor parameter has an invalid value."""
 
 
 class MissingDependencyError(SkevalError, ImportError):
-    """A package or a model that few need is not installed; the message says what installs it."""
+    """An optional package or model is not installed. The message shows how to install it."""
 
 
 class MissingInputError(SkevalError, ValueError):
-    """A metric needs something, such as holdout rows, that was not given.
+    """An input that a metric requires, such as holdout data, is missing.
 
     Parameters
     ----------
     lack : str
-        What it lacks, and the cure.
+        What is missing, and how to fix it.
     metric : str, default=""
-        Whose name is put in front.
+        Name of the metric. It is put in front of the message.
     need : str, default=""
-        Which input is lacking, such as "holdout".
+        The missing input, for example "holdout".
 
     Attributes
     ----------
     lack, need : str
-        As given: results know which metric they are of.
+        As passed. A result of a suite shows them without the name of the metric.
     """
 
     def __init__(self, lack: str, metric: str = "", need: str = "") -> None:
@@ -95,126 +95,126 @@ class MissingInputError(SkevalError, ValueError):
         super().__init__(f"{metric} {lack}" if metric else lack)
 
     def with_prefix(self, name: str) -> Self:
-        """Return the same of a part of the input, whose name is put in front."""
+        """Return the same error with the name of a part of the input in front."""
         return type(self)(f"{name}: {self}", need=self.need)
 
 
 class TableError(SkevalError, ValueError):
-    """A table cannot be used as it is: empty, duplicate column names, infinities."""
+    """A table is not valid: it is empty, has duplicate column names or contains infinities."""
 
 
 class SchemaMismatchError(TableError):
-    """A table's columns do not fit the training table's: missing, or of another type."""
+    """Columns of the training data are missing from a table, or have another type there."""
 
 
 class NotRememberedError(SkevalError, AttributeError):
-    """The real rows were dropped when the fitted object was pickled."""
+    """The real data are not available, because pickling the fitted object dropped them."""
 
 
 class TypesettingError(SkevalError, RuntimeError):
-    """A PDF could not be typeset; the message says why, and what works instead."""
+    """A PDF could not be created. The message contains the reason and an alternative."""
 
 
 class GeneratorFailedError(SkevalError, RuntimeError):
-    """A generator of another library raised an error; its text may quote cells and is left out."""
+    """A generator of another library failed. Its message is omitted, because it may quote data."""
 
 
 class MetricWarning(_OfPart, UserWarning):
-    """Base of every warning that skeval gives."""
+    """Base class of all warnings that skeval issues."""
 
 
 class ConstantColumnWarning(MetricWarning):
-    """A column has one value only, so that the measure is not defined on it."""
+    """A column has only one value, so the measure is not defined for it."""
 
 
 class DegenerateInputWarning(MetricWarning):
-    """Too few rows or values for the measure; the value is nan or the worst one."""
+    """There are too few rows or values for the measure. The value is nan or the worst value."""
 
 
 class DifferentFormWarning(MetricWarning):
-    """Tables contain a column in different forms; its values are compared in the coarser form."""
+    """A column has different formats in the tables. Values are compared in the coarser one."""
 
 
 class GivenAwayWarning(MetricWarning):
-    """One column alone predicts the target: scores of models say nothing of the other columns."""
+    """One column alone predicts the target, so model scores do not depend on the other columns."""
 
 
 class HoldoutShiftWarning(MetricWarning):
-    """Train and holdout are not samples of one population; contrasts of the two are void."""
+    """Training and holdout data differ in distribution, so comparisons of the two are not valid."""
 
 
 class GroupedRowsWarning(HoldoutShiftWarning):
-    """Rows that belong together, as those of a person, are all in train or all in the holdout."""
+    """Rows that belong together, such as the rows of one subject, are not split at random."""
 
 
 class HoldoutUsedWarning(MetricWarning):
-    """The release has values of the holdout: its generator may have used it, and tests are void."""
+    """The synthetic data contain holdout values. The generator may have used the holdout data."""
 
 
 class IgnoredColumnsWarning(MetricWarning):
-    """A release has columns or tables that train lacks: nothing looks at what stands there."""
+    """Columns or tables that are not in the training data are ignored."""
 
 
 class InvalidValueWarning(MetricWarning):
-    """Some cells could not be read as their column's kind and count as missing."""
+    """Some cells could not be converted to the type of their column. They count as missing."""
 
 
 class MetricFailedWarning(MetricWarning):
-    """A metric of a suite raised an error; its row of the table says which."""
+    """A metric of a suite raised an error. The results contain the message."""
 
 
 class NoTestWarning(MetricWarning):
-    """A metric of privacy has a value and made no test: what the test needs was not given."""
+    """A privacy metric has a value but no test, because an input of the test is missing."""
 
 
 class NothingToMeasureWarning(DegenerateInputWarning):
-    """No column or pair is of the kind that the metric measures, or as strong as it asks for.
+    """No column or pair has the type that the metric requires, or a strong enough dependence.
 
-    In a suite it is given only where all metrics of a property say so.
+    A suite issues this warning only if it applies to all metrics of a property.
     """
 
 
 class PooledLevelsWarning(MetricWarning):
-    """A category has more levels than a matrix has columns for: rare ones share some."""
+    """A column has more categories than a matrix has columns, so rare categories are pooled."""
 
 
 class RepeatedRowsWarning(MetricWarning):
-    """Train holds many equal rows, so that a copy of one of them points at no single person."""
+    """Many training rows are duplicates, so a copy does not identify a single individual."""
 
 
 class SampledWarning(MetricWarning):
-    """Measured on a sample: of the rows of tables larger than memory, or of many columns."""
+    """The result is based on a sample of the rows or columns, because the tables are large."""
 
 
 class SharedRowsWarning(MetricWarning):
-    """Train and holdout hold the same rows, so that contrasts of the two are too mild."""
+    """Some rows occur in both training and holdout data, so comparisons understate leakage."""
 
 
 class MostlySharedRowsWarning(SharedRowsWarning):
-    """Most holdout rows are also in train, so that contrasts of the two cannot find a leak."""
+    """Most holdout rows also occur in the training data, so a comparison cannot find a leak."""
 
 
 class TextLeftOutWarning(MetricWarning):
-    """Text columns that the metrics of a suite leave out, but those of texts."""
+    """Text columns are skipped by all metrics of the suite except the text metrics."""
 
 
 class UnequalSizesWarning(MetricWarning):
-    """Train is much larger than the holdout, or smaller: most nearest rows are there by chance."""
+    """Training and holdout data differ so much in size that a comparison of distances is biased."""
 
 
 class UnnoticedShiftWarning(MetricWarning):
-    """How large a difference of train and holdout must be to be noticed: no difference was."""
+    """No shift of the holdout was detected. The message shows which shifts are detectable."""
 
 
 class UnreadCellsWarning(InvalidValueWarning):
-    """Some cells contain text in a column of numbers or dates and count as missing.
+    """Some cells of a numerical or datetime column contain text. They count as missing.
 
     Parameters
     ----------
     message : str
-        The columns, the cells and what to do about them.
+        The columns, the cells and the fix.
     columns : sequence of str, default=()
-        The names of the columns.
+        Names of the columns.
     """
 
     def __init__(self, message: str, columns: Sequence[str] = ()) -> None:
@@ -222,22 +222,22 @@ class UnreadCellsWarning(InvalidValueWarning):
         self.columns = tuple(map(str, columns))
 
     def with_prefix(self, name: str) -> Self:
-        """Return the same of a part of the input, whose name is put in front."""
+        """Return the same warning with the name of a part of the input in front."""
         return type(self)(f"{name}: {self}", self.columns)
 
 
 class UnexaminedColumnsWarning(MetricWarning):
-    """No test of privacy in the suite examined these columns.
+    """No privacy test of the suite examined these columns.
 
     Parameters
     ----------
     message : str
-        The columns and what to do about them.
+        The columns and the fix.
     columns : sequence of str, default=()
-        The names of the columns.
+        Names of the columns.
     unique : sequence of str, default=()
-        Those whose values mostly occur once. Such values may be copies that nobody looked for, so
-        that the verdict is inconclusive.
+        Names of the columns in which most values occur once. Such values may be copies that were
+        not examined, so the verdict is inconclusive.
     """
 
     def __init__(
@@ -249,8 +249,8 @@ class UnexaminedColumnsWarning(MetricWarning):
 
 
 class VoidAttackWarning(DegenerateInputWarning):
-    """An attack that succeeds for any release: it shows nothing, and is left out."""
+    """An attack succeeds for any synthetic data, so it is not informative and is skipped."""
 
 
 class WholePopulationWarning(MetricWarning):
-    """Train is stated to be the whole population: tests that need a holdout mean nothing."""
+    """The training data are declared to be the whole population, so holdout tests do not apply."""

@@ -1,4 +1,4 @@
-"""Annotations of the parameters of a metric: which values each may take."""
+"""Annotations that define the valid values of the parameters of a metric."""
 
 from skeval.utils.parameters import (
     AnyColumns,

@@ -1,4 +1,4 @@
-"""The command line, whose commands register with its application as they are imported here."""
+"""Command line. Importing the modules of the commands registers the commands."""
 
 from __future__ import annotations
 
@@ -26,24 +26,25 @@ from skeval.cli import schemas as schemas
 # isort: on
 
 _NO_MEMORY = (
-    "there is not enough memory for this. Fewer rows take less: --n-max-train and --n-max-test of "
-    "report draw them."
+    "there is not enough memory. Use fewer rows: the options --n-max-train and --n-max-test of "
+    "report limit the number of rows."
 )
-# The current folder may be a stranger's: processes that libraries start do not import from it, and
-# its .numba_config.yaml does not name the folder from which numba unpickles machine code.
+# The current folder may belong to someone else. Therefore processes that libraries start do not
+# import from it, and a .numba_config.yaml there cannot name the folder of the machine code that
+# numba unpickles.
 _TRUSTED = {"PYTHONSAFEPATH": "1", "NUMBA_CACHE_DIR": "", "NUMBA_CACHE_LOCATOR_CLASSES": ""}
 
 
 def main() -> None:
-    """Run the command line; bad input ends in one sentence and exit code 2.
+    """Run the command line. Any error is reported in one sentence, and the exit code is 2.
 
-    So does anything else that goes wrong; ``--debug`` shows where.
+    The option ``--debug`` shows the traceback instead.
     """
     arguments = [argument for argument in sys.argv[1:] if argument != DEBUG]
     for name, value in _TRUSTED.items():
         os.environ.setdefault(name, value)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot write is no reason to end
+        if isinstance(stream, io.TextIOWrapper):  # replace letters that a terminal cannot write
             stream.reconfigure(errors="replace")
     try:
         with printed_warnings(), limit_memory():
@@ -59,21 +60,21 @@ def main() -> None:
 
 
 def _message(error: Exception) -> str:
-    # the last names a package, ours with what installs it
+    # the message of an ImportError names the package
     if isinstance(error, SkevalError | OSError | ImportError):
         return str(error)
     if isinstance(error, MemoryError):
         return _NO_MEMORY
-    # the message of another library may quote a cell
+    # the message of another library may quote data
     return (
-        f"{type(error).__name__}, which skeval did not expect. {DEBUG} shows where it was raised; "
-        "please report that to its authors, without data."
+        f"unexpected {type(error).__name__}. Run the command with {DEBUG} to see the traceback, "
+        "and report the error to the developers of skeval without any data."
     )
 
 
 @contextmanager
 def printed_warnings() -> Iterator[None]:
-    """Show our warnings as plain sentences on standard error, each once; give others again."""
+    """Print each warning of skeval once on standard error, and issue other warnings again."""
     caught: list[warnings.WarningMessage] = []
     try:
         with warnings.catch_warnings(record=True) as caught:

@@ -1,4 +1,4 @@
-"""The application, with which commands register, and the options that stand before a command."""
+"""The typer application, in which commands register, and its global options."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 app = typer.Typer(
-    help="Evaluate synthetic tabular data: each number with its baseline and interval.",
+    help="Evaluate synthetic tabular data.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -32,10 +32,10 @@ def _options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
     debug: Annotated[
-        bool, typer.Option(DEBUG, help="Show the traceback of an error; it may quote cells.")
+        bool, typer.Option(DEBUG, help="Show the traceback of an error. It may quote data.")
     ] = False,
 ) -> None:
-    """Hold the options that stand before a command."""
+    """Define the global options."""
 
 
 def debugging() -> bool:

@@ -27,25 +27,26 @@ if TYPE_CHECKING:
 _ROLE = re.compile(r":\w+:`(?:[^`<]*<)?~?([\w.]+)>?`")
 _UNDERLINE = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 _ATTACKERS = {
-    "screen": "none: it looks at distances. It can raise an alarm and never clear a release.",
-    "attack": "one adversary, who does what is described above; others may do more.",
-    "audit": "an adversary who knows which rows could have been in train.",
-    "disclosure": "somebody who knows other columns of a person.",
+    "screen": "none. The screen compares distances: it can find a leak but cannot rule one out.",
+    "attack": "an attacker who proceeds as described above. Other attackers may be more "
+    "successful.",
+    "audit": "an attacker who knows which rows could be in the training data.",
+    "disclosure": "an attacker who knows other columns of a record.",
 }
 
 
 @app.command(name="list")
 def list_metrics(
     facet: Annotated[
-        str | None, typer.Option(help="Those of diagnostic, fidelity, utility or privacy.")
+        str | None, typer.Option(help="Aspect: diagnostic, fidelity, utility or privacy.")
     ] = None,
     find: Annotated[
-        str | None, typer.Option(help="Those with this word in a name or in what they measure.")
+        str | None, typer.Option(help="Show metrics that contain this word in name or description.")
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="All metrics, by package.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="With all their names, as JSON.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Show all metrics by package.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the metrics as JSON.")] = False,
 ) -> None:
-    """List twenty questions and what answers them; or metrics, with their names in scores."""
+    """List common questions with the metrics that answer them, or list available metrics."""
     rows = [row for row in table_of_names().values() if _matches(row, facet, find)]
     if as_json:
         typer.echo(json.dumps([_row(row) for row in rows], indent=1))
@@ -89,7 +90,7 @@ def _row(row: Names) -> dict[str, object]:
 def _print_metrics(rows: list[Names]) -> None:
     console = Console(soft_wrap=True, highlight=False)
     if not rows:
-        say("note: nothing is called so. skeval list --all names all metrics.")
+        say("note: no metric matches. Run skeval list --all to see all metrics.")
     wide = max((len(row.kind) for row in rows), default=0) + 2
     for module in dict.fromkeys(row.module for row in rows):
         console.print(f"from {module}", markup=False)
@@ -107,21 +108,25 @@ def _print_questions() -> None:
     for question, kind in QUESTIONS:
         short = next(iter(table[kind].short), "")
         console.print(f"{question:{wide}}{kind:{name}}{short}".rstrip(), markup=False)
-    console.print("", f"skeval list --all names all {len(table)}, --find WORD some.", sep="\n")
+    console.print(
+        "",
+        f"Run skeval list --all to see all {len(table)} metrics, or search with --find WORD.",
+        sep="\n",
+    )
 
 
 @app.command()
 def explain(
-    name: Annotated[str, typer.Argument(help="A class, as in `list`, or a name in scores.")],
+    name: Annotated[str, typer.Argument(help="Name of a class, or of a metric in scores.")],
 ) -> None:
-    """Say what a metric measures, on which scale, against whom, and where it comes from."""
+    """Explain a metric: its measure, scale, attacker and references."""
     console = Console(soft_wrap=True, highlight=False)
     for line in explanation_lines(name):
         console.print(line, markup=False)
 
 
 def explanation_lines(name: str) -> Iterator[str]:
-    """Yield what there is to say of a metric, or of what others have that is none, line by line."""
+    """Yield the lines that explain a metric, or the counterpart of a feature of another library."""
     proper, feature = proper_name(name), feature_of(name)
     called = name
     if feature is not None and feature.source:
@@ -140,12 +145,12 @@ def explanation_lines(name: str) -> Iterator[str]:
 
 
 def _is_own_object(feature: Feature) -> bool:
-    """Return whether a name is ours, and no metric's: it goes before what others call a metric."""
+    """Return whether the name is a public object of skeval that is not a metric."""
     return not feature.source and feature.public not in metric_classes()
 
 
 def _explained_object(name: str) -> Iterator[str]:
-    """Yield what there is to say of a public function or class that is no metric."""
+    """Yield the lines that explain a public function or class that is not a metric."""
     found = public_object(name)
     parameters = inspect.signature(found).parameters if inspect.isfunction(found) else None
     yield name if parameters is None else f"{name}({', '.join(parameters)})"

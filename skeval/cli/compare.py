@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from skeval.results.comparison import Comparison
 
-_MIN_VALUE, _MAX_VALUE = 7, 9  # letters of a value; longer names of tables are broken
+_MIN_VALUE, _MAX_VALUE = 7, 9  # characters of a value column. Longer table names are wrapped.
 NOTHING = "\N{EN DASH}"
 _ENDINGS = (".html", ".htm", ".pdf", ".json")
 
@@ -29,19 +29,19 @@ def compare(
     scores: Annotated[
         list[Path],
         typer.Argument(
-            help="What `evaluate -o scores.json` saved of each table; of releases in their order."
+            help="Scores saved by `evaluate -o scores.json`, one file for each table, oldest first."
         ),
     ],
     output: Annotated[
-        Path | None, typer.Option(*OUTPUT, help="Write a page, a PDF or JSON of it.")
+        Path | None, typer.Option(*OUTPUT, help="Save the comparison as HTML, PDF or JSON.")
     ] = None,
 ) -> None:
-    """Say which of several synthetic tables to take, and which differences are only chance.
+    """Compare several synthetic tables and recommend one.
 
-    The scores are also compared with the scores before them, so that a fall from one release to the
-    next is reported if noise does not explain it.
+    Scores are also compared with the scores before them, so that a significant decline from one
+    release to the next is reported.
 
-    The exit code is 0 if no table is recommended or a score fell: that is an answer.
+    The exit code is 0 even if no table is recommended or a score declines.
     """
     from skeval.cli.inputs import candidate_names, check_paths
     from skeval.cli.scores import read_results
@@ -67,7 +67,7 @@ def compare(
 
 
 def _table(comparison: Comparison) -> Table:
-    """Return one row per metric: its value in each table, that of unseen rows, and who is ahead."""
+    """Return one row per metric with its values, the score of unseen rows and the best tables."""
     table = plain_table("metric")
     for name in comparison:
         add_folded(table, escape(name), _MIN_VALUE, _MAX_VALUE, "right")

@@ -26,23 +26,23 @@ def evaluate(
     output: Annotated[
         Path | None,
         typer.Option(
-            *OUTPUT, help="Save the table: .txt, .csv or .json (.json keeps all details)."
+            *OUTPUT, help="Save the scores: .txt, .csv or .json (only .json keeps all details)."
         ),
     ] = None,
     suite: Annotated[str, typer.Option(help=PRESETS)] = "report",
     metrics: Annotated[
         str | None,
-        typer.Option(help="These metrics instead, by their names in `list` or in scores: A,B."),
+        typer.Option(help="Metrics to evaluate instead, by class or by name in scores: A,B."),
     ] = None,
     timeout: Annotated[
-        float | None, typer.Option(help="Seconds that each metric may take.", min=0.0)
+        float | None, typer.Option(help="Time limit for each metric in seconds.", min=0.0)
     ] = None,
     wide: Annotated[
         bool,
-        typer.Option("--wide", help="Print value, interval, baseline, p-value and evidence too."),
+        typer.Option("--wide", help="Also print value, interval, baseline, p-value and evidence."),
     ] = False,
 ) -> None:
-    """Print the scores of a synthetic table, and save them."""
+    """Evaluate a synthetic table and print its scores."""
     from skeval.cli import inputs
 
     read = [*tables, given.schema, given.policy, given.release]
@@ -67,9 +67,10 @@ def _evaluate_tables(
     *,
     is_wide: bool,
 ) -> None:
-    """Evaluate a synthetic table next to the real ones; they are read before metrics are imported.
+    """Evaluate a synthetic table that is accompanied by real tables.
 
-    What may be refused is refused before: a policy, names of metrics, suites that need a column.
+    The policy, the names of metrics and the required columns are checked before the tables are
+    read, and the tables are read before the metrics are imported.
     """
     from skeval.cli import inputs
 
@@ -98,7 +99,7 @@ def _evaluate_tables(
 
 
 def _policy_and_release(given: Given) -> tuple[Policy | None, Release | None]:
-    """Return the policy and the release that options state, if any do."""
+    """Return the policy and the release that the options specify, or None."""
     if not any((given.fail_on, given.require, given.policy, given.release, given.junit)):
         return None, None
     from skeval.cli import gate
@@ -110,7 +111,7 @@ def _policy_and_release(given: Given) -> tuple[Policy | None, Release | None]:
 def _evaluate_by_schema(
     given: Given, table: Place, output: Path | None, foreign: dict[str, Any], *, is_wide: bool
 ) -> None:
-    """Evaluate a synthetic table alone, by what a schema states."""
+    """Evaluate a synthetic table without real data, by its schema."""
     from skeval.cli import inputs
     from skeval.tables.reading import read_table
     from skeval.tables.relational_sources import read_json
@@ -128,12 +129,13 @@ def _evaluate_by_schema(
     }
     if given.schema is None or table.is_folder:
         raise InvalidParameterError(
-            "expected two or three files, TRAIN [HOLDOUT] SYNTHETIC, got one. SYNTHETIC alone is "
-            "evaluated by what is stated, --schema FILE."
+            "expected two or three files, TRAIN [HOLDOUT] SYNTHETIC, got one. To evaluate "
+            "SYNTHETIC without real data, pass --schema FILE."
         )
     if stated := [name for name, value in options.items() if value]:
         raise InvalidParameterError(
-            f"{' and '.join(stated)}: of SYNTHETIC alone the schema says all; leave it out."
+            f"{' and '.join(stated)} cannot be used without real data. Only the schema is used; "
+            "remove the option."
         )
     content = read_json(given.schema)
     dialect = inputs.dialect_of(given.sep, given.encoding, given.decimal)

@@ -1,4 +1,4 @@
-"""The gate of pipelines: options that decide the exit code, and the file that says why."""
+"""Quality gate for pipelines: the policy decides the exit code, and JUnit files report it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from skeval.utils.files import check_output, replacing
 
 
 def release_of(given: Given) -> Release | None:
-    """Return what a file states of the release."""
+    """Return the release that a file describes."""
     return Release.of(given.release)
 
 
 def policy_of(options: Given, release: Release | None = None) -> Policy | None:
-    """Return the policy of a file, of options and of a release together; None without any."""
+    """Return the combined policy of a file, the options and a release, or None."""
     fail_on, require, file = options.fail_on, options.require, options.policy
     if options.junit is not None:
         check_output(options.junit, (".xml",), owner="--junit")
@@ -37,7 +37,7 @@ def policy_of(options: Given, release: Release | None = None) -> Policy | None:
     given = Policy.from_toml(file) if file is not None else None
     if fail_on or require:
         of_options = Policy(tuple(fail_on or ()), tuple(require or ()))
-        if given is not None:  # options state no level
+        if given is not None:  # options have no level
             of_options = replace(of_options, level=given.level)
         given = combine_policies([given, of_options])
     policy = gate_policy(given, release)
@@ -60,14 +60,14 @@ def check_policy(policy: Policy | None, suite: MetricSuite | None) -> None:
 def write_junit(
     policy: Policy | None, results: Mapping[str, SuiteResult], path: Path | None
 ) -> None:
-    """Write what the policy says of each synthetic table, if asked for."""
+    """Write the outcome of the policy for each synthetic table as a JUnit file."""
     if policy is not None and path is not None:
         with replacing(path) as temporary:
             temporary.write_text(junit(_outcomes(policy, results)), encoding="utf-8")
 
 
 def enforce(policy: Policy | None, results: Mapping[str, SuiteResult]) -> None:
-    """End with exit code 1 where a rule is violated, or metrics failed: others may stand."""
+    """End with exit code 1 if a requirement is violated, or if a metric failed."""
     failures = {name: failed for name, one in results.items() if (failed := failed_metrics(one))}
     for name, failed in failures.items():
         of = f"{name}: " if name else ""
@@ -76,7 +76,7 @@ def enforce(policy: Policy | None, results: Mapping[str, SuiteResult]) -> None:
     nothing = [name for name, one in results.items() if all(each.error for each in one.values())]
     for name in nothing:
         of = f"{name}: " if name else ""
-        say(f"skeval: {of}no metric was evaluated; the reasons are above.")
+        say(f"skeval: {of}no metric was evaluated. The reasons are listed above.")
     outcomes = _outcomes(policy, results) if policy is not None else []
     for outcome in outcomes:
         say(f"policy {outcome}")
@@ -85,7 +85,7 @@ def enforce(policy: Policy | None, results: Mapping[str, SuiteResult]) -> None:
 
 
 def _outcomes(policy: Policy, results: Mapping[str, SuiteResult]) -> list[RuleOutcome]:
-    """Return the outcome of each rule, of several synthetic tables by their names."""
+    """Return the outcome of each requirement. Names of several tables are put in front."""
     return [
         replace(outcome, rule=f"{name}: {outcome.rule}") if name else outcome
         for name, result in results.items()

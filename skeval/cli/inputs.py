@@ -1,4 +1,4 @@
-"""What the commands read: tables, folders of them, and their schema."""
+"""Read the tables, folders and schemas that the commands receive."""
 
 from __future__ import annotations
 
@@ -30,16 +30,17 @@ if TYPE_CHECKING:
     from skeval.results.suite_result import SuiteResult
 
 _LARGE = (
-    "note: large tables, or tables in parts: they are read a column at a time, and metrics that "
-    "cannot be counted up over all rows look at a sample."
+    "note: the tables are large or are split into parts. They are read column by column, and "
+    "metrics that cannot be computed in parts use a sample."
 )
-_LONG = 100_000  # rows of train, of which a report takes minutes
+_LONG = 100_000  # training rows for which a report needs minutes
 _CURES = (
-    "skeval schema writes the kinds to edit; --accept-doubts takes whole numbers of 3 to 12 values "
-    "as categories."
+    "Run skeval schema to write the column types to a file that you can edit, or pass "
+    "--accept-doubts to treat integers with 3 to 12 distinct values as categories."
 )
-_MAX_DOUBTS = 5  # more doubts are only counted
-TrainHoldoutSynthetic = tuple[Any, Any, Any]  # frames, or RelationalData; the second may be None
+_MAX_DOUBTS = 5  # further doubts are counted, not listed
+# data frames or RelationalData; the holdout may be None
+TrainHoldoutSynthetic = tuple[Any, Any, Any]
 
 
 def check_paths(
@@ -58,29 +59,28 @@ def check_apart(outputs: Iterable[Path | None], inputs: Iterable[Path | Place | 
     for i, output in enumerate(written):
         if twice := [path for path in written[:i] if _is_same(output, path)]:
             raise InvalidParameterError(
-                f"{output} and {twice[0]} are one file, and both are to be written; name another."
+                f"two outputs are the same file: {output} and {twice[0]}. Choose another file."
             )
         for path in read:
             if found := _read_there(output, path):
                 raise InvalidParameterError(
-                    f"the output {output} is the input {found}, which it would destroy; name "
-                    "another."
+                    f"the output {output} would overwrite the input {found}. Choose another file."
                 )
             if path.is_dir() and _joins(output, path):
                 raise InvalidParameterError(
-                    f"the output {output} lies in the input {path}, of whose tables it would be "
-                    "one; name a file in another folder."
+                    f"the output {output} is in the input folder {path} and would be read as one "
+                    "of its tables. Choose a file in another folder."
                 )
 
 
 def _read_there(output: Path, path: Path) -> Path | None:
-    """Return which file of an input an output is, by any name; None if it is none."""
+    """Return the input file that an output file would overwrite, or None."""
     within = path.rglob("*") if path.is_dir() else [path]
     return next((one for one in within if not one.is_dir() and _is_same(output, one)), None)
 
 
 def _is_same(one: Path, other: Path) -> bool:
-    """Return whether two paths are one file, by links, or would be once it is written."""
+    """Return whether two paths are the same file, or will be after writing."""
     try:
         return one.samefile(other)
     except OSError:  # one of them is not there
@@ -97,14 +97,14 @@ def _joins(output: Path, folder: Path) -> bool:
 
 
 def dialect_of(sep: str | None, encoding: str | None, decimal: str | None) -> Dialect:
-    """Return how CSV files are written, as the options say."""
+    """Return the format of CSV files that the options specify."""
     return Dialect({"tab": "\t", "\\t": "\t"}.get(sep or "", sep), encoding, decimal)
 
 
 def read_given(
     paths: list[Place], given: Given, dialect: Dialect
 ) -> tuple[TrainHoldoutSynthetic, Any]:
-    """Read tables as the options say, and refuse options that do not fit them."""
+    """Read the tables, and refuse options that do not fit them."""
     tables, known = _read_tables(paths, given, dialect)
     columns = ("sensitive", "groups", "duration", "event")
     named = {name: getattr(given, name) for name in columns}
@@ -118,7 +118,7 @@ def read_given(
 def _read_tables(
     paths: list[Place], given: Given, dialect: Dialect
 ) -> tuple[TrainHoldoutSynthetic, Any]:
-    """Return the tables of two or three files, or folders, and what is known of their schema."""
+    """Return the tables of two or three files or folders, and their schema."""
     if len(paths) not in {2, 3}:
         raise InvalidParameterError(
             f"expected two or three files, TRAIN [HOLDOUT] SYNTHETIC, got {len(paths)}."
@@ -175,18 +175,18 @@ def read_candidates(
 
 
 def say_that_it_takes_long(train: Any, n_max_train: int | None) -> None:
-    """Say how a report of many rows takes less time."""
+    """Tell users of large tables how to limit the number of rows."""
     is_table = not isinstance(train, RelationalData)
     n_rows = (train.n_rows if isinstance(train, TableSource) else len(train)) if is_table else 0
     if n_rows > _LONG and n_max_train is None:
         say(
-            f"note: train has {n_rows:,} rows, and the report takes minutes. Of a sample it takes "
-            "less: --n-max-train 20000 --n-max-test 20000."
+            f"note: the training data have {n_rows:,} rows, so the report needs minutes. To use a "
+            "sample instead, pass --n-max-train 20000 --n-max-test 20000."
         )
 
 
 def candidate_names(paths: list[Place]) -> list[str]:
-    """Return the names of files without their endings, or whole where two are the same."""
+    """Return the names of files without their endings, or complete paths if names repeat."""
     stems = [path.stem for path in paths]
     names = stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
     if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -214,7 +214,7 @@ def kinds_of(train: Any, known: Any) -> dict[str, ColumnReason]:
 
 
 def say_kinds(result: SuiteResult) -> None:
-    """Say in a line how many columns are of which kind, and which kinds are in doubt."""
+    """Print how many columns have each type, and which types are uncertain."""
     if result.provenance is None:
         return
     columns = result.provenance.columns
@@ -231,7 +231,7 @@ def say_kinds(result: SuiteResult) -> None:
 
 
 def files_by_role(paths: list[Place]) -> dict[str, Place]:
-    """Return the files of the tables by role; folders and databases by URL have none."""
+    """Return the files of the tables by role, or nothing for folders and databases."""
     roles = ["train", "synthetic"] if len(paths) == 2 else ["train", "holdout", "synthetic"]
     if len(paths) > 3:
         roles = ["train", "holdout", *candidate_names(paths[2:])]
@@ -241,26 +241,26 @@ def files_by_role(paths: list[Place]) -> dict[str, Place]:
 
 
 def check_of_one_table(schema: Any, /, **columns: str | None) -> None:
-    """Refuse what names a column where there are several tables."""
+    """Refuse options that name a column if there are several tables."""
     if isinstance(schema, RelationalSchema) and (named := [n for n, c in columns.items() if c]):
         raise InvalidParameterError(
-            f"--{' and --'.join(named)} cannot be used with folders: utility is of one table, and "
-            "so is what others know. Give the files of that table, or use "
+            f"--{' and --'.join(named)} cannot be used with folders, because these options apply "
+            "to a single table. Pass the files of that table, or use "
             "skeval.relational.RelationalTSTR in Python."
         )
 
 
 def check_column_options(train: Any, /, **columns: str | None) -> None:
-    """Refuse options that name no column, where no metric may do so."""
+    """Refuse options that name a column that is not in the training data."""
     table = train.names if isinstance(train, TableSource) else train
     names = [] if isinstance(train, RelationalData) else [str(name) for name in table]
     for option, name in columns.items():
         if names and name is not None and name not in names:
-            raise InvalidParameterError(f"--{option} names {name}, which is no column of train.")
+            raise InvalidParameterError(f"--{option} names {name}, which is not a training column.")
 
 
 def read_schema(path: Path | None) -> Any:
-    """Return what a JSON file says of the columns: kinds by name, or the metadata of SDV."""
+    """Return the content of a JSON schema: column types by name, or the metadata of SDV."""
     if path is None:
         return None
     content = read_json(path)
@@ -270,9 +270,9 @@ def read_schema(path: Path | None) -> Any:
 
 
 def read_kinds(given: Given) -> Any:
-    """Return what the options say of the columns of one table: a file, lists, or to accept doubts.
+    """Return the column types that the options specify for one table.
 
-    A list goes before the file.
+    The types of --categorical and --numeric override the types of the schema file.
     """
     known, listed = read_schema(given.schema), listed_kinds(given)
     if not listed and not given.accept_doubts:
@@ -289,24 +289,24 @@ def listed_kinds(given: Given) -> dict[str, Kind]:
     )
     if both := sorted(set(categorical) & set(numeric)):
         raise InvalidParameterError(
-            f"--categorical and --numeric both name {', '.join(both)}; leave one out."
+            f"--categorical and --numeric both name {', '.join(both)}. Remove it from one of them."
         )
     kinds: dict[str, Kind] = dict.fromkeys(categorical, "categorical")
     return kinds | dict.fromkeys(numeric, "continuous")
 
 
 def check_columns(train: Any, given: Given) -> None:
-    """Refuse kinds of columns that train does not have."""
+    """Refuse column types for columns that are not in the training data."""
     names = set(train.names if isinstance(train, TableSource) else map(str, train.columns))
     if unknown := sorted(listed_kinds(given).keys() - names):
         raise InvalidParameterError(
-            f"--categorical and --numeric name {', '.join(unknown)}, which train does not have. "
-            f"Train has: {', '.join(sorted(names))}."
+            f"--categorical and --numeric name {', '.join(unknown)}, not in the training data. "
+            f"Its columns are: {', '.join(sorted(names))}."
         )
 
 
 def check_no_kinds(given: Given) -> None:
-    """Refuse options on the kinds of columns where there are several tables."""
+    """Refuse options for column types if there are several tables."""
     options = {
         "--accept-doubts": given.accept_doubts,
         "--categorical": given.categorical,
@@ -314,6 +314,6 @@ def check_no_kinds(given: Given) -> None:
     }
     if named := [option for option, value in options.items() if value]:
         raise InvalidParameterError(
-            f"{' and '.join(named)}: kinds are stated so of one table, got a folder; name the file "
-            "of a table, or give --schema FILE."
+            f"{' and '.join(named)} cannot be used with a folder. Pass the file of one table, or "
+            "specify the column types with --schema FILE."
         )

@@ -1,4 +1,4 @@
-"""The options that several commands share, and the parameters of Python that they stand for."""
+"""Options that several commands share, and the Python parameters that they set."""
 
 from __future__ import annotations
 
@@ -19,111 +19,111 @@ Tables = Annotated[
     typer.Argument(
         parser=Place.from_path,
         metavar="TRAIN [HOLDOUT] SYNTHETIC",
-        help="Files of CSV, Parquet, Excel, JSON lines or Arrow, or folders of them, a file a "
-        "table; book.xlsx#SHEET; base.sqlite#TABLE, base.duckdb#QUERY or URL#QUERY; or folders of "
-        "Parquet files that are parts of one table, which are not read whole. Without a holdout "
-        "there are no baselines. SYNTHETIC alone goes with --schema.",
+        help="Files: CSV, Parquet, Excel, JSON lines, Arrow, book.xlsx#SHEET, base.sqlite#TABLE, "
+        "base.duckdb#QUERY or URL#QUERY. Folders with one file per table contain several "
+        "tables. Large tables can be folders of Parquet files. Without a holdout, scores "
+        "have no baseline. SYNTHETIC alone requires --schema.",
     ),
 ]
 Scores = Annotated[
-    Path, typer.Argument(help="What `evaluate -o scores.json` saved, or a PDF report.")
+    Path, typer.Argument(help="Scores saved by `evaluate -o scores.json`, or a PDF report.")
 ]
 SchemaFile = Annotated[
     Path | None,
     typer.Option(
-        help="JSON: {column: kind}, or the metadata of SDV; of several tables also a data package. "
-        "A folder may hold it."
+        help="Column types: JSON such as {column: type}, the metadata of SDV or, for several "
+        "tables, a data package. A folder of tables may contain it."
     ),
 ]
 AcceptDoubts = Annotated[
     bool,
     typer.Option(
         "--accept-doubts",
-        help="Take whole numbers of 3 to 12 values as categories, save those of other options.",
+        help="Treat integers with 3 to 12 distinct values as categories, unless options differ.",
     ),
 ]
-Categorical = Annotated[str | None, typer.Option(help="These columns are categories: A,B.")]
-Numeric = Annotated[str | None, typer.Option(help="These columns are numbers: A,B.")]
-Target = Annotated[str | None, typer.Option(help="The column that models predict: adds utility.")]
-Sensitive = Annotated[str | None, typer.Option(help="The column of the measures of fairness.")]
+Categorical = Annotated[str | None, typer.Option(help="Categorical columns: A,B.")]
+Numeric = Annotated[str | None, typer.Option(help="Numerical columns: A,B.")]
+Target = Annotated[str | None, typer.Option(help="Column to predict. Adds utility metrics.")]
+Sensitive = Annotated[str | None, typer.Option(help="Sensitive column for the fairness metrics.")]
 Groups = Annotated[
     str | None,
-    typer.Option(help="The column that says which rows belong together, such as a person's id."),
+    typer.Option(help="Column that identifies rows that belong together, such as a patient ID."),
 ]
 Duration = Annotated[
     str | None,
-    typer.Option(help="The column of the time until an event: with --event, adds survival."),
+    typer.Option(help="Column with the time until an event. Adds survival metrics with --event."),
 ]
 Event = Annotated[
-    str | None, typer.Option(help="The column that says whether the event happened: two values.")
+    str | None, typer.Option(help="Column with two values that shows if the event occurred.")
 ]
 Known = Annotated[
     str | None,
-    typer.Option(help="Columns that others may know of a person: A,B. Adds identity disclosure."),
+    typer.Option(help="Columns that an attacker may know: A,B. Adds identity disclosure."),
 ]
 Header = Annotated[
-    bool, typer.Option("--header", help="The first row of CSV files holds names, odd as they look.")
+    bool, typer.Option("--header", help="Treat the first row of CSV files as column names.")
 ]
 Sep = Annotated[
     str | None,
-    typer.Option(help="Between the cells of CSV files, such as ';' or tab; else as they look."),
+    typer.Option(help="Column separator of CSV files, such as ';' or tab. Detected by default."),
 ]
 Encoding = Annotated[
-    str | None, typer.Option(help="Of CSV files, such as latin-1; else as they look.")
+    str | None, typer.Option(help="Encoding of CSV files, such as latin-1. Detected by default.")
 ]
 Decimal = Annotated[
-    str | None, typer.Option(help="Decimal sign of CSV files, '.' or ','; else as they look.")
+    str | None, typer.Option(help="Decimal sign of CSV files, '.' or ','. Detected by default.")
 ]
 Seed = Annotated[
-    int, typer.Option(help="Seed of everything that is drawn at random.", min=0, max=2**32 - 1)
+    int, typer.Option(help="Seed of the random number generator.", min=0, max=2**32 - 1)
 ]
 Jobs = Annotated[
-    int, typer.Option(help="Number of threads, -1 for all cores; the numbers do not depend on it.")
+    int, typer.Option(help="Number of threads, -1 for all cores. Results do not depend on it.")
 ]
 DateOption = Annotated[
     str | None,
-    typer.Option("--date", help="Of the evaluation; now, or SOURCE_DATE_EPOCH, if not said."),
+    typer.Option("--date", help="Date of the evaluation. Default: now, or SOURCE_DATE_EPOCH."),
 ]
 Hashes = Annotated[
     bool,
     typer.Option(
-        "--hashes/--no-hashes",
-        help="Name train and holdout by their SHA-256, which whoever has them can check.",
+        "--hashes/--no-hashes", help="Record SHA-256 hashes of the training and holdout data."
     ),
 ]
 FailOn = Annotated[
     list[str] | None,
     typer.Option(
-        help="End with exit code 1: leak, on a leak, on copies beyond chance and where nothing can "
-        "be told; alarm, by the tests alone; fact, on any fact, such as one copy. May be repeated."
+        help="End with exit code 1 on: leak (a leak or copies were found, or the verdict is "
+        "inconclusive), alarm (a test is significant), fact (for example a single copy). May "
+        "be repeated."
     ),
 ]
 Require = Annotated[
     list[str] | None,
     typer.Option(
-        help='End with exit code 1 unless this holds: "tstr >= 0.95 * baseline". Also low, high '
-        "and p_value. May be repeated."
+        help='End with exit code 1 if this requirement is violated: "tstr >= 0.95 * baseline". '
+        "low, high and p_value can also be compared. May be repeated."
     ),
 ]
 PolicyFile = Annotated[
-    Path | None, typer.Option("--policy", help="TOML with fail_on, require and level.")
+    Path | None, typer.Option("--policy", help="TOML file with fail_on, require and level.")
 ]
 ReleaseFile = Annotated[
     Path | None,
     typer.Option(
         "--release",
-        help="TOML with title, recipient, purpose, thresholds and more, for page 1; a violated "
-        "threshold ends with exit code 1. `skeval init-release` writes one.",
+        help="TOML file with title, recipient, purpose, thresholds and more, for page 1. A "
+        "violated threshold ends with exit code 1. `skeval init-release` writes such a file.",
     ),
 ]
 JUnit = Annotated[
-    Path | None, typer.Option("--junit", help="Write the rules and whether they hold: JUnit's XML.")
+    Path | None, typer.Option("--junit", help="Save the outcome of each requirement as JUnit XML.")
 ]
 MaxMemory = Annotated[
     float | None,
     typer.Option(
-        help="GiB that each metric may take; one that takes more is left out. Four fifths of what "
-        "is free, if not said.",
+        help="Memory limit for each metric in GiB. A metric that exceeds it is skipped. Default: "
+        "four fifths of the free memory.",
         min=0.1,
     ),
 ]
@@ -131,7 +131,7 @@ OUTPUT = ("--output", "-o")
 PRESETS = (
     "report, fidelity, utility, privacy, screens, attacks, syneval, quality, diagnostic, survival."
 )
-SCORES = (".txt", ".csv", ".json")  # files of them
+SCORES = (".txt", ".csv", ".json")  # endings of files with scores
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class Given:
 
     @property
     def max_bytes(self) -> int | None:
-        """Return how many bytes a metric may take: by default a share of what is free."""
+        """Return the memory limit of a metric in bytes, by default a fraction of free memory."""
         if self.max_memory is not None:
             return int(self.max_memory * 2**30)
         free = free_memory()
@@ -178,7 +178,7 @@ class Given:
 
 
 def with_given(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command take the options of `Given` besides its own, as its first argument."""
+    """Add the options of `Given` to a command, which receives them as its first argument."""
 
     def run(**options: Any) -> None:
         given = {field.name: options.pop(field.name) for field in fields(Given)}
@@ -200,7 +200,7 @@ def with_given(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-# the options that stand for parameters of Python
+# Python parameters and the options that set them
 _OPTIONS = {
     "target": "--target COLUMN",
     "sensitive": "--sensitive COLUMN",
@@ -219,12 +219,12 @@ _OPTIONS = {
 }
 
 
-# a parameter that is to be given, or is at fault
+# a parameter that is missing or invalid
 _NAMED = r"\b{name}(=|\)? names | must )|needs {name}\b"
 
 
 def with_options(text: str) -> str:
-    """Return a sentence with the options that stand for the parameters that it names."""
+    """Return a sentence with the options for the parameters that it names."""
     named = [name for name in _OPTIONS if re.search(_NAMED.format(name=name), text)]
     options = dict.fromkeys(_OPTIONS[name] for name in named)
     return f"{text} On the command line: {', '.join(options)}." if options else text

@@ -15,17 +15,15 @@ from skeval.cli.terminal import say
 @app.command()
 def render(
     scores: Scores,
-    output: Annotated[Path, typer.Option(*OUTPUT, help="A PDF, or an HTML page.")] = Path(
-        "report.html"
-    ),
-    title: Annotated[str, typer.Option(help="Of the report.")] = "",
+    output: Annotated[Path, typer.Option(*OUTPUT, help="PDF or HTML file.")] = Path("report.html"),
+    title: Annotated[str, typer.Option(help="Title of the report.")] = "",
     short: Annotated[
-        bool, typer.Option("--short", help="Only page 1, all numbers and the provenance.")
+        bool, typer.Option("--short", help="Include only page 1, all numbers and the provenance.")
     ] = False,
 ) -> None:
-    """Write the report of saved scores, or of a PDF report again: no table is needed.
+    """Write the report of saved scores, or of a PDF report, without the tables.
 
-    The title and the other settings of a PDF report are kept unless options state others.
+    The title and other settings of a PDF report are kept unless options override them.
     """
     from skeval.cli.inputs import check_paths
     from skeval.cli.scores import read_saved, read_settings

@@ -33,26 +33,24 @@ if TYPE_CHECKING:
 def report(
     given: Given,
     tables: Tables,
-    output: Annotated[Path, typer.Option(*OUTPUT, help="A PDF, or an HTML page.")] = Path(
-        "report.pdf"
-    ),
+    output: Annotated[Path, typer.Option(*OUTPUT, help="PDF or HTML file.")] = Path("report.pdf"),
     n_max_train: Annotated[
-        int | None, typer.Option(help="Greatest number of rows of train.", min=1)
+        int | None, typer.Option(help="Maximum number of training rows.", min=1)
     ] = None,
     n_max_test: Annotated[
-        int | None, typer.Option(help="Greatest number of rows of the holdout.", min=1)
+        int | None, typer.Option(help="Maximum number of holdout rows.", min=1)
     ] = None,
     columns: Annotated[
-        str | None, typer.Option(help="Look at the first columns, this many, or at these: A,B.")
+        str | None, typer.Option(help="Number of first columns to use, or their names: A,B.")
     ] = None,
-    title: Annotated[str, typer.Option(help="Of the report.")] = "",
+    title: Annotated[str, typer.Option(help="Title of the report.")] = "",
     short: Annotated[
-        bool, typer.Option("--short", help="Only page 1, all numbers and the provenance.")
+        bool, typer.Option("--short", help="Include only page 1, all numbers and the provenance.")
     ] = False,
     suite: Annotated[str | None, typer.Option(help=PRESETS)] = None,
     metrics: Annotated[
         str | None,
-        typer.Option(help="These metrics instead, by their names in `list` or in scores: A,B."),
+        typer.Option(help="Metrics to evaluate instead, by class or by name in scores: A,B."),
     ] = None,
 ) -> None:
     """Write the report of a synthetic table."""
@@ -68,11 +66,11 @@ def report(
     dialect = inputs.dialect_of(given.sep, given.encoding, given.decimal)
     policy = gate.policy_of(given, release)
     if metrics is not None and suite is not None:
-        raise InvalidParameterError("--metrics chooses what --suite would; give one of them.")
+        raise InvalidParameterError("--metrics replaces --suite. Pass only one of them.")
     limits, chosen = Limits(n_max_train, n_max_test, given.seed), _parse_columns(columns)
     suite_for = partial(_make_suite, metrics, suite or PRESET, given, release, chosen, limits)
     is_one_table = not any(path.is_folder for path in tables)
-    # an error now saves reading the tables
+    # report errors before the tables are read
     if metrics is not None or (policy is not None and is_one_table):
         gate.check_policy(policy, suite_for(None))
     read, known = _read_tables(tables, given, dialect, n_max_train)
@@ -105,7 +103,7 @@ def demo(
     rows: Annotated[int, typer.Option(help="Number of flights to use.", min=100)] = 10_000,
     seed: Seed = 0,
 ) -> None:
-    """Write a report of real flights, half of them held out, and a copula fitted on the rest."""
+    """Write a report of real flight data and of synthetic data from a Gaussian copula."""
     from sklearn.model_selection import train_test_split
 
     from skeval.datasets import load_flights
@@ -120,8 +118,8 @@ def demo(
         train, holdout = train_test_split(flights, test_size=0.5, random_state=seed)
         synthetic = GaussianCopula().fit(train).sample(len(train), random_state=seed)
     say(
-        f"{len(train):,} real flights as train, {len(holdout):,} held out, "
-        f"{len(synthetic):,} synthetic ones from a Gaussian copula."
+        f"{len(train):,} real flights for training, {len(holdout):,} as holdout, "
+        f"{len(synthetic):,} synthetic flights from a Gaussian copula."
     )
     result = write_report(train, holdout, synthetic, output, random_state=seed, progress="lines")
     _conclude(result, output)
@@ -130,7 +128,7 @@ def demo(
 def _read_tables(
     places: list[Place], given: Given, dialect: Dialect, n_max_train: int | None
 ) -> tuple[TablesOfReport, Any]:
-    """Read the tables; from four on, all behind the holdout are candidates."""
+    """Read the tables. If there are more than three, those after the holdout are candidates."""
     from skeval.cli import inputs
     from skeval.suites.report import Tables as TablesOfReport
     from skeval.tables.door import ReadTable
@@ -150,7 +148,7 @@ def _read_tables(
 
 
 def _parse_columns(given: str | None) -> int | list[str] | None:
-    """Return the number of columns, or their names, that an option gives."""
+    """Return the number of columns, or their names, from an option."""
     if given is None or not given.strip().isdigit():
         return given and [name.strip() for name in given.split(",")]  # type: ignore[return-value]
     if int(given) < 1:
@@ -167,7 +165,7 @@ def _make_suite(
     limits: Limits,
     relations: RelationalSchema | None,
 ) -> MetricSuite:
-    """Return the suite of these metrics, or that of a preset as a report has it."""
+    """Return the suite of these metrics, or the suite of a preset for a report."""
     from skeval.cli.suites import check_columns_are_used, preset_settings, suite_of_options
     from skeval.suites.report import suite_of_report
 
@@ -186,7 +184,7 @@ def _conclude(
     policy: Policy | None = None,
     junit: Path | None = None,
 ) -> None:
-    """Say what came out, and hold it to the policy."""
+    """Print the findings and apply the policy."""
     from skeval.cli.gate import enforce, write_junit
     from skeval.cli.inputs import say_kinds
     from skeval.results.comparison import Comparison

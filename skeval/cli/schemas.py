@@ -1,4 +1,4 @@
-"""Commands that write a file to edit: `schema`, of the kinds of columns, and `init-release`."""
+"""Commands that write files to edit: `schema` for column types, and `init-release`."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 def write_schema(
     train: Annotated[
         Place,
-        typer.Argument(parser=Place.from_path, help="A file as `evaluate` reads it, or a folder."),
+        typer.Argument(parser=Place.from_path, help="A file or folder as `evaluate` reads it."),
     ],
     output: Annotated[
-        Path | None, typer.Option(*OUTPUT, help="JSON to edit, and to pass as --schema.")
+        Path | None, typer.Option(*OUTPUT, help="JSON file to edit, and to pass as --schema.")
     ] = None,
     schema: SchemaFile = None,
     accept_doubts: AcceptDoubts = False,
@@ -52,7 +52,7 @@ def write_schema(
     encoding: Encoding = None,
     decimal: Decimal = None,
 ) -> None:
-    """Print the kind of each column, why it is, and where another one may be meant."""
+    """Print the type of each column with the reason, and types that may be wrong."""
     from skeval.cli.inputs import (
         check_columns,
         check_no_kinds,
@@ -94,14 +94,14 @@ def write_schema(
     if untested := _skipped_columns(rows, kinds):
         say(
             f"note: no test examines {names_in_words(untested)}, because these cells are neither "
-            "texts nor whole numbers. Name another kind in the schema, or drop the columns."
+            "text nor integers. Specify another type in the schema, or drop the columns."
         )
     if output is not None:
         say(f"Saved: {output}. Edit it, and pass it: --schema {output}")
 
 
 def _skipped_columns(rows: Any, kinds: Mapping[str, ColumnReason]) -> list[str]:
-    """Return the columns of one table that tests skip and that are not compared as identifiers."""
+    """Return the columns that tests skip and that are not compared as identifiers."""
     from skeval.steps.identifiers import is_identifier
 
     ids = [name for name, reason in kinds.items() if reason.kind == "id"]
@@ -110,15 +110,15 @@ def _skipped_columns(rows: Any, kinds: Mapping[str, ColumnReason]) -> list[str]:
 
 @app.command(name="init-release")
 def init_release(
-    output: Annotated[Path, typer.Option(*OUTPUT, help="TOML to edit, for --release.")] = Path(
+    output: Annotated[Path, typer.Option(*OUTPUT, help="TOML file to edit, for --release.")] = Path(
         "release.toml"
     ),
 ) -> None:
-    """Write a file of what is released, to whom, for what and by which thresholds, to be edited."""
+    """Write a template that describes a release: its recipient, purpose and thresholds."""
     check_output(output, (".toml",), owner="release")
     if output.exists():
         raise InvalidParameterError(
-            f"{output} is there already, and may have been edited; name another, or remove it."
+            f"{output} already exists and may have been edited. Choose another file, or remove it."
         )
     template = files("skeval.cli").joinpath("release.toml").read_text(encoding="utf-8")
     with replacing(output) as temporary:

@@ -1,4 +1,4 @@
-"""Scores in a terminal: what is printed of a result, and read of files that hold one."""
+"""Print scores in a terminal, and read files that contain scores."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def is_report(path: Path) -> bool:
 
 
 def read_results(path: Path) -> SuiteResult:
-    """Read scores that `evaluate` saved, or those that a PDF report contains."""
+    """Read scores that `evaluate` saved, or the scores of a PDF report."""
     check_exists(path)
     return SuiteResult.from_pdf(path) if is_report(path) else SuiteResult.from_json(path)
 
@@ -54,7 +54,7 @@ def read_saved(path: Path) -> SuiteResult | Comparison:
 
 
 def read_settings(path: Path) -> dict[str, Any]:
-    """Return the settings with which a PDF report was written; none of other files."""
+    """Return the settings of a PDF report, or an empty dictionary for other files."""
     return restore_settings(path, rendering().read_pdf(path).settings) if is_report(path) else {}
 
 
@@ -67,7 +67,7 @@ def conclude(
     *,
     is_wide: bool = False,
 ) -> None:
-    """Save and print scores, and hold them to the policy."""
+    """Save and print scores, and apply the policy."""
     if result.provenance is not None:
         known_by = result.provenance.with_files(files)
         result.provenance = known_by if given.hashes else known_by.without_hashes()
@@ -87,7 +87,7 @@ def _say_saved(output: Path | None) -> None:
 
 
 def print_scores(result: SuiteResult, *, is_wide: bool = False) -> None:
-    """Print what was found, the table of scores, properties, and what was left out."""
+    """Print the findings, the table of scores, the properties and the skipped metrics."""
     headline, deck = headline_sentences(result)
     show_text(headline, style="bold")
     show_text(deck)

@@ -1,4 +1,4 @@
-"""Which suite a command measures: a preset, or metrics by their names."""
+"""Create the suite of a command from a preset or from names of metrics."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def check_columns_are_used(suite: MetricSuite, preset: str, given: Given) -> Non
 
 
 def preset_settings(given: Given, release: Release | None) -> dict[str, Any]:
-    """Return what the options and a release say of a preset."""
+    """Return the settings of a preset from the options and the release."""
     return {
         "target": given.target,
         "sensitive": given.sensitive,
@@ -66,7 +66,7 @@ def preset_settings(given: Given, release: Release | None) -> dict[str, Any]:
 
 
 def asked_columns(given: Given, release: Release | None) -> dict[str, Any]:
-    """Return the columns that the options name, by what metrics call them; None if none does."""
+    """Return the columns from the options by parameter name. Missing ones are None."""
     stated = list(release.indirect_identifiers) if release is not None else []
     known = given.known_columns or stated or None
     own = {name: getattr(given, name) for name in ("target", "sensitive", "duration", "event")}
@@ -87,7 +87,7 @@ def suite_of_names(names: str, given: dict[str, Any], *, seed: int) -> MetricSui
         seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
         chosen[proper] = metric.set_params(**dict.fromkeys(seeds, seed))
     if not chosen:
-        raise InvalidParameterError("--metrics names none; separate names by commas.")
+        raise InvalidParameterError("--metrics is empty. Pass names that are separated by commas.")
     return MetricSuite(list(chosen.items()), n_jobs=-1)
 
 
@@ -100,11 +100,12 @@ def _required_parameters(kind: type[Metric]) -> list[str]:
 
 
 def _check_parameters(kind: type[Metric], name: str, given: dict[str, Any]) -> None:
-    """Refuse a metric that needs more than the command can give, or was given."""
+    """Refuse a metric that requires a parameter that is missing or has no option."""
     required = _required_parameters(kind)
     if foreign := [one for one in required if one not in given]:
         raise InvalidParameterError(
-            f"--metrics: {kind.__name__} needs {', '.join(foreign)}, which only Python can give."
+            f"--metrics: {kind.__name__} needs {', '.join(foreign)}, which has no option. Use "
+            "Python."
         )
     if lacking := [one for one in required if not given[one]]:
         options = " and ".join(f"--{_OPTIONS.get(one, one)} COLUMN" for one in lacking)
@@ -112,6 +113,6 @@ def _check_parameters(kind: type[Metric], name: str, given: dict[str, Any]) -> N
 
 
 def _named_columns(kind: type[Metric], given: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns that options name of those that a metric takes."""
+    """Return the columns from the options that the metric has a parameter for."""
     own = inspect.signature(kind).parameters
     return {n: value for n, value in given.items() if n in own and value}

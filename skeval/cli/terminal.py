@@ -1,4 +1,4 @@
-"""Sentences and tables in a terminal, of which nothing is cut."""
+"""Print sentences and tables in a terminal without truncating them."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from skeval.utils.formatting import printable
 if TYPE_CHECKING:
     from skeval.reporting.document import blocks
 
-_WIDE = 200  # columns of a log
-_NARROWEST = 12  # columns of a cell that contains a name
-_MAX_UNBROKEN = 24  # columns of the name of a metric that is never broken
+_WIDE = 200  # width of a log in characters
+_NARROWEST = 12  # minimum width of a column with names
+_MAX_UNBROKEN = 24  # names of metrics up to this width are not wrapped
 
 
 def say(text: str) -> None:
-    """Print a sentence on standard error, with the options that it speaks of."""
+    """Print a sentence on standard error, and add the options for the parameters that it names."""
     words = printable(with_options(text))
     Console(stderr=True, soft_wrap=True).print(words, markup=False, highlight=False)
 
 
 class _Printable(Table):
-    """A table whose cells, that hold names of others, give terminals no orders."""
+    """Table that removes control characters from its cells."""
 
     def add_row(self, *cells: Any, **settings: Any) -> None:
         super().add_row(*map(printable, cells), **settings)
 
 
 def plain_table(*names: str, texts: int = 1) -> Table:
-    """Return an empty table that cuts nothing: cut names would read the same.
+    """Return an empty table that does not truncate text, because truncated names can be equal.
 
-    The first `texts` columns are broken where there is no room, the others never.
+    Only the first `texts` columns are wrapped if the terminal is narrow.
     """
     table = _Printable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for place, name in enumerate(names):
@@ -57,7 +57,7 @@ def add_folded(
     max_width: int | None = None,
     justify: Literal["left", "right"] = "left",
 ) -> None:
-    """Add a column whose head and cells are broken where there is no room."""
+    """Add a column whose header and cells are wrapped if the terminal is narrow."""
     table.add_column(
         name, overflow="fold", justify=justify, min_width=min_width, max_width=max_width
     )
@@ -68,12 +68,12 @@ def _length(markup: Any) -> int:
 
 
 def _log_width(console: Console) -> int | None:
-    """Return the width of a log, which has no width of its own; None for a terminal."""
+    """Return the width to use for a log, or None for a terminal."""
     return None if console.is_terminal or "COLUMNS" in os.environ else _WIDE
 
 
 def show_text(text: str, *, style: str | None = None) -> None:
-    """Print a paragraph on standard output, broken between words at the width of a terminal."""
+    """Print a paragraph on standard output, wrapped at the width of a terminal."""
     console = Console()
     is_log = _log_width(console) is not None
     words = _encodable(printable(text), console)
@@ -100,7 +100,7 @@ _INKS = {
 
 
 def show_block(block: blocks.Table) -> None:
-    """Print a table of a document: outcomes have their shape and color, long names are broken."""
+    """Print a table of a document with the shapes and colors of the outcomes."""
     from skeval.reporting.document.spans import plain
     from skeval.reporting.plain_text import cell_text
 
@@ -122,7 +122,8 @@ def show_block(block: blocks.Table) -> None:
     show_text(plain(block.note))
 
 
-# What a terminal of an older Windows cannot print would be a question mark, as if inconclusive.
+# Replacements for older Windows terminals, which would print question marks. A question mark would
+# look like an inconclusive result.
 _PLAIN = str.maketrans(
     {
         "\N{BLACK UP-POINTING TRIANGLE}": "!",
@@ -139,7 +140,7 @@ _PLAIN = str.maketrans(
 
 
 def _encodable(text: str, console: Console) -> str:
-    """Return the text with signs that the terminal's encoding has."""
+    """Return the text with characters that the encoding of the terminal supports."""
     try:
         text.encode(console.encoding)
     except (UnicodeError, LookupError):

@@ -1,4 +1,4 @@
-"""The command that checks reports for changes, and of which files scores are: `verify`."""
+"""The command `verify`, which checks reports for changes and compares scores with files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def verify(
         list[Place] | None,
         typer.Argument(
             parser=Place.from_path,
-            help="Files as `evaluate` reads them, in any order. A PDF report needs none.",
+            help="Files as `evaluate` reads them, in any order. Not required for a PDF report.",
         ),
     ] = None,
 ) -> None:
@@ -39,22 +39,23 @@ def verify(
         _check_report(scores)
     elif not files:
         raise InvalidParameterError(
-            f"{scores} has no hash of its own, so that nothing can be checked without the tables. "
-            f"Name the files that were evaluated: skeval verify {scores} FILE ..."
+            f"{scores} contains no hash of its scores, so the files of the tables are required. "
+            f"Pass them: skeval verify {scores} FILE ..."
         )
     if files:
         _check_files(scores, files)
 
 
 def _check_report(path: Path) -> None:
-    """Say whether a report was changed, and by which of the two checks that is known."""
+    """Print whether a report was changed, and which of the two checks shows it."""
     from skeval.results.attached_report import check_report
 
     found = check_report(path)
     if not found.is_hash_right:
         say(
-            f"skeval: {path} was changed: the hash of the attached results is not the hash that "
-            "the report states. The report was not written again."
+            f"skeval: {path} was changed, because the hash of the attached results differs from "
+            "the hash that the report states. The second check, which renders the report again, "
+            "was skipped."
         )
     elif found.is_same is None:
         say(
@@ -69,15 +70,15 @@ def _check_report(path: Path) -> None:
         )
     else:
         say(
-            f"skeval: {path} was changed: the report was written again from the attached results, "
-            "and its bytes are different. The hash of the results is the hash that is stated."
+            f"skeval: {path} was changed, because a report rendered from the attached results has "
+            "different bytes. The hash of the results is the hash that the report states."
         )
     if found.is_changed:
         raise typer.Exit(1)
 
 
 def _check_files(scores: Path, files: list[Place]) -> None:
-    """Say which inputs of the scores the files are."""
+    """Print which inputs of the scores the files are."""
     from skeval.results.verification import DIFFERENT
     from skeval.results.verification import verify as verify_tables
     from skeval.tables.reading import check_exists
@@ -103,7 +104,7 @@ def _read_provenance(scores: Path) -> Provenance:
     provenance = read_results(scores).provenance
     if provenance is None:
         raise InvalidParameterError(
-            f"{scores} does not contain where its scores come from, so that no file can be checked."
+            f"{scores} contains no information about its input files, so files cannot be checked."
         )
     return provenance
 

@@ -1,4 +1,4 @@
-"""Results, the verdict and what else is concluded from them."""
+"""Results of metrics and suites, the privacy verdict, policies and comparisons."""
 
 import lazy_loader
 

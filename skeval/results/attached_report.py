@@ -1,4 +1,4 @@
-"""What a PDF report contains besides its pages, and whether a report was changed."""
+"""Results that are attached to a PDF report, and the check whether the report was changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from skeval.results.suite_result import SuiteResult
 
 @dataclass(frozen=True)
 class ReportCheck:
-    """What was found of a report; `is_same` is None if the report was not rendered again."""
+    """Result of checking a report. If it was not rendered again, `is_same` is None."""
 
     is_hash_right: bool
     is_same: bool | None = None
@@ -26,12 +26,12 @@ class ReportCheck:
 
     @property
     def is_changed(self) -> bool:
-        """Whether the report is not the one that was written."""
+        """Whether the report differs from the original."""
         return not self.is_hash_right or self.is_same is False
 
 
 def check_report(path: Path) -> ReportCheck:
-    """Compare the results of a report with the stated hash, then its bytes with a new rendering."""
+    """Compare the results with the stated hash, and the bytes with a new rendering."""
     attached = rendering().read_pdf(path)
     if not attached.is_unchanged:
         return ReportCheck(is_hash_right=False)
@@ -49,7 +49,7 @@ _TEXTS, _SWITCHES, _COLUMNS = ("title",), ("short", "hashes"), "columns"
 
 
 def restore_settings(path: Path, plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a report as renderers take them; the file may be another's."""
+    """Return the settings of a report for the renderers. The file may be from someone else."""
     try:
         return {name: _restore(name, value) for name, value in plain.items()}
     except FOREIGN as error:
@@ -69,7 +69,7 @@ def _restore(name: str, value: Any) -> Any:
 
 
 def _restore_columns(value: Any) -> Any:
-    # suites are built on results
+    # imported here, because suites import results
     from skeval.suites.report_columns import ReportColumns
 
     if value is None:
@@ -81,7 +81,7 @@ def _restore_columns(value: Any) -> Any:
     return ReportColumns(**value)
 
 
-# Not by `from_json`, which replaces control characters in names: the bytes would be different.
+# Do not use `from_json`, which replaces control characters in names and thus changes the bytes.
 def _rebuild(path: Path, text: str) -> SuiteResult | Comparison:
     try:
         content: Mapping[str, Any] = json.loads(text)

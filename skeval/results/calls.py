@@ -1,4 +1,4 @@
-"""A metric as the call that makes it again, in text of Python that is printed and never parsed."""
+"""Text of the Python call that creates a metric. The text is printed and never parsed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 def parts_of_call(metric: BaseEstimator) -> dict[str, Any]:
     """Return the public name of the class, and the text of each parameter."""
-    # Estimators of other packages state the parameters that differ from their defaults.
+    # For estimators of other packages, only parameters that differ from their defaults.
     parameters = metric.get_params(deep=False)
     if not type(metric).__module__.startswith("skeval"):
         standard = defaults_of(type(metric))
@@ -24,7 +24,7 @@ def parts_of_call(metric: BaseEstimator) -> dict[str, Any]:
 
 
 def call_of(parts: Mapping[str, Any]) -> str:
-    """Return the call as one text; parts of another form raise an error."""
+    """Return the call as text. Invalid parts raise an error."""
     kind, parameters = parts["class"], parts["parameters"]
     if not all(isinstance(text, str) for text in (kind, *parameters.values())):
         raise ValueError("no call")
@@ -32,7 +32,7 @@ def call_of(parts: Mapping[str, Any]) -> str:
 
 
 def text_of(value: Any) -> str:
-    """Return the text of a parameter; an object without one is only named, for example a table."""
+    """Return the text of a parameter, or the class name for other objects such as tables."""
     if isinstance(value, BaseEstimator):
         return call_of(parts_of_call(value))
     if isinstance(value, np.generic):

@@ -1,4 +1,4 @@
-"""Several synthetic tables by one suite: which is ahead in what, and what is only chance."""
+"""Comparison of several synthetic tables that were evaluated with the same suite."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ from skeval.stats.table_differences import Sampled, independent_interval, paired
 from skeval.utils.formatting import as_float, join_names, number, percent, shown_interval
 
 LEVEL = 0.95
-_MAX_NAMED = 5  # columns in a sentence
+_MAX_NAMED = 5  # maximum number of columns in a sentence
 _MAX_WEAK = 4
-_MAX_LEAKS = 3  # tables whose leaks a sentence gives in numbers
+_MAX_LEAKS = 3  # maximum number of tables whose leaks a sentence describes
 PAIRED, INDEPENDENT, NO_INTERVAL = "paired", "independent", "none"
 UNTOLD = "not distinguishable"
 AS_FRESH = "both as good as the baseline"
@@ -57,7 +57,7 @@ _FACETS = {
     "utility": "utility",
     "privacy": "privacy",
 }
-# what each headline of fidelity compares, and what the other one does
+# subject of each headline of fidelity, and subject of the other headline
 _ABOUT = {"relations": " (all columns together)", "similarity": " (columns and pairs)"}
 _ABOUT_OTHER = {"relations": _ABOUT["similarity"], "similarity": _ABOUT["relations"]}
 _SAVED = "comparison that Comparison.to_json wrote"
@@ -65,36 +65,38 @@ _COLUMNS = ["metric", "first", "second", "difference", "low", "high", "interval"
 
 
 class Comparison(Mapping[str, SuiteResult]):
-    """The results of several synthetic tables, and how far they are apart.
+    """Results of several synthetic tables, and the differences between them.
 
-    :meth:`MetricSuite.compare` makes one of tables, with the suite fitted once, and
-    :func:`compare` one of results that were saved.
+    :meth:`MetricSuite.compare` creates a comparison from tables and fits the suite once.
+    :func:`compare` creates a comparison from saved results.
 
     Parameters
     ----------
     results : mapping of str to SuiteResult
-        By the names of the tables, two or more. Their order is kept; of releases it is the order
-        in which they were made.
+        Two or more results by the names of the tables. The order is kept. List releases in
+        chronological order.
     differences : DataFrame
-        One row for each metric and pair of tables; see below.
+        One row for each metric and pair of tables, as described below.
 
     Attributes
     ----------
     differences : DataFrame
-        One row for each metric and pair of tables: `difference` (first minus second), its interval
-        from `low` to `high`, at 95% over all pairs and metrics of a facet together; how that was
-        found, `interval`: "paired" where both were measured against the same halves of the real
-        rows; "independent" where only the intervals of the two values are known, whose common
-        noise does not cancel then; or "none". `ahead` is the table that is better by the
-        metric's direction where the interval does not hold 0, and `said` why none is.
+        One row for each metric and pair of tables. `difference` is first minus second. `low` and
+        `high` are the limits of its interval, with a confidence of 95% for all pairs and metrics of
+        an aspect together. `interval` is the method: "paired" if both values were computed with the
+        same halves of the real rows, "independent" if only the two separate intervals are known, so
+        that their common noise does not cancel, or "none". `ahead` is the table that is better by
+        the direction of the metric if the interval does not contain 0. `said` is the reason if no
+        table is ahead.
 
     Notes
     -----
-    Of metrics of halves, tables of unequal size are compared at the number of rows of the smallest.
-    A table that is as good as its baseline, as far as chance lets one tell, is behind none: what is
-    nearer to train than fresh real rows are is no more faithful, and what is farther from it makes
-    up for no leak. Which table to take follows a rule: the same real tables, no leak found, good
-    enough, then utility, then fidelity (see the user guide on reports).
+    For metrics that use halves, tables of different size are compared at the number of rows of the
+    smallest table. A table that is not significantly worse than its baseline is never behind
+    another table, because a table that is closer to the training data than the baseline is not more
+    faithful, and because a larger distance does not compensate for a leak. The recommendation
+    follows a rule: equal real tables, no leak found, sufficient quality, then utility, then
+    fidelity (see the user guide on reports).
 
     Examples
     --------
@@ -110,7 +112,7 @@ class Comparison(Mapping[str, SuiteResult]):
     def __init__(self, results: Mapping[str, SuiteResult], differences: pd.DataFrame) -> None:
         self._results = dict(results)
         self.differences = differences
-        self.source: object = None  # the file that they were read of
+        self.source: object = None  # file from which the results were read
 
     def __getitem__(self, name: str) -> SuiteResult:
         return self._results[name]
@@ -127,14 +129,14 @@ class Comparison(Mapping[str, SuiteResult]):
 
     @property
     def metrics(self) -> list[str]:
-        """Names of all metrics that any table has, in their order."""
+        """Names of the metrics of all tables, in their order."""
         return list(dict.fromkeys(name for result in self.values() for name in result))
 
     def frame(self) -> pd.DataFrame:
-        """Return the values by metric and table, the baseline, and which tables lack the metric.
+        """Return the values by metric and table, the baseline, and tables without the metric.
 
-        `ahead` names the tables that are ahead of another one and behind none, `behind` those that
-        are behind another one.
+        `ahead` contains the tables that are ahead of another table and not behind any, `behind` the
+        tables that are behind another table.
         """
         rows = {}
         for name in self.metrics:
@@ -152,14 +154,15 @@ class Comparison(Mapping[str, SuiteResult]):
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("metric")
 
     def falls(self) -> pd.DataFrame:
-        """Return the metrics by which a table is worse than the table before it, beyond noise.
+        """Return the metrics in which a table is significantly worse than the table before it.
 
         Returns
         -------
         DataFrame
-            The rows of `differences` in which `second` is behind `first`, the last table before it
-            that has the metric. The intervals are those of all pairs of tables, so that a slow fall
-            is a row of `differences` between tables that are farther apart.
+            The rows of `differences` in which `second` is behind `first`, where `first` is the last
+            table before it that has the metric. The intervals are adjusted for all pairs of tables.
+            A slow decline is only visible in rows of `differences` for tables that are not
+            adjacent.
 
         Examples
         --------
@@ -172,19 +175,19 @@ class Comparison(Mapping[str, SuiteResult]):
         >>> compare(releases).falls()[["metric", "first", "second"]].to_numpy().tolist()
         [['ks', 'v2', 'v3']]
         """
-        # tables are paired in their order, so that the last pair is with the table just before
+        # pairs are in the order of the tables, so the last pair is with the table directly before
         nearest = self.differences.groupby(["metric", "second"], sort=False).tail(1)
         return nearest[nearest["ahead"] == nearest["first"]]
 
     def describe_tie(self, metric: str) -> str:
-        """Say why a metric puts no table ahead of another, where it does not, and who lacks it."""
+        """Return why no table is ahead in a metric, and which tables do not have the metric."""
         rows = self._differences_of(metric)
         lacking = [t for t, result in self.items() if metric not in result or result[metric].error]
         said = [] if (rows["ahead"] != "").any() else list(dict.fromkeys(rows["said"]))
         return "; ".join([*said, *([f"not in {join_names(lacking)}"] if lacking else [])])
 
     def lacking(self) -> dict[str, dict[str, str]]:
-        """Return the metrics that some table lacks: why, by metric and table."""
+        """Return the metrics that are missing from some table, with the reason by table."""
         reasons: dict[str, dict[str, str]] = {}
         for name in self.metrics:
             for table, result in self.items():
@@ -195,25 +198,25 @@ class Comparison(Mapping[str, SuiteResult]):
         return reasons
 
     def caveats(self) -> list[str]:
-        """Say where results were not made alike, so that a difference may be of that."""
+        """Describe how the evaluations differ, because differences of values may result from it."""
         known = {t: r.provenance for t, r in self.items() if r.provenance is not None}
         said = list(map(_format_mismatch, mismatches(self)))
         for name in self.metrics:
             calls = {t: p.calls[name] for t, p in known.items() if name in p.metrics}
             if len(set(calls.values())) > 1:
                 said.append(
-                    f"{name} was measured with other parameters: {_format_by_table(calls)}."
+                    f"{name} was evaluated with different parameters: {_format_by_table(calls)}."
                 )
         versions = {table: p.version for table, p in known.items()}
         if len(set(versions.values())) > 1:
-            said.append(f"skeval had another version: {_format_by_table(versions)}.")
+            said.append(f"The versions of skeval differ: {_format_by_table(versions)}.")
         return said
 
     def _differences_of(self, metric: str) -> pd.DataFrame:
         return self.differences[self.differences["metric"] == metric]
 
     def _counts(self, *metrics: str) -> tuple[dict[str, int], dict[str, int]]:
-        """Return how often each table is ahead of another one, and behind."""
+        """Return how often each table is ahead of another table, and how often behind."""
         wins: dict[str, int] = {}
         losses: dict[str, int] = {}
         rows = self.differences[self.differences["metric"].isin(metrics)]
@@ -224,7 +227,7 @@ class Comparison(Mapping[str, SuiteResult]):
         return wins, losses
 
     def facets(self) -> list[str]:
-        """Return the facets that any metric belongs to, in the order of reading."""
+        """Return the aspects of the metrics, in the order of a report."""
         there = {aspect_of(one) for result in self.values() for one in result.values()}
         return [facet for facet in _FACETS if facet in there]
 
@@ -236,17 +239,18 @@ class Comparison(Mapping[str, SuiteResult]):
         ]
 
     def standing(self) -> pd.DataFrame:
-        """Return the status of each table in each facet.
+        """Return the status of each table in each aspect.
 
         Returns
         -------
         DataFrame
-            By facet and table: "leak found" (privacy only); "ahead" of some table and behind none;
-            "behind", the reverse; "between", both; "not distinguishable"; or "not compared", where
-            the real tables were not the same. A facet is decided by its headlines if they were
-            measured: TSTR; RelationScore (all columns together) and SimilarityScore (columns and
-            pairs), of which the one counts in which the table behind falls farther short. Otherwise
-            the table with more significant differences is ahead.
+            Indexed by aspect and table. The status is "leak found" (privacy only), "ahead" (of a
+            table and not behind any), "behind" (the reverse), "between" (both), "not
+            distinguishable", or "not compared" if the real tables differ. If the headlines of an
+            aspect were evaluated, they decide: TSTR for utility, and RelationScore (all columns
+            together) and SimilarityScore (columns and pairs) for fidelity, of which the one counts
+            that is lower for the table behind, relative to the baseline. Otherwise, the table with
+            more significant differences is ahead.
         """
         rows = {}
         every = [
@@ -271,40 +275,40 @@ class Comparison(Mapping[str, SuiteResult]):
         return [table for table, result in self.items() if leaks(result.verdict())]
 
     def scores(self) -> pd.DataFrame:
-        """Return the mean score of each facet by table, from 0 to 1; see :class:`OverallScore`."""
+        """Return the mean score of each aspect by table, from 0 to 1. See :class:`OverallScore`."""
         with warnings.catch_warnings():
-            # each metric without a baseline would warn that the bounds of its scale count
+            # suppress the warnings about metrics without a baseline
             warnings.simplefilter("ignore", MetricWarning)
             of = {table: OverallScore().score(result) for table, result in self.items()}
         return pd.DataFrame(of).T.dropna(axis="columns", how="all")
 
     @cached_property
     def recommendation(self) -> Recommendation:
-        """Which tables remain by the rule, and why others do not, as values."""
+        """Recommended tables by the rule, and why others are not recommended."""
         return recommendation(self, self.differences)
 
     def choice(self) -> list[str]:
-        """Return the tables that remain by the rule; see `recommendation`."""
+        """Return the names of the recommended tables. See `recommendation`."""
         return list(self.recommendation.tables)
 
     @property
     def sentence(self) -> str:
-        """Which table to take, in words, or what must be decided first."""
+        """Recommended table in words, or the decision that must be made first."""
         said = [*self._describe_inputs(), *self._describe_leaks(), *self._describe_thresholds()]
         said += [*self._describe_shortfalls(), self._format_choice(), self._leaks_in_numbers()]
         return " ".join(filter(None, [*said, *self._describe_tests()]))
 
     def _describe_inputs(self) -> Iterator[str]:
         if self.recommendation.outcome is Conclusion.INCOMPARABLE:
-            yield "Nothing can be compared, so that no table is recommended."
+            yield "The tables cannot be compared, so no table is recommended."
             yield from map(_format_mismatch, self.recommendation.mismatches)
 
     def _describe_leaks(self) -> Iterator[str]:
         leaking = self.leaking
         if leaking and len(leaking) == len(self):
-            yield f"Take none: a leak was found in {join_names(leaking)}."
+            yield f"Choose no table, because a leak was found in {join_names(leaking)}."
         elif leaking:
-            yield f"Not {join_names(leaking, 'or')}: a leak was found there."
+            yield f"Do not choose {join_names(leaking, 'or')}, because a leak was found."
 
     def _describe_thresholds(self) -> Iterator[str]:
         broken = self.recommendation.violations
@@ -313,9 +317,9 @@ class Comparison(Mapping[str, SuiteResult]):
         tables = list(dict.fromkeys(one.table for one in broken))
         texts = "; ".join(map(_format_violation, broken))
         if self.recommendation.outcome is Conclusion.VIOLATED:
-            yield f"Take none: no table meets the thresholds that were agreed: {texts}."
+            yield f"Choose no table, because all tables violate a threshold: {texts}."
         else:
-            yield f"Not {join_names(tables, 'or')}: {texts}, against what was agreed."
+            yield f"Do not choose {join_names(tables, 'or')}: {texts}."
 
     def _describe_shortfalls(self) -> Iterator[str]:
         decided, texts = self.recommendation, map(_format_shortfall, self.recommendation.shortfalls)
@@ -325,10 +329,10 @@ class Comparison(Mapping[str, SuiteResult]):
             names = {1: f"{clean[0]} is not good enough", 2: "Neither is good enough"}
             yield f"{names.get(len(clean), 'None is good enough')}: {'; '.join(texts)}."
             found = "; ".join(map(self._format_lead, decided.leads))
-            yield f"Of these, {found}." if found else ""
+            yield f"Among these tables, {found}." if found else ""
         elif decided.shortfalls:
             short = list(dict.fromkeys(one.table for one in decided.shortfalls))
-            yield f"Not {join_names(short, 'or')}, not good enough: {'; '.join(texts)}."
+            yield f"Do not choose {join_names(short, 'or')}: {'; '.join(texts)}."
 
     def _format_choice(self) -> str:
         decided, choice = self.recommendation, self.choice()
@@ -336,19 +340,19 @@ class Comparison(Mapping[str, SuiteResult]):
         reasons = [self._format_lead(one) for one in decided.leads if one.better in choice]
         if decided.outcome is Conclusion.TAKE:
             against = [self._format_lead(one) for one in decided.leads if one.worse == choice[0]]
-            but = f", though {'; '.join(against)}" if against else ""
-            why = "; ".join(reasons) or f"the one table without a {self._reasons_of_exclusion()}"
-            return f"Take {choice[0]}: {why}{but}.{self._describe_weaknesses(choice[0])}"
+            but = f", although {'; '.join(against)}" if against else ""
+            why = "; ".join(reasons) or f"only it has no {self._reasons_of_exclusion()}"
+            return f"Choose {choice[0]}, because {why}{but}.{self._describe_weaknesses(choice[0])}"
         if decided.outcome is Conclusion.TIED:
             told = "" if not aside else f" {'; '.join(map(self._format_lead, aside.values()))}."
             names = join_names(choice)
-            return f"{names} are {UNTOLD}: take any of them, or measure more rows.{told}"
+            return f"{names} are {UNTOLD}. Choose any of them, or evaluate more rows.{told}"
         if decided.outcome is Conclusion.OPEN:
-            return f"Choose by what matters: {'; '.join(map(self._format_lead, decided.leads))}."
+            return f"Choose by your priorities: {'; '.join(map(self._format_lead, decided.leads))}."
         return ""
 
     def _reasons_of_exclusion(self) -> str:
-        """Say for what the other tables are out."""
+        """Return why the other tables are excluded."""
         decided = self.recommendation
         causes = {
             "found leak": self.leaking,
@@ -358,19 +362,19 @@ class Comparison(Mapping[str, SuiteResult]):
         return " or ".join(cause for cause, tables in causes.items() if tables)
 
     def _describe_weaknesses(self, table: str) -> str:
-        """Say in which metrics the table that is taken is far worse than fresh real rows."""
+        """Describe in which metrics the recommended table is far worse than the baseline."""
         weak = weaknesses(table, self[table])
         if not weak:
             return ""
         shown = [
-            f"{one.metric} ({number(one.value)}, fresh rows {number(one.fresh)})"
+            f"{one.metric} ({number(one.value)}, baseline {number(one.fresh)})"
             for one in weak[:_MAX_WEAK]
         ]
         more = f" and {len(weak) - len(shown)} more" if len(weak) > len(shown) else ""
-        return f" However, {table} is far worse than fresh rows in {', '.join(shown)}{more}."
+        return f" However, {table} is far worse than the baseline in {', '.join(shown)}{more}."
 
     def _leaks_in_numbers(self) -> str:
-        """Say of the first tables with a leak what the most significant test compared."""
+        """Describe the most significant test of the first tables with a leak."""
         texts = []
         for table in self.leaking[:_MAX_LEAKS]:
             verdict = self[table].verdict()
@@ -381,19 +385,19 @@ class Comparison(Mapping[str, SuiteResult]):
         return f"{said[0].upper()}{said[1:]}." if said else ""
 
     def _format_lead(self, lead: Lead) -> str:
-        """Say by what a table is ahead of another, and how far."""
+        """Describe in which metrics a table is ahead of another table, and by how much."""
         total = lead.wins + lead.losses + lead.untold
         by, margin = f"{lead.wins} of {total} metrics", self._margin(lead)
         if lead.headline:
             about, other = _ABOUT.get(lead.kind, ""), _ABOUT_OTHER.get(lead.kind, "")
-            by = f"{lead.headline}{about}, which decides{margin}"
-            by += f", though behind by {lead.against}{other}" if lead.against else ""
+            by = f"{lead.headline}{about}{margin}"
+            by += f", although it is behind by {lead.against}{other}" if lead.against else ""
         else:
             by += f", most clearly{margin}" if margin else ""
         return f"{lead.better} is ahead of {lead.worse} in {_FACETS[lead.facet]} by {by}"
 
     def _margin(self, lead: Lead) -> str:
-        """Return both values of what decides, or is clearest, and the interval between them."""
+        """Return both values of the deciding or clearest metric, and the interval between them."""
         sides = {lead.better, lead.worse}
         own = self.differences[self.differences["ahead"] == lead.better]
         own = own[own["first"].isin(sides) & own["second"].isin(sides)]
@@ -408,35 +412,34 @@ class Comparison(Mapping[str, SuiteResult]):
             ends = -ends[1], -ends[0]
         better, worse = (number(self[t][row["metric"]].value) for t in (lead.better, lead.worse))
         named = "" if lead.headline else f" by {row['metric']}"
-        return f"{named}: {better} against {worse} (difference {shown_interval(ends)})"
+        return f"{named} ({better} compared with {worse}, difference {shown_interval(ends)})"
 
     def _describe_tests(self) -> Iterator[str]:
         n_tests = max(result.verdict().n_tests for result in self.values())
         if n_tests:
             falsely = percent(1.0 - (1.0 - ALARM_LEVEL) ** len(self), 0)
             yield (
-                f"Each of {len(self)} tables is tested for leaks at {percent(ALARM_LEVEL, 0)} by "
-                f"itself: of as many without any, one or more is accused in up to {falsely}."
+                f"Each of {len(self)} tables is tested for leaks at {percent(ALARM_LEVEL, 0)} "
+                "separately. If no table leaks, the probability of at least one false alarm is up "
+                f"to {falsely}."
             )
         if n_tests and len(self.leaking) < len(self):
             tests = "one test" if n_tests == 1 else f"{n_tests} tests"
-            yield (
-                f"That no leak was found by {tests} of privacy does not show that there is none."
-            )
+            yield (f"That {tests} of privacy found no leak does not prove that there is none.")
         elif not n_tests:
-            yield "No test of privacy was made, so that nothing is said of leaks."
+            yield "There were no privacy tests, so leaks were not evaluated."
         if untold := self.lacking():
             yield f"Not compared in all tables: {', '.join(untold)}."
         n_said = len(self.recommendation.mismatches)
         yield from self.caveats()[n_said:]
 
     def plot(self, ax: Any = None) -> Display:
-        """Draw the tables by two facets, privacy and utility where there are both.
+        """Plot the tables by two aspects, by privacy and utility if possible.
 
         Parameters
         ----------
         ax : Axes, optional
-            The axes to draw on; a new figure if None.
+            Axes to plot on. A new figure by default.
 
         Returns
         -------
@@ -446,7 +449,7 @@ class Comparison(Mapping[str, SuiteResult]):
         Raises
         ------
         InvalidParameterError
-            If there are scores of one facet only.
+            If there are scores of only one aspect.
         """
         return rendering().display(self).plot(ax)
 
@@ -464,7 +467,7 @@ class Comparison(Mapping[str, SuiteResult]):
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Comparison:
-        """Rebuild a comparison from what :meth:`to_dict` gave."""
+        """Create a comparison from the result of :meth:`to_dict`."""
         frame = pd.DataFrame(content["differences"], columns=_COLUMNS)
         frame = frame.astype(dict.fromkeys(("difference", "low", "high"), float))
         results = {str(n): SuiteResult.from_dict(one) for n, one in content["tables"].items()}
@@ -472,12 +475,12 @@ class Comparison(Mapping[str, SuiteResult]):
 
     @classmethod
     def from_json(cls, path: str | Path) -> Comparison:
-        """Read what :meth:`to_json` wrote; a report can be rendered from it.
+        """Read a file that :meth:`to_json` wrote. It suffices to render a report.
 
         Raises
         ------
         InvalidParameterError
-            If the file holds no comparison.
+            If the file contains no comparison.
         """
         return read_json_of_results(path, cls.from_dict, what=_SAVED)
 
@@ -488,7 +491,7 @@ class Comparison(Mapping[str, SuiteResult]):
         Parameters
         ----------
         path : str or Path
-            A report of several synthetic tables that skeval wrote as a PDF.
+            PDF report of several synthetic tables that skeval wrote.
 
         Returns
         -------
@@ -503,7 +506,7 @@ class Comparison(Mapping[str, SuiteResult]):
 
         See Also
         --------
-        SuiteResult.from_pdf : Read the results of one synthetic table; it says what the hash shows.
+        SuiteResult.from_pdf : Read the results of one synthetic table, with notes about the hash.
 
         Examples
         --------
@@ -523,28 +526,28 @@ class Comparison(Mapping[str, SuiteResult]):
         return write_json(self.to_dict(), path)
 
     def to_pdf(self, path: str | Path, **settings: Any) -> Path:
-        """Write a PDF; `settings` as :class:`skeval.reporting.PDFRenderer` takes them."""
+        """Write a PDF. See :class:`skeval.reporting.PDFRenderer` for `settings`."""
         with details_of(self.source):
             return rendering().write(self, path, "pdf", **settings)
 
     def to_html(self, path: str | Path, **settings: Any) -> Path:
-        """Write one HTML page; `settings` as :class:`skeval.reporting.HTMLRenderer` takes them."""
+        """Write an HTML page. See :class:`skeval.reporting.HTMLRenderer` for `settings`."""
         with details_of(self.source):
             return rendering().write(self, path, "html", **settings)
 
 
 def compare(results: Mapping[str, SuiteResult]) -> Comparison:
-    """Compare results of several synthetic tables that were measured or saved before.
+    """Compare existing or saved results of several synthetic tables.
 
-    Their halves and replicates are gone, so that intervals of differences are those of independent
-    values: :meth:`MetricSuite.compare` has narrower ones.
+    The results do not contain halves and replicates, so the intervals of differences treat the
+    values as independent. :meth:`MetricSuite.compare` returns narrower intervals.
 
     Parameters
     ----------
     results : mapping of str to SuiteResult
-        By the names of the tables, two or more; of the same suite and real tables. The order of
-        releases is the order in which they were made: :meth:`Comparison.falls` compares each result
-        with the result before it.
+        Two or more results by the names of the tables, from the same suite and real tables. List
+        releases in chronological order, because :meth:`Comparison.falls` compares each result with
+        the result before it.
 
     Returns
     -------
@@ -553,7 +556,7 @@ def compare(results: Mapping[str, SuiteResult]) -> Comparison:
     Raises
     ------
     InvalidParameterError
-        If there are fewer than two.
+        If there are fewer than two results.
 
     Examples
     --------
@@ -570,7 +573,7 @@ def compare(results: Mapping[str, SuiteResult]) -> Comparison:
 def comparison_of(
     results: Mapping[str, SuiteResult], variations: Mapping[str, Mapping[str, Sampled]]
 ) -> Comparison:
-    """Return the comparison of results; with `variations`, by table and metric, paired."""
+    """Return the comparison of results, which is paired if `variations` are given."""
     if not isinstance(results, Mapping) or not all(
         isinstance(one, SuiteResult) for one in results.values()
     ):
@@ -580,14 +583,14 @@ def comparison_of(
         )
     if len(results) < 2:
         raise InvalidParameterError(
-            f"compare: at least two synthetic tables are needed, got {len(results)}."
+            f"compare: at least two synthetic tables are required, got {len(results)}."
         )
     names = dict.fromkeys(name for result in results.values() for name in result)
     facets = {n: aspect_of(next(r[n] for r in results.values() if n in r)) for n in names}
     n_of_facet = Counter(facets.values())
     n_pairs = math.comb(len(results), 2)
     rows = [
-        # a facet is one statement: one false claim in it, of any metric, is one too many
+        # one level per aspect, so that a false claim about any of its metrics counts as an error
         _row(name, tables, results, variations, 1.0 - (1.0 - LEVEL) / (n_pairs * n_of_facet[facet]))
         for name, facet in facets.items()
         for tables in combinations(results, 2)
@@ -627,7 +630,7 @@ def _row(
 def ahead_of(
     one: Result, other: Result, tables: tuple[str, str], low: float, high: float
 ) -> tuple[str, str]:
-    """Return the table that is ahead, or why none is."""
+    """Return the table that is ahead, or the reason why no table is ahead."""
     sign = one.tags.sign if one.tags is not None else 0
     if math.isnan(one.value - other.value):
         return "", "no value"
@@ -644,13 +647,13 @@ def ahead_of(
 
 
 def _is_as_good_as_baseline(result: Result, sign: int) -> bool:
-    """Return whether a value is not known to be worse than its baseline."""
+    """Return whether a value is not significantly worse than its baseline."""
     baseline = as_float(result.baseline)
     ends = (result.value, result.value) if result.interval is None else result.interval
     if result.difference is not None:
         ends, baseline = result.difference, 0.0
     best = ends[1] if sign > 0 else ends[0]
-    return bool(sign * (best - baseline) >= 0.0)  # never where there is no baseline
+    return bool(sign * (best - baseline) >= 0.0)  # False without a baseline
 
 
 def _format_standing(n_ahead: int, n_behind: int) -> str:
@@ -660,31 +663,31 @@ def _format_standing(n_ahead: int, n_behind: int) -> str:
 
 
 def _format_mismatch(one: Mismatch) -> str:
-    """Say how a real table was not the same for all results."""
+    """Describe how a real table differs between results."""
     columns = f" ({', '.join(one.columns[:_MAX_NAMED])}{', ...' * (len(one.columns) > _MAX_NAMED)})"
     return {
-        Difference.CONTENT: f"{one.role} was not the same table.",
+        Difference.CONTENT: f"{one.role} is not the same table in all results.",
         Difference.KINDS: (
-            f"{one.role} was the same file, read with other kinds of columns{columns}: "
-            "measure all with one schema."
+            f"{one.role} is the same file, but it was read with different column types{columns}. "
+            "Evaluate all tables with one schema."
         ),
         Difference.UNKNOWN: (
-            f"{one.role} was read with other kinds of columns{columns}, and whether its cells are "
-            "the same cannot be seen: measure all with one schema."
+            f"{one.role} was read with different column types{columns}, so its cells cannot be "
+            "compared. Evaluate all tables with one schema."
         ),
     }[one.difference]
 
 
 def _format_violation(one: Violation) -> str:
-    return f"{one.table} does not meet {one.rule} ({one.reason.rstrip('.')})"
+    return f"{one.table} violates {one.rule} ({one.reason.rstrip('.')})"
 
 
 def _format_shortfall(one: Shortfall) -> str:
-    """Say how far a headline falls short."""
-    real = "what real rows teach" if one.facet == "utility" else "fresh real rows"
+    """Describe how far a headline is from its baseline."""
+    real = "a model of real rows" if one.facet == "utility" else "the baseline"
     return (
-        f"{one.metric} of {one.table} is {number(one.value)}, less than half the way from a "
-        f"useless table to {real} ({number(one.fresh)})"
+        f"{one.metric} of {one.table} is {number(one.value)}, closer to a useless table than to "
+        f"{real} ({number(one.fresh)})"
     )
 
 

@@ -1,4 +1,4 @@
-"""Hashes of the cells of a table, by which it is known again in any file format."""
+"""Hashes of the cells of a table, which do not depend on the file format."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ from skeval.tables.schema import TableSchema
 
 def hash_of_cells(frame: Any, schema: TableSchema) -> str:
     """Return the SHA-256 of the cells of a table in any storage, in the order of its rows."""
-    # A table has one such hash in CSV and in Parquet, in pandas and in polars, with its
-    # columns in any order: numbers count as float64, dates in microseconds of UTC, all else
-    # as texts, in which 1 and 1.0 are the same. Columns that the schema does not name do not
-    # count.
+    # The hash does not depend on the file format, the library or the order of the columns. Numbers
+    # are hashed as float64, dates as microseconds in UTC, and other values as text, in which 1 and
+    # 1.0 are equal. Columns that are not in the schema are ignored.
     digest = hashlib.sha256()
     absent = pd.Series([None] * len(frame), dtype=object)
-    for name in sorted(schema.kinds):  # one at a time: a large table may stand for a frame
+    for name in sorted(schema.kinds):  # one column at a time, because the table may be large
         given = frame[name] if name in frame.columns else absent
         digest.update(repr((name, len(frame))).encode())
         for part in _cells(read_alone(given, schema, name)):
@@ -46,12 +45,12 @@ def _cells(values: pd.Series) -> Iterator[bytes]:
     codes, labels = values.array.codes, list(values.dtype.categories)
     held = sorted(np.unique(codes[codes >= 0]).tolist(), key=labels.__getitem__)
     yield repr([labels[code] for code in held]).encode("utf-8", "backslashreplace")
-    place = np.full(len(labels) + 1, -1, dtype="<i4")  # the last is that of missing values
+    place = np.full(len(labels) + 1, -1, dtype="<i4")  # the last entry is for missing values
     place[held] = np.arange(len(held))
     yield place[codes].tobytes()
 
 
 @shared
 def hash_of_role(context: Context, role: str) -> str:
-    """Return the hash of a role's cells as they were given."""
+    """Return the hash of the original cells of a role."""
     return apply_to_original(context, role, hash_of_cells, context.schema)

@@ -1,4 +1,4 @@
-"""Outcomes of a policy as JUnit's XML, which pipelines show as tests."""
+"""JUnit XML of the outcomes of a policy, which pipelines display as tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd]")
 
 
 def junit(outcomes: Iterable[RuleOutcome]) -> str:
-    """Return outcomes as JUnit's XML, which pipelines show as tests: one a rule."""
+    """Return outcomes as JUnit XML with one test per requirement."""
     outcomes = list(outcomes)
     n_failed = sum(not outcome.passed for outcome in outcomes)
     counts = {"tests": str(len(outcomes)), "failures": str(n_failed), "errors": "0"}

@@ -1,4 +1,4 @@
-"""One score a facet: every metric from 0, the worst, to 1, as fresh real rows."""
+"""Overall score of each aspect, in which 0 is the worst value and 1 the baseline."""
 
 from __future__ import annotations
 
@@ -40,66 +40,68 @@ Weights = Annotated[
 
 
 class OverallScore(BaseEstimator):
-    """Mean score of each facet: 0 where all is at its worst, 1 where all is as of fresh real rows.
+    """Mean score of each aspect, from 0 (worst value) to 1 (baseline).
 
-    A team compares generators and wants few numbers. Fidelity, utility, privacy and diagnostic
-    are different questions, and each gets its own number: in one mean over all, a copy of train
-    makes up for what it leaks by how alike it is. One number is given by :meth:`across` only,
-    where it is asked for, and where every facet has metrics that count.
+    The score summarizes many metrics when generators are compared. Fidelity, utility, privacy and
+    diagnostic answer different questions, so each aspect has a separate score. In a mean over all
+    aspects, the high similarity of a copy of the training data would compensate for its leaks.
+    Therefore a single number is returned only by :meth:`across`, and only if every requested aspect
+    has metrics with a score.
 
     Parameters
     ----------
     weights : mapping of str to float, optional
-        By name of the metric in the suite, or ``"facet/name"``: what it counts within its facet.
-        Metrics that are not named count 1, those with 0 not at all.
+        Weights by the name of the metric in the suite or by ``"facet/name"``. The weight of other
+        metrics is 1. A metric with weight 0 is ignored.
     mean : {"arithmetic", "geometric", "min"}, default="arithmetic"
-        Which mean of the metrics of a facet. The geometric mean is 0 as soon as one metric is;
-        "min" is the worst metric, for any weights.
+        Mean over the metrics of an aspect. The geometric mean is 0 if the score of any metric is 0.
+        "min" is the score of the worst metric, for any weights.
     calibrated : bool, default=True
-        Whether a metric is scored by its baseline, so that 1 stands for fresh real rows, or by the
-        bounds of its scale alone, where fresh real rows score anything.
+        Whether to scale a metric by its baseline, so that real data score 1. Otherwise the bounds
+        of its scale are used, and real data can have any score.
 
     Raises
     ------
     InvalidParameterError
-        When a result is scored, if a parameter is outside its legal set or `weights` names a metric
-        that the result has not.
+        When a result is scored, if a parameter is invalid or `weights` names a metric that the
+        result does not contain.
 
     See Also
     --------
-    skeval.model_selection.pareto_front : Candidates that no other beats, facet by facet.
+    skeval.model_selection.pareto_front : Find candidates that no other candidate dominates.
 
     Notes
     -----
-    With `worst` the bound of the scale at its bad end, a metric scores
-    ``(value - worst) / (baseline - worst)``, whichever way is good. If that bound is infinite and
-    low values, 0 or more, are good, as of a distance, it scores ``baseline / value``. Both are cut
-    off at 1: what is nearer to train than fresh real rows are is no more faithful, and a sign of
-    copying; what is farther from it makes up for no leak. ``n_beyond`` counts such metrics: of
-    fresh real rows about half, by chance, but often all or none, since metrics depend on each
-    other. If the holdout is smaller than the synthetic table, the value at the baseline's size is
-    taken.
+    Let `worst` be the bound of the scale at its bad end. The score of a metric is ``(value - worst)
+    / (baseline - worst)`` for both directions. If that bound is infinite and small nonnegative
+    values are good, for example for a distance, the score is ``baseline / value``. Both scores are
+    limited to 1. A value that is better than the baseline is not more faithful: it may be a sign of
+    copying, and it does not compensate for a leak. ``n_beyond`` counts the metrics with such
+    values. For real data, about half of the metrics are expected, but often all or none, because
+    metrics depend on each other. If the holdout is smaller than the synthetic table, the value at
+    the size of the baseline is used.
 
-    A bounded metric without a baseline counts by the bounds of its scale even if `calibrated`, with
-    a warning; so do all that were fitted without a holdout. Then 1 is the best value possible,
-    which fresh real rows need not reach. Without direction, without a bound to count from, or
-    where fresh real rows have the worst value already, a metric cannot count; :meth:`frame` says
-    which were left out, and why. A facet without a metric that counts is nan and is not skipped.
+    For a bounded metric without a baseline, the bounds of its scale are used even if `calibrated`
+    is true, and a warning is issued. This applies to all metrics that were fitted without a
+    holdout. A score of 1 is then the best possible value, which real data need not reach. A metric
+    has no score if it has no direction, if its worst value has no bound, or if the baseline is the
+    worst value already. :meth:`frame` lists such metrics with the reason. An aspect without any
+    score is nan and is not skipped.
 
-    Half of the privacy score is the verdict of the suite (:meth:`~skeval.SuiteResult.verdict`),
-    if it made any test: 0 with a found leak, 1 without one. So no table with a found leak
-    ranks above one without, however well it does by most metrics.
+    If the suite contains privacy tests, half of the privacy score is the verdict of the suite
+    (:meth:`~skeval.SuiteResult.verdict`), which is 0 if a leak was found and 1 otherwise. Therefore
+    a table with a leak never ranks above a table without one.
 
-    Scores of different metrics lie between the same ends, but are not of one unit: most distances
-    use a small part of a bounded scale, so that their scores stay near 1, whereas ratios fall
-    quickly. Compare scores of one suite only, and of several synthetic tables of each generator,
-    for they have no interval. A privacy score of 1 says that by no metric of the suite the table is
-    worse than fresh real rows; it never clears a release.
+    All scores range from 0 to 1, but they do not have the same unit. Most distances use a small
+    part of a bounded scale, so their scores stay near 1, whereas ratios decrease quickly. Compare
+    only scores of the same suite, and use several synthetic tables of each generator, because the
+    scores have no interval. A privacy score of 1 means that no metric of the suite is worse than
+    its baseline. It does not prove that there is no leak.
 
     Examples
     --------
-    A copy of train is as good as fresh rows, but for what it leaks. The arithmetic mean lets
-    fidelity buy half of that back, the others do not.
+    A copy of the training data matches the baseline in fidelity but leaks. The arithmetic mean lets
+    fidelity compensate for half of the leak, whereas the other means do not.
 
     >>> from skeval import MetricSuite, OverallScore
     >>> from skeval.datasets import make_mixed
@@ -127,34 +129,34 @@ class OverallScore(BaseEstimator):
         self.calibrated = calibrated
 
     def score(self, result: Mapping[str, Result]) -> pd.Series:
-        """Return the score of each facet.
+        """Return the score of each aspect.
 
         Parameters
         ----------
         result : SuiteResult
-            What a suite's `evaluate` gives.
+            Result of the `evaluate` method of a suite.
 
         Returns
         -------
         Series
-            `fidelity`, `utility`, `privacy` and `diagnostic`, in [0, 1]; nan where no metric
-            counts.
+            Scores of `fidelity`, `utility`, `privacy` and `diagnostic`, in [0, 1], or nan for an
+            aspect without any score.
         """
         return self.facets(result)["score"]
 
     def facets(self, result: Mapping[str, Result]) -> pd.DataFrame:
-        """Return the score of each facet, and what it rests on.
+        """Return the score of each aspect, with the number of metrics.
 
         Parameters
         ----------
         result : SuiteResult
-            What a suite's `evaluate` gives.
+            Result of the `evaluate` method of a suite.
 
         Returns
         -------
         DataFrame
-            By facet: `score`, `n_used`, `n_beyond` (metrics that are better than fresh real rows),
-            `n_left_out` and `worst`, the metric of the lowest score.
+            Indexed by aspect. The columns are `score`, `n_used`, `n_beyond` (metrics that are
+            better than their baseline), `n_left_out` and `worst`, the metric with the lowest score.
         """
         frame = self.frame(result)
         self._warn_of_bounds(frame)
@@ -164,24 +166,25 @@ class OverallScore(BaseEstimator):
         return facets
 
     def frame(self, result: Mapping[str, Result]) -> pd.DataFrame:
-        """Return how each metric is scored.
+        """Return the score of each metric.
 
         Parameters
         ----------
         result : SuiteResult
-            What a suite's `evaluate` gives.
+            Result of the `evaluate` method of a suite.
 
         Returns
         -------
         DataFrame
-            One row a metric: `facet`, `metric`, the `value` that is scored and its `baseline`, the
-            `score` in [0, 1], its `weight`, on which `scale` it was scored ("baseline", "ratio" or
-            "bounds"), whether it is `beyond` its baseline, and why it is `left_out`, if it is.
+            One row per metric with `facet` (the aspect), `metric`, the scored `value` and its
+            `baseline`, the `score` in [0, 1], its `weight`, the `scale` of the score ("baseline",
+            "ratio" or "bounds"), whether the value is `beyond` its baseline, and the reason if it
+            is `left_out`.
         """
         check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
         if not isinstance(result, Mapping):
             raise InvalidParameterError(
-                f"{type(self).__name__} scores what a suite's evaluate gives, "
+                f"{type(self).__name__} requires the result of the evaluate method of a suite, "
                 f"got {type(result).__name__}."
             )
         weights = self._weights(result)
@@ -204,34 +207,35 @@ class OverallScore(BaseEstimator):
         facets: Sequence[str] = ("fidelity", "utility", "privacy"),
         mean: str = "min",
     ) -> float:
-        """Return one number over facets.
+        """Return one score over several aspects.
 
         Parameters
         ----------
         result : SuiteResult
-            What a suite's `evaluate` gives.
+            Result of the `evaluate` method of a suite.
         facets : sequence of str, default=("fidelity", "utility", "privacy")
-            Which; each counts as much as another.
+            Aspects to combine with equal weights.
         mean : {"arithmetic", "geometric", "min"}, default="min"
-            Which mean of the facets. The arithmetic mean lets one facet buy back another, the
-            geometric one lets it do so in part; "min" is the worst facet.
+            Mean over the aspects. With the arithmetic mean, one aspect can compensate for another.
+            With the geometric mean, it can do so in part. "min" is the score of the worst aspect.
 
         Returns
         -------
         float
-            In [0, 1]; nan, with a warning, if one of the facets has no score.
+            Score in [0, 1]. If one of the aspects has no score, the value is nan, and a warning is
+            issued.
         """
         if mean not in _MEANS:
             raise InvalidParameterError(f"across: mean must be among {_MEANS}, got {mean!r}.")
         named = not isinstance(facets, str) and len(facets) > 0
         if not named or not set(facets) <= set(_FACETS) or len(set(facets)) < len(facets):
             raise InvalidParameterError(
-                f"across: facets must be some of {_FACETS}, none twice, got {facets!r}."
+                f"across: facets must be distinct and among {_FACETS}, got {facets!r}."
             )
         scores = self.score(result)[list(facets)]
         if scores.isna().any():
             lacking = ", ".join(scores.index[scores.isna()])
-            text = f"no metric counts in {lacking}: there is no number across the facets."
+            text = f"no metric of {lacking} has a score, so there is no overall score."
             warnings.warn(MetricWarning(text), stacklevel=2)
             return float("nan")
         return weighted_mean(scores.to_numpy(), np.ones(len(scores)), mean)
@@ -255,7 +259,7 @@ class OverallScore(BaseEstimator):
             tags = result[rest].tags if key not in result and rest in result else None
             name = rest if tags is not None and tags.aspect == facet else key
             if name not in result or name in given:
-                fault = "twice" if name in given else "which the result has not"
+                fault = "twice" if name in given else "which is not in the result"
                 raise InvalidParameterError(
                     f"{type(self).__name__}: weights names {key!r}, {fault}. "
                     f"Metrics of the result: {', '.join(result)}."
@@ -267,20 +271,20 @@ class OverallScore(BaseEstimator):
         by_bounds = frame.loc[(frame["scale"] == "bounds") & (frame["left_out"] == ""), "metric"]
         if self.calibrated and len(by_bounds):
             text = (
-                f"no baseline for {', '.join(by_bounds)}, scored by the bounds of their scale: "
-                "fresh real rows need not score 1. Pass a holdout to fit, or calibrated=False."
+                f"{', '.join(by_bounds)}: no baseline, so the bounds of the scale were used and "
+                "real data may not score 1. Pass a holdout to fit, or set calibrated=False."
             )
             warnings.warn(MetricWarning(text), stacklevel=3)
 
 
 def include_verdict(score: float, results: Mapping[str, Result]) -> float:
-    """Return a privacy score half of which is the verdict, where any test was made."""
+    """Return the privacy score, half of which is the verdict if the suite contains tests."""
     adjusted = adjusted_p_values(results).values()
     return (score + (min(adjusted) > ALARM_LEVEL)) / 2.0 if adjusted else score
 
 
 def _score_row(result: Result, weight: float, calibrated: bool) -> dict[str, Any]:
-    """Return how a result is scored, or the reason why it cannot count."""
+    """Return the score of a result, or the reason why it has no score."""
     fresh = float("nan") if result.baseline is None else result.baseline
     row = {"value": result.value, "baseline": fresh, "score": float("nan"), "scale": ""}
     row |= {"beyond": False, "left_out": _reason_not_scored(result)}
@@ -303,18 +307,18 @@ def _score_row(result: Result, weight: float, calibrated: bool) -> dict[str, Any
 
 
 def _reason_not_scored(result: Result) -> str:
-    """Return why a result has nothing to score on any scale; empty if it has."""
+    """Return why a result cannot have a score on any scale, or an empty text."""
     if result.error:
         return result.error
     if result.tags is None:
-        return "it has no tags, which say what is good"
+        return "it has no tags, which contain the direction"
     if math.isnan(result.value):
         return " ".join(["not defined:", *map(str, result.warnings or ("no reason given.",))])
     return "" if result.tags.sign else "neither high nor low values are good"
 
 
 def _value_at_baseline_size(result: Result) -> float:
-    """Return the value at the size of the baseline; in JSON, None is nan and "inf" infinite."""
+    """Return the value at the size of the baseline. JSON stores nan as None."""
     value = result.details.get("at_baseline_size", {}).get("value", result.value)
     return float("nan") if value is None else float(value)
 
@@ -322,28 +326,28 @@ def _value_at_baseline_size(result: Result) -> float:
 def bounded_score(
     value: float, bounds: tuple[float, float], *, greater_is_better: bool
 ) -> tuple[float, str]:
-    """Return where a value lies between the bounds of its scale, 1 being the good end."""
+    """Return the score of a value between the bounds of its scale, where 1 is the good end."""
     worst, best = bounds if greater_is_better else bounds[::-1]
     if not (math.isfinite(worst) and math.isfinite(best) and worst != best):
-        return float("nan"), "its scale is not bounded, and it has no baseline to count by"
+        return float("nan"), "it has no baseline, and its scale is not bounded"
     return min(1.0, max(0.0, (value - worst) / (best - worst))), ""
 
 
 def calibrated_score(
     value: float, baseline: float, bounds: tuple[float, float], *, greater_is_better: bool
 ) -> tuple[float, str, str]:
-    """Return how far a value is from the bad end of its scale, fresh real rows being at 1."""
+    """Return the score of a value, where 0 is the worst value and 1 is the baseline."""
     worst, best = bounds if greater_is_better else bounds[::-1]
     if not math.isfinite(baseline):
         return float("nan"), "", "its baseline is infinite"
     if math.isfinite(worst):
         if baseline <= worst if greater_is_better else baseline >= worst:
-            return float("nan"), "", "fresh real rows have the worst value already"
+            return float("nan"), "", "the baseline is the worst value already"
         return min(1.0, max(0.0, (value - worst) / (baseline - worst))), "baseline", ""
     if greater_is_better or best < 0.0:
-        return float("nan"), "", "its worst value has no bound, and its scale no zero"
+        return float("nan"), "", "its worst value is infinite, and its scale has no zero"
     if baseline <= 0.0:
-        return float("nan"), "", "its worst value has no bound, and fresh real rows have 0"
+        return float("nan"), "", "its worst value is infinite, and the baseline is 0"
     return min(1.0, baseline / value) if value > 0.0 else 1.0, "ratio", ""
 
 
@@ -354,7 +358,7 @@ def weighted_mean(scores: np.ndarray, weights: np.ndarray, mean: str) -> float:
     low, high = float(scores.min()), float(scores.max())
     if mean == "min" or (mean == "geometric" and low == 0.0):
         return low
-    shares = weights / weights.max()  # tiny ones must not sum up to nothing, nor huge ones overflow
+    shares = weights / weights.max()  # tiny sums must not be 0, and huge sums must not overflow
     if mean == "arithmetic":
         average = np.average(scores, weights=shares)
     else:

@@ -1,4 +1,4 @@
-"""A release policy: the rules that results must meet, and whether they do."""
+"""Policy for releases: requirements for results, and their outcomes."""
 
 from __future__ import annotations
 
@@ -25,37 +25,38 @@ OF_LEAKS = {_NO_LEAK, _NO_ALARM}
 
 @dataclass(frozen=True)
 class Policy:
-    """What a release must meet: no leak found, no metric failed, and requirements of one's own.
+    """Requirements that the results of a release must meet.
 
     Parameters
     ----------
     fail_on : tuple of str, default=("leak",)
-        "leak": an alarm of the verdict or copies beyond chance, and also that nothing could be
-        told, since a gate must not open because nobody looked. "alarm": the same without copies: it
-        goes by the tests alone. "fact": anything that was counted of privacy, such as a single copy
-        of a train row, and also that no metric counted copies.
+        Conditions that violate the policy. "leak": the verdict is a leak or copies were found, or
+        the verdict is inconclusive, because a quality gate must not pass untested data. "alarm":
+        the same for the privacy tests only, without copies. "fact": any counted privacy fact, such
+        as a single copy of a training row, or no metric that counts copies.
     require : tuple of str, default=()
-        Comparisons, see :class:`Requirement`.
+        Comparisons in the syntax of :class:`Requirement`.
     level : float, default=0.05
-        Chance of a false alarm of all tests of privacy together.
+        Probability of at least one false alarm in all privacy tests.
     accept_untested : tuple of str, default=()
-        Columns that may remain untested. By default "leak" and "alarm" fail if no test examined a
-        column most of whose values occur once.
+        Columns that may remain untested. By default, "leak" and "alarm" fail if no test examined a
+        column in which most values occur once.
 
     Raises
     ------
     InvalidParameterError
-        If a parameter is outside its legal set, or a requirement is no comparison.
+        If a parameter is invalid, or a requirement is not a comparison.
 
     See Also
     --------
-    skeval.results.assert_release : The same in a test.
-    SuiteResult.verdict : The alarms.
+    skeval.results.assert_release : Check a policy in a test.
+    SuiteResult.verdict : Compute the privacy verdict.
 
     Notes
     -----
-    A metric that failed violates every policy. So does a requirement on a metric that was left out.
-    What passes has met these rules; tests of privacy never clear a release.
+    A metric that failed violates every policy. A requirement for a skipped metric is violated as
+    well. Results that meet a policy meet only its requirements. Privacy tests never prove that
+    there is no leak.
 
     Examples
     --------
@@ -102,71 +103,73 @@ class Policy:
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Policy:
-        """Read a policy from a TOML file: `fail_on`, `require`, `level` and `accept_untested`.
+        """Read a policy from a TOML file with `fail_on`, `require`, `level` and `accept_untested`.
 
         Raises
         ------
         InvalidParameterError
-            If there is no such file, it is no TOML, or holds something else.
+            If the file does not exist, is not TOML, or has other content.
         """
         return foreign_toml(path, cls.from_dict)
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Policy:
-        """Make a policy from a mapping with the names of the parameters, all of them optional.
+        """Create a policy from a mapping of parameters, all of which are optional.
 
         Raises
         ------
         InvalidParameterError
-            If there is another name, or a value is outside its legal set.
+            If there is another name, or a value is invalid.
         """
         known = ("fail_on", "require", "level", "accept_untested")
         if unknown := [name for name in content if name not in known]:
             meant = did_you_mean(unknown, known)
             raise InvalidParameterError(
-                f"a policy has {', '.join(known)}, and no {', '.join(unknown)}.{meant}"
+                f"a policy has no parameter {', '.join(unknown)}. Its parameters are "
+                f"{', '.join(known)}.{meant}"
             )
         return cls(**content)
 
     def check_names(
         self, metrics: Mapping[str, str], bounds: Mapping[str, tuple[float, float]] | None = None
     ) -> None:
-        """Refuse requirements that a suite cannot decide, before the suite is fitted.
+        """Refuse requirements that cannot be evaluated, before the suite is fitted.
 
         Parameters
         ----------
         metrics : mapping of str to str
-            Classes of the metrics, by their names in the suite.
+            Class of each metric, by name in the suite.
         bounds : mapping of str to (float, float), optional
-            Smallest and largest value of the metrics, by the same names.
+            Minimum and maximum value of each metric, by name in the suite.
 
         Raises
         ------
         InvalidParameterError
-            If a requirement names what the suite does not measure, or is true of any value within
-            the bounds or of none.
+            If a requirement names a metric that the suite does not contain, or is true or false for
+            all values within the bounds.
         """
         for requirement in self.requirements:
             requirement.check_names(metrics)
             requirement.check_ranges(metrics, bounds or {})
 
     def judge(self, results: SuiteResult) -> list[RuleOutcome]:
-        """Return of each rule whether the results meet it.
+        """Return the outcome of each requirement.
 
         Parameters
         ----------
         results : SuiteResult
-            The results of any suite that has what is required.
+            Results of a suite with all required metrics.
 
         Returns
         -------
         list of RuleOutcome
-            One for each of `fail_on`, one on failed metrics, one for each of `require`.
+            One outcome for each condition of `fail_on`, one for failed metrics, and one for each
+            comparison of `require`.
 
         Raises
         ------
         InvalidParameterError
-            If a requirement names no result.
+            If a requirement names a result that does not exist.
         """
         rules: dict[str, Callable[[SuiteResult], RuleOutcome]] = {
             "leak": self._leak,
@@ -180,7 +183,7 @@ class Policy:
         ]
 
     def _verdict(self, results: SuiteResult) -> Verdict:
-        """Return the verdict, without the doubts about columns that the policy accepts."""
+        """Return the verdict without doubts about columns that the policy accepts."""
         return results.verdict(self.level, accept_untested=self.accept_untested)
 
     def _leak(self, results: SuiteResult) -> RuleOutcome:
@@ -200,19 +203,19 @@ class Policy:
         found = self._verdict(results)
         tests = format_count(found.n_tests, "test")
         if found.alarm:
-            # metrics that make one test are all named, and their test counts once
+            # several metrics of one test are all named, but the test counts once
             once = ", each counted once" if len(found.alarms) > found.n_tests else ""
             reason = f"alarm of {', '.join(found.alarms)}, of {tests}{once}"
             return RuleOutcome(_NO_ALARM, False, reason)
         if found.void or not found.n_tests:
-            why = " ".join(found.void) or "no test of privacy could be judged"
-            reason = f"nothing can be told: {why}"
+            why = " ".join(found.void) or "no privacy test has a result"
+            reason = f"inconclusive: {why}"
             return RuleOutcome(_NO_ALARM, False, reason, is_decided=False)
         return RuleOutcome(_NO_ALARM, True, f"{tests} raised no alarm")
 
 
 def combine_policies(policies: Iterable[Policy | None]) -> Policy | None:
-    """Return the policy with all rules of several and the strictest level; None of none."""
+    """Return a policy with all rules of several policies and the strictest level, or None."""
     given = [policy for policy in policies if policy is not None]
     if not given:
         return None
@@ -224,7 +227,7 @@ def combine_policies(policies: Iterable[Policy | None]) -> Policy | None:
 
 
 def failed_metrics(results: SuiteResult) -> list[str]:
-    """Return the names of the metrics that raised an error, other than those left out."""
+    """Return the names of metrics that raised an error, without skipped metrics."""
     return [
         name
         for name, result in results.items()
@@ -241,5 +244,5 @@ def _failures(results: SuiteResult) -> RuleOutcome:
 def _facts(results: SuiteResult) -> RuleOutcome:
     rule, facts = "nothing counted against privacy", results.verdict().facts
     if not facts and not any(map(counts_copies, results.values())):
-        return RuleOutcome(rule, False, f"nothing can be told: {UNCOUNTED}")
+        return RuleOutcome(rule, False, f"inconclusive: {UNCOUNTED}")
     return RuleOutcome(rule, not facts, " ".join(facts) or "no fact")

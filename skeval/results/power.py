@@ -1,4 +1,4 @@
-"""The smallest leaks that the tests of a suite would have found, as the metrics state them."""
+"""Smallest leaks that the tests of a suite would have found, from the details of its metrics."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from skeval.results.result import Result
 from skeval.stats.smallest_leaks import excess_at
 from skeval.utils.formatting import as_float
 
-_SEVERAL = ("attacks", "secrets")  # keys of details that have those of each attack
+_SEVERAL = ("attacks", "secrets")  # keys of details with one entry for each attack
 
 
 def smallest_excess(details: Any, level: float) -> float:
-    """Return the smallest excess that a test at this level finds, as a share; nan if unknown."""
+    """Return the smallest excess fraction that a test at this level finds, or nan."""
     stated = details.get("smallest_leak") if isinstance(details, Mapping) else None
     if not isinstance(stated, Mapping):
         return math.nan
@@ -26,7 +26,7 @@ def smallest_excess(details: Any, level: float) -> float:
 
 
 def smallest_leaks(results: Mapping[str, Result], levels: Mapping[str, float]) -> dict[str, float]:
-    """Return the smallest excess that an attack of each test would have found, if it is known."""
+    """Return the smallest excess that each test would have found, if it is known."""
     found = {
         name: min(_excesses(results[name].details, level), default=math.nan)
         for name, level in levels.items()

@@ -1,4 +1,4 @@
-"""Mean scores of the properties of a quality report, the parts of names before a slash."""
+"""Mean scores of the properties of a quality report. Properties are prefixes of names."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from skeval.utils.formatting import as_float
 
 def property_scores(results: Mapping[str, Result]) -> pd.DataFrame:
     """Return the mean score of each property of a quality report, and their mean."""
-    # A property is what the names of several metrics have before a slash: in
-    # `column_shapes/ks_complement` it is `column_shapes`. Its score is the mean over all
-    # columns, or pairs of columns, that its metrics scored, so that a metric counts by the
-    # number of them; one of the table as a whole counts once.
+    # A property is the part of a name before a slash, for example `column_shapes` in
+    # `column_shapes/ks_complement`. Its score is the mean over all columns or pairs of columns that
+    # its metrics scored, so each metric is weighted by their number. A metric of the whole table
+    # has weight one.
     #
-    # Only scores on one scale should share a property. The overall number lets one property
-    # buy back the other: show both.
+    # Only scores with the same scale should share a property. In the overall number, one property
+    # can compensate for another, so show both.
     rows = {
         group: _means([part[1:] for part in _scored_parts(results, group).values()])
         for group in _groups(results)
@@ -35,7 +35,7 @@ def property_details(results: Mapping[str, Result], group: str) -> pd.DataFrame:
     """Return the scores behind one property of a quality report."""
     if group not in (known := _groups(results)):
         raise InvalidParameterError(
-            f"There is no property {group!r}. There are: {', '.join(known) or 'none'}."
+            f"unknown property {group!r}. Valid properties: {', '.join(known) or 'none'}."
         )
     rows = [
         ("" if place.endswith("/") else place, _format_key(what), *scores)
@@ -46,9 +46,9 @@ def property_details(results: Mapping[str, Result], group: str) -> pd.DataFrame:
 
 
 def property_warnings(results: Mapping[str, Result]) -> list[MetricWarning]:
-    """Return the warnings of all results, those of a property without a score as one."""
-    # That the table has no columns of some kind, or no strong pair, is nothing to warn of
-    # where the other metrics of the property score what there is.
+    """Return the warnings of all results, with one warning per property without a score."""
+    # If a column type or a strong pair is missing, no warning is needed as long as other metrics of
+    # the property have a score.
     kept: list[MetricWarning] = []
     lacking: dict[str, list[str]] = {}
     for name, result in results.items():
@@ -67,16 +67,16 @@ def property_warnings(results: Mapping[str, Result]) -> list[MetricWarning]:
 
 
 def _groups(results: Mapping[str, Result]) -> list[str]:
-    """Return the properties: what names have before a slash, where they have one."""
+    """Return the properties, which are the prefixes of names before a slash."""
     return list(dict.fromkeys(name.partition("/")[0] for name in results if "/" in name))
 
 
 def _scored_parts(
     results: Mapping[str, Result], group: str
 ) -> dict[tuple[str, Hashable], tuple[str, float, float]]:
-    """Return metric, score and that of fresh rows of each column or pair, by place and name."""
-    # The place is the table; of what relates several tables, the metric: two that judge one
-    # key, as whether its rows are there and how many, count both.
+    """Return metric, score and baseline of each column or pair, by place and name."""
+    # The place is the table. For relations between tables it is the metric, so that two metrics of
+    # the same key, such as the presence and the number of its rows, both count.
     return {
         (result.table or _relation_of_tables(result), what): (result.metric, *scores)
         for name, result in results.items()
@@ -95,7 +95,7 @@ def _relation_of_tables(result: Result) -> str:
 
 
 def _parts(result: Result) -> Iterator[tuple[Hashable, tuple[float, float]]]:
-    """Yield each column or pair that a metric scored, with its score and that of fresh rows."""
+    """Yield each column or pair with its score and baseline."""
     fresh, details = as_float(result.baseline), result.details
     if "matrix" in details:
         names, matrix = details["names"], np.asarray(details["matrix"], dtype=np.float64)

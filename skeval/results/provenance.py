@@ -1,4 +1,4 @@
-"""The origin of results: version, parameters, seeds, inputs and columns."""
+"""Origin of results: version, parameters, seeds, inputs and columns."""
 
 from __future__ import annotations
 
@@ -32,66 +32,66 @@ Date = dt.date | str | None
 
 @dataclass(frozen=True)
 class InputRecord:
-    """A table that results are of: how many rows, and hashes by which it is known again."""
+    """Number of rows and hashes of an input table."""
 
-    role: str  # several tables: "role/table"
+    role: str  # "role/table" for several tables
     n_rows: int
-    n_measured: int  # fewer than `n_rows` if a sample was measured
-    cells: str = ""  # SHA-256 of the cells as their kinds read them, row by row
-    file: str = ""  # the name without the folder; empty for a table that was not a file
-    file_bytes: str = ""  # SHA-256 of the bytes of that file
+    n_measured: int  # smaller than `n_rows` if a sample was used
+    cells: str = ""  # SHA-256 of the cells after conversion to the column types
+    file: str = ""  # file name without the folder, or empty
+    file_bytes: str = ""  # SHA-256 of the bytes of the file
 
 
 @dataclass(frozen=True)
 class ColumnRecord:
-    """The kind of a column, why it was inferred, and what may be doubted in it."""
+    """Type of a column, why it was inferred, and possible doubts."""
 
     column: str
     kind: str
     why: str = ""
     doubt: str = ""
-    form: str = ""  # the format of dates that are texts
+    form: str = ""  # format of dates that are stored as text
     table: str = ""  # empty if there is one table
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a reader must know to repeat results, and to see that files are those they are of.
+    """Information to reproduce results, and to check from which files they were computed.
 
-    A suite's results have it as ``provenance``; it goes into JSON, PDF and HTML.
+    It is the attribute ``provenance`` of the results of a suite, and is included in JSON, PDF and
+    HTML.
 
     Parameters
     ----------
     date : str
-        The date of the evaluation, ISO 8601.
+        Date of the evaluation (ISO 8601).
     version : str
-        The version of skeval.
+        Version of skeval.
     inputs : tuple of records
-        The tables. A record has `role`, `n_rows`, `n_measured` (fewer if a sample was measured),
-        `cells` (SHA-256 of the cells), and, for a table that was read from a file, the name `file`
-        and the SHA-256 of its bytes, `file_bytes`.
+        The tables. Each record has `role`, `n_rows`, `n_measured` (smaller if a sample was used),
+        `cells` (SHA-256 of the cells), and, for a table that was read from a file, the file name
+        `file` and `file_bytes` (SHA-256 of its bytes).
     columns : tuple of records
-        The columns. A record has `column`, `kind`, `why` the kind was inferred, `doubt`, the `form`
-        of dates in texts, and the `table` if there are several.
+        The columns. Each record has `column`, `kind`, `why` the type was inferred, `doubt`, `form`
+        (format of dates in texts), and `table` if there are several tables.
     metrics : mapping of str to dict
-        By the name in the suite, the `class` of the metric and its `parameters`, each as the text
-        that Python shows. Estimators within a metric state the parameters that are not the defaults
-        of their version.
+        For each name in the suite, the `class` of the metric and the text of its `parameters`. For
+        estimators, only parameters that differ from the defaults are included.
     seeds : mapping of str to int
-        By metric; and `rows`, the seed by which rows of a report were drawn.
+        Seeds by metric, and `rows`, the seed of the samples of a report.
     target, sensitive : str
-        The columns that metrics predict, and whose groups they compare.
+        Target column of the models, and sensitive column whose groups are compared.
     packages : mapping of str to str
-        Versions of Python and of the packages.
+        Versions of Python and of packages.
     release : Release, optional
-        What was stated of the release: recipient, purpose, thresholds agreed.
+        Description of the release with its recipient, purpose and thresholds.
 
     Notes
     -----
-    A hash shows no row. Whoever holds a whole candidate table can see whether it is the one,
-    though, and so can someone who knows all but one of its rows and tries the few values which that
-    one may have; of a table of few rows and values, all tables that there may be can be tried.
-    If you fear such a reader, leave the hashes of the real tables out by :meth:`without_hashes`.
+    A hash does not reveal rows directly. However, someone who has a candidate table can check
+    whether it is the real table. Someone who knows all but one of its rows can try the few possible
+    values of that row, and for small tables with few values, all possible tables can be tried. To
+    prevent this, remove the hashes of the real tables with :meth:`without_hashes`.
 
     Examples
     --------
@@ -120,28 +120,28 @@ class Provenance:
 
     @property
     def doubts(self) -> dict[str, str]:
-        """What may be doubted in the kinds of columns, by column."""
+        """Possible doubts about column types, by column."""
         return {
             f"{one.table}.{one.column}".lstrip("."): one.doubt for one in self.columns if one.doubt
         }
 
     @property
     def calls(self) -> dict[str, str]:
-        """What makes each metric again, as Python's text, for people."""
+        """Python call that creates each metric, as text for readers."""
         return {name: call_of(metric) for name, metric in self.metrics.items()}
 
     def with_files(self, files: Mapping[str, str | Path | Place]) -> Provenance:
-        """Return a copy that names the files, by role, of which the tables were read.
+        """Return a copy with the files from which the tables were read, by role.
 
         Raises
         ------
         InvalidParameterError
-            If there is no such role or file.
+            If a role or file does not exist.
         """
         roles = [record.role for record in self.inputs]
         if unknown := [role for role in files if role not in roles]:
             raise InvalidParameterError(
-                f"files: there is no {', '.join(unknown)}; there are {', '.join(roles)}."
+                f"files: unknown role {', '.join(unknown)}. Valid roles: {', '.join(roles)}."
             )
         places = {role: Place.from_path(path) for role, path in files.items()}
         return self._with_inputs(
@@ -153,20 +153,20 @@ class Provenance:
         )
 
     def with_whole(self, role: str, table: Any, seed: int) -> Provenance:
-        """Return a copy in which the table of a role is known by all its rows, not by a sample."""
+        """Return a copy with the hash of all rows of a role instead of the hash of a sample."""
         whole = read_rows(table, role)
         cells = hash_of_cells(whole, schema_of(self.columns))
         known = self._with_inputs({role: {"n_rows": len(whole), "cells": cells}})
         return replace(known, seeds={"rows": seed, **self.seeds})
 
     def without_hashes(self, *roles: str) -> Provenance:
-        """Return a copy without the hashes of these roles; of the real tables if none is named."""
+        """Return a copy without the hashes of these roles, by default of all real tables."""
         chosen = roles or ("train", "holdout")
         named = (one.role for one in self.inputs if one.role.split("/")[0] in chosen)
         return self._with_inputs({role: {"cells": "", "file_bytes": ""} for role in named})
 
     def _with_inputs(self, changes: Mapping[str, Mapping[str, Any]]) -> Provenance:
-        """Return the same with other facts of some inputs, by their roles."""
+        """Return a copy with changed fields of some inputs, by role."""
         inputs = tuple(replace(one, **changes.get(one.role, {})) for one in self.inputs)
         return replace(self, inputs=inputs)
 
@@ -180,7 +180,7 @@ class Provenance:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Provenance:
-        """Rebuild what :meth:`to_dict` gave."""
+        """Create the object from the result of :meth:`to_dict`."""
         from skeval.results.release import Release
 
         texts = {name: str(content[name]) for name in ("date", "version", "target", "sensitive")}
@@ -202,7 +202,7 @@ def _texts(content: Mapping[str, Any]) -> dict[str, str]:
 
 def _metrics(content: Mapping[str, Any]) -> dict[str, Any]:
     for metric in content.values():
-        call_of(metric)  # refuses what is of another form
+        call_of(metric)  # refuses invalid parts
     return {str(name): metric for name, metric in content.items()}
 
 
@@ -217,7 +217,7 @@ def describe(
     date: Date,
     release: Release | None = None,
 ) -> Provenance:
-    """Return the provenance of what these metrics make of the tables of a context."""
+    """Return the provenance of an evaluation of these metrics on the tables of a context."""
     versions = installed_versions()
     named = {name: list(_parameters(metric)) for name, metric in metrics.items()}
     seeds = {
@@ -246,7 +246,7 @@ def describe(
 
 
 def stamp(date: Date = None) -> str:
-    """Return a date as ISO 8601, in UTC."""
+    """Return a date in ISO 8601 format, in UTC."""
     try:
         if date is None:
             seconds = os.environ.get(EPOCH)
@@ -266,7 +266,7 @@ def stamp(date: Date = None) -> str:
 
 
 def _parameters(metric: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the parameters of a metric and of what is within it, by their last names."""
+    """Yield the parameters of a metric and of its nested objects, by their last names."""
     for name, value in metric.get_params(deep=True).items():
         yield name.rpartition("__")[2], value
 
@@ -290,7 +290,7 @@ def _columns(context: Context) -> tuple[ColumnRecord, ...]:
 
 
 def schema_of(columns: Iterable[ColumnRecord], table: str = "") -> TableSchema:
-    """Return the schema by which the columns of a table were read."""
+    """Return the schema with which the columns of a table were read."""
     own = [record for record in columns if record.table == table]
     kinds: dict[str, Any] = {record.column: record.kind for record in own}
     formats = {record.column: record.form for record in own if record.form}

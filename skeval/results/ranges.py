@@ -1,4 +1,4 @@
-"""Ranges of the two sides of a comparison, to find requirements that no result can decide."""
+"""Ranges of both sides of a comparison, to find requirements that are always true or false."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ COMPARISONS: Mapping[type[ast.AST], Callable[[float, float], bool]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
 }
-_PERCENT = 100.0  # a bound of at most 1 on a larger scale is likely a fraction
+_PERCENT = 100.0  # on a larger scale, a limit of at most 1 is probably a fraction
 
 
 class Range(NamedTuple):
-    """The smallest and the largest number that one side of a comparison can be."""
+    """Minimum and maximum number on one side of a comparison."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -37,7 +37,7 @@ RangeOf = Callable[[ast.Name | ast.Attribute], Range]
 
 
 def range_of(node: ast.AST, known: RangeOf) -> Range:
-    """Return the range of an expression, where `known` returns that of each name in it."""
+    """Return the range of an expression. `known` returns the range of each name in it."""
     if isinstance(node, ast.Constant):
         return Range(float(node.value), float(node.value))  # type: ignore[arg-type]
     if isinstance(node, ast.UnaryOp):
@@ -64,7 +64,7 @@ def _combine_ranges(kind: type[ast.operator], left: Range, right: Range) -> Rang
 
 
 def fault_of(comparison: ast.Compare, known: RangeOf) -> str:
-    """Return why each result meets a comparison, or none does; empty if results decide."""
+    """Return why a comparison is always true or always false, or an empty text."""
     sides = [comparison.left, *comparison.comparators]
     ranges = [range_of(side, known) for side in sides]
     for i, kind in enumerate(map(type, comparison.ops)):
@@ -81,7 +81,7 @@ def fault_of(comparison: ast.Compare, known: RangeOf) -> str:
             and 0.0 < number.low <= 1.0
         )
         if always or never or unlikely:
-            what = "always true" if always else "never true" if never else "hardly ever false"
+            what = "always true" if always else "never true" if never else "almost always true"
             meant = _meant(number.low, of_result) if _is_plain(sides[i : i + 2]) else ""
             return f"the comparison is {what}, because the values range from {of_result}.{meant}"
     return ""
@@ -98,7 +98,7 @@ def _is_plain(sides: list[ast.expr]) -> bool:
 
 
 def _meant(number: float, of_result: Range) -> str:
-    """Ask for the number that was likely meant: a percentage, or a fraction."""
+    """Return a question for the number that was probably meant, a percentage or a fraction."""
     low, high = of_result
     if _PERCENT <= high < math.inf and 0.0 < number <= 1.0:
         meant = number * high

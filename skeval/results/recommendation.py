@@ -1,4 +1,4 @@
-"""Which of several synthetic tables to take: the rule, and the reasons as values."""
+"""Rule that recommends one of several synthetic tables, with its reasons as values."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from skeval.results.verdict import Verdict, aspect_of, is_quoted
 from skeval.utils.formatting import as_float
 
 ORDER = ("utility", "fidelity", "privacy", "diagnostic")
-"""The facets in the order in which they count, once tables that leak are out."""
+"""Order in which aspects count after tables with a leak are excluded."""
 HEADLINES: dict[str, tuple[Quoted, ...]] = {
     "utility": ("learning",),
     "fidelity": ("relations", "similarity"),
 }
-"""The tags `quoted` of the metrics that decide a facet, if they were measured.
+"""Tags `quoted` of the metrics that decide an aspect, if they were evaluated.
 
-If two disagree, the weaker side of a table counts: the one decides in which the table that is
-behind falls farther short of fresh real rows.
+If two metrics disagree, the weaker side of a table counts. Therefore the metric decides in which
+the table that is behind has the smaller score relative to its baseline.
 """
 GOOD_ENOUGH = 0.5
-"""The least share of the way from a useless table to fresh real rows, of each headline."""
+"""Minimum of each headline, as a fraction of the way from a useless table to the baseline."""
 _CHANCE = {"roc_auc": 0.5, "roc_auc_ovr": 0.5, "roc_auc_ovo": 0.5, "r2": 0.0}
 _NOT_COMPARED = ("no interval", "no value", "no direction")
 
 
 class Conclusion(Enum):
-    """What a comparison comes to."""
+    """Conclusion of a comparison."""
 
     TAKE = "take one"
     TIED = "cannot be told apart"
@@ -49,16 +49,16 @@ class Conclusion(Enum):
 
 
 class Difference(Enum):
-    """How inputs of results differ that should be the same."""
+    """How the inputs of results differ although they should be equal."""
 
     CONTENT = "other cells"
-    KINDS = "the same file, read with other kinds of columns"
-    UNKNOWN = "other kinds of columns, so that the cells cannot be held against each other"
+    KINDS = "the same file, read with other column types"
+    UNKNOWN = "other column types, so that the cells cannot be compared"
 
 
 @dataclass(frozen=True)
 class Mismatch:
-    """A role whose table was not the same for all results, and the columns of other kinds."""
+    """A role whose table differs between results, and the columns with other types."""
 
     role: str
     difference: Difference
@@ -67,9 +67,9 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class Lead:
-    """One table ahead of another in a facet: by a headline, or by more metrics than it is not.
+    """One table is ahead of another in an aspect, by a headline or by the majority of metrics.
 
-    `kind` is what the headline is about, and `against` names a headline that is overruled.
+    `kind` is the subject of the headline, and `against` names a headline that is overruled.
     """
 
     facet: str
@@ -85,7 +85,7 @@ class Lead:
 
 @dataclass(frozen=True)
 class Shortfall:
-    """A table that is not good enough: a headline that is nearer to a useless table's."""
+    """A table with a headline that is closer to a useless table than to the baseline."""
 
     table: str
     facet: str
@@ -96,7 +96,7 @@ class Shortfall:
 
 @dataclass(frozen=True)
 class Violation:
-    """A table that does not meet a threshold which its release file states."""
+    """A table that violates a threshold of its release file."""
 
     table: str
     rule: str
@@ -105,7 +105,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """The tables that remain by the rule, and why others do not."""
+    """The recommended tables, and why the others are not recommended."""
 
     outcome: Conclusion
     tables: tuple[str, ...] = ()
@@ -117,12 +117,11 @@ class Recommendation:
 
 
 def recommendation(results: Mapping[str, SuiteResult], differences: pd.DataFrame) -> Recommendation:
-    """Return what the rule says."""
-    # Inputs must be the same. Tables in which a leak was found are out, then those that
-    # violate a threshold of their release file, then those whose headline is nearer to that
-    # of a useless table than to that of fresh real rows. If two remain, the one ahead by the
-    # headline of utility is taken, then by those of fidelity. A lead by other metrics counts
-    # if no other facet speaks against it.
+    """Apply the rule and return the recommendation."""
+    # The inputs must be equal. The rule first excludes tables with a leak, then tables that violate
+    # a threshold of their release file, and then tables whose headline is closer to a useless table
+    # than to the baseline. If two tables remain, the headline of utility decides, and then the
+    # headlines of fidelity. A lead by other metrics counts if no other aspect contradicts it.
     leaking = tuple(table for table, one in results.items() if leaks(one.verdict()))
     if different := mismatches(results):
         return Recommendation(Conclusion.INCOMPARABLE, leaking=leaking, mismatches=different)
@@ -146,14 +145,14 @@ def recommendation(results: Mapping[str, SuiteResult], differences: pd.DataFrame
 
 
 def leaks(verdict: Verdict) -> bool:
-    """Return whether a verdict keeps a table from being taken."""
+    """Return whether a verdict excludes a table."""
     return verdict.alarm or verdict.copies
 
 
 def leads(
     results: Mapping[str, SuiteResult], differences: pd.DataFrame, first: str, second: str
 ) -> Iterator[Lead]:
-    """Yield which of two tables is ahead in each facet where one is, in the order of facets."""
+    """Yield which of two tables is ahead in an aspect, in the order of aspects."""
     own = differences[differences["first"].isin([first, second])]
     own = own[own["second"].isin([first, second])]
     for facet in ORDER:
@@ -183,9 +182,9 @@ def leads(
 def _deciding_rows(
     results: Mapping[str, SuiteResult], decided: pd.DataFrame
 ) -> list[dict[str, Any]]:
-    """Return the headlines that put a table ahead, the one that decides first.
+    """Return the headlines that put a table ahead, the deciding one first.
 
-    None does where headlines of one kind disagree, as those of several tables may.
+    The list is empty if headlines of one kind disagree, which can happen with several tables.
     """
     rows = decided.to_dict("records")
     kinds = [_quoted_sentence(results, str(row["metric"])) for row in rows]
@@ -200,7 +199,7 @@ def _deciding_rows(
 
 
 def _progress_of_table_behind(results: Mapping[str, SuiteResult], row: Mapping[str, Any]) -> float:
-    """Return how far the table that is behind is on the way to fresh rows, or to the best value."""
+    """Return the score of the table that is behind, relative to the baseline or the best value."""
     behind = row["second"] if row["ahead"] == row["first"] else row["first"]
     result = results[behind][str(row["metric"])]
     reached = _progress_to_baseline(result)
@@ -220,16 +219,16 @@ def _leads_between(found: Iterable[Lead], pair: Sequence[str]) -> list[Lead]:
 
 
 def _loser(found: Sequence[Lead]) -> str:
-    """Return the table that the other one is taken before; empty where that is left open."""
+    """Return the table that is behind, or an empty text if this is undecided."""
     if found and (found[0].headline or len({one.better for one in found}) == 1):
         return found[0].worse
     return ""
 
 
 def shortfalls(table: str, results: Mapping[str, Result]) -> Iterator[Shortfall]:
-    """Yield the headlines of a table that are nearer to a useless table's than to fresh rows'.
+    """Yield the headlines of a table that are closer to a useless table than to the baseline.
 
-    They differ from those of fresh rows by more than chance explains.
+    Their difference from the baseline is significant.
     """
     for facet in HEADLINES:
         for name, result in results.items():
@@ -240,9 +239,9 @@ def shortfalls(table: str, results: Mapping[str, Result]) -> Iterator[Shortfall]
 
 
 def weaknesses(table: str, results: Mapping[str, Result]) -> list[Shortfall]:
-    """Return the metrics that are nearer to a useless table's than to fresh rows', worst first.
+    """Return metrics that are closer to a useless table than to the baseline, worst first.
 
-    They do not decide, but a reader who takes the table must know of them.
+    They do not affect the recommendation, but readers of the recommended table should know them.
     """
     found = [
         (
@@ -264,7 +263,7 @@ def _worst_first(one: tuple[float, Shortfall]) -> tuple[float, str]:
 
 
 def violations(table: str, results: SuiteResult) -> Iterator[Violation]:
-    """Yield the thresholds of the release file of a table that it does not meet."""
+    """Yield the thresholds of its release file that a table violates."""
     stated = results.provenance.release if results.provenance is not None else None
     if stated is not None and stated.thresholds is not None:
         from skeval.results.release import outcomes_of
@@ -279,7 +278,7 @@ def _decides(result: Result, facet: str) -> bool:
 
 
 def _is_within_chance(result: Result) -> bool:
-    """Return whether chance explains what lies between a value and its baseline."""
+    """Return whether the difference between a value and its baseline is not significant."""
     ends, stated = result.difference, result.details.get("difference")
     if ends is None and isinstance(stated, Mapping):
         ends = as_float(stated.get("low")), as_float(stated.get("high"))
@@ -287,9 +286,9 @@ def _is_within_chance(result: Result) -> bool:
 
 
 def _progress_to_baseline(result: Result) -> float:
-    """Return how far a value is on the way from a useless table's to fresh rows'; nan if unknown.
+    """Return the score of a value from useless table (0) to baseline (1), or nan.
 
-    A useless model guesses, if the score of guessing is known; otherwise it has the worst value.
+    A useless model guesses if the score of guessing is known. Otherwise, it has the worst value.
     """
     tags, fresh = result.tags, as_float(result.baseline)
     if tags is None or not tags.sign or math.isnan(fresh) or math.isnan(result.value):
@@ -298,12 +297,12 @@ def _progress_to_baseline(result: Result) -> float:
     if chance is not None and fresh > chance:
         return (result.value - chance) / (fresh - chance)
     if chance is not None:
-        return math.nan  # real rows teach nothing either
+        return math.nan  # a model of real rows is useless as well
     return calibrated_score(result.value, fresh, tags.bounds, greater_is_better=tags.sign > 0)[0]
 
 
 def mismatches(results: Mapping[str, SuiteResult]) -> tuple[Mismatch, ...]:
-    """Return the real tables that were not the same for all results, and how they differ."""
+    """Return the real tables that differ between results, and how they differ."""
     known = [one.provenance for one in results.values() if one.provenance is not None]
     roles = dict.fromkeys(
         record.role
@@ -333,7 +332,7 @@ def _mismatch(role: str, known: Sequence[Provenance]) -> Iterator[Mismatch]:
 
 
 def _difference_of_kinds(records: Sequence[InputRecord]) -> Difference:
-    """Return what is known of the cells of tables whose columns had other kinds."""
+    """Return how the cells of tables compare if their columns had different types."""
     files = {record.file_bytes for record in records}
     if "" in files:
         return Difference.UNKNOWN
@@ -341,7 +340,7 @@ def _difference_of_kinds(records: Sequence[InputRecord]) -> Difference:
 
 
 def _columns_of_other_kinds(records: Sequence[Sequence[ColumnRecord]]) -> tuple[str, ...]:
-    """Return the columns whose kinds are not the same in all."""
+    """Return the columns whose types differ."""
     kinds: dict[str, set[tuple[str, str]]] = {}
     for own in records:
         for column in own:

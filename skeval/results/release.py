@@ -1,4 +1,4 @@
-"""What is to be released, to whom and for what: the facts that no metric can measure."""
+"""Description of a release: its recipient, purpose and other facts that are not measured."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ RELEASE_MODELS = ("public", "contract", "enclave")
 UNITS = ("row", "subject")
 POPULATIONS = ("whole", "sample")
 NOT_STATED = "not stated"
-_MAX_LENGTH = 500  # characters of a text
-_MAX_NAMES = 100  # a list of names is not longer
+_MAX_LENGTH = 500  # maximum length of a text
+_MAX_NAMES = 100  # maximum length of a list of names
 _MAX_PARAMETERS = 50
-_SHOWN = 60  # characters of what came instead
+_SHOWN = 60  # characters of an invalid value in a message
 Reader = Callable[[Any], Any]
 T = TypeVar("T", bound="_Record")
 
 
 class _Record:
-    """A mapping of a release file: each field has a reader, and all faults are listed at once."""
+    """Part of a release file. Each field has a reader, and one error lists all invalid fields."""
 
     def __post_init__(self) -> None:
         if faults := list(_faults(type(self), vars(self))):
@@ -41,19 +41,19 @@ class _Record:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Make the object from a mapping, of which no name is needed."""
+        """Create the object from a mapping, in which all names are optional."""
         known = [one.name for one in fields(cls)]  # type: ignore[arg-type]
         faults = list(_faults(cls, content))
         if unknown := [str(name)[:_SHOWN] for name in content if name not in known]:
             named = ", ".join(map(_format_value, unknown[:_MAX_PARAMETERS]))
             meant = did_you_mean(unknown[:_MAX_PARAMETERS], known)
-            faults.append(f"there is no {named}; there are {', '.join(known)}.{meant}")
+            faults.append(f"unknown name {named}. Valid names are {', '.join(known)}.{meant}")
         if faults:
             raise InvalidParameterError(" ".join(faults))
         return cls(**content)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is stated, as plain values."""
+        """Return the fields that are not empty, as plain values."""
         return dict(self._nonempty_fields())
 
     def _nonempty_fields(self) -> Iterator[tuple[str, Any]]:
@@ -71,7 +71,7 @@ class _Record:
 
 
 def _faults(kind: type, content: Mapping[str, Any]) -> Iterator[str]:
-    """Say of each field whose value is illegal what was expected and what came."""
+    """Yield for each invalid field what was expected and received."""
     for one in fields(kind):
         try:
             if one.name in content:
@@ -84,11 +84,13 @@ def _text(value: Any) -> str:
     """Return a text on one line."""
     if not isinstance(value, str) or len(value) > _MAX_LENGTH:
         raise InvalidParameterError(
-            f"must be a text of at most {_MAX_LENGTH} letters, got {_format_value(value)}."
+            f"must be a text of at most {_MAX_LENGTH} characters, got {_format_value(value)}."
         )
     plain = " ".join(value.split())
     if printable(plain) != plain:
-        raise InvalidParameterError(f"must hold no control characters, got {_format_value(value)}.")
+        raise InvalidParameterError(
+            f"must not have control characters, got {_format_value(value)}."
+        )
     return plain
 
 
@@ -112,7 +114,7 @@ def _names(value: Any) -> tuple[str, ...]:
 
 
 def _date(value: Any) -> str:
-    """Return a date as ISO 8601; TOML has dates of its own."""
+    """Return a date in ISO 8601 format. TOML has a separate type for dates."""
     if isinstance(value, dt.date):
         return value.isoformat()[:10]
     try:
@@ -151,12 +153,12 @@ def _scalar(value: Any) -> Any:
     if isinstance(value, bool) or is_finite_number(value):
         return value
     raise InvalidParameterError(
-        f"must hold texts, finite numbers and lists of them, got {_format_value(value)}."
+        f"must contain only texts, finite numbers and lists, got {_format_value(value)}."
     )
 
 
 def _part(value: Any, kind: type[T]) -> T | None:
-    """Return a table of the file; None where it states nothing."""
+    """Return a table of the file, or None if it is empty."""
     if value is None:
         return None
     if not isinstance(value, Mapping | kind):
@@ -179,8 +181,8 @@ def _policy(value: Any) -> Policy | None:
         policy = Policy.from_dict(value)
         if policy.accept_untested:
             raise InvalidParameterError(
-                "accept_untested belongs to the policy of whoever runs the gate: a release cannot "
-                "accept untested columns. Move it to the file of --policy."
+                "accept_untested belongs to the policy of the quality gate, because a release "
+                "cannot accept untested columns. Move it to the file of --policy."
             )
         _names(policy.fail_on + policy.require)
     except InvalidParameterError as error:
@@ -189,7 +191,7 @@ def _policy(value: Any) -> Policy | None:
 
 
 def _format_value(value: Any) -> str:
-    """Return what came instead of a legal value, shortened."""
+    """Return a shortened description of an invalid value."""
     if isinstance(value, str):
         return repr(printable(value[:_SHOWN]))
     if isinstance(value, bool) or is_finite_number(value) or type(value) is float:
@@ -197,7 +199,7 @@ def _format_value(value: Any) -> str:
     return f"a value of type {type(value).__name__}"
 
 
-# how fields are read
+# readers of fields
 _TEXT, _NAMES = {"read": _text}, {"read": _names}
 _GENERATOR = {"read": lambda value: _part(value, GeneratorRecord)}
 _CLAIM = {"read": lambda value: _part(value, PrivacyClaim)}
@@ -211,7 +213,7 @@ def _among(*legal: str) -> dict[str, Reader]:
 
 @dataclass(frozen=True)
 class GeneratorRecord(_Record):
-    """The generator of a release: its name, version and parameters."""
+    """Name, version and parameters of the generator of a release."""
 
     name: str = field(default="", metadata=_TEXT)
     version: str = field(default="", metadata=_TEXT)
@@ -224,7 +226,7 @@ class GeneratorRecord(_Record):
 
 @dataclass(frozen=True)
 class PrivacyClaim(_Record):
-    """The claim of differential privacy that a generator makes; it is stated, not measured."""
+    """Claim of differential privacy of a generator. The claim is not verified."""
 
     epsilon: float | None = field(default=None, metadata=_EPSILON)
     delta: float | None = field(default=None, metadata=_DELTA)
@@ -241,52 +243,54 @@ class PrivacyClaim(_Record):
 
 @dataclass(frozen=True)
 class Release(_Record):
-    """What is to be released, to whom, for what and by which thresholds: nothing of it is measured.
+    """Description of a release: its recipient, purpose and thresholds, which are not measured.
 
-    It stands on the first page of a report. All is optional; a missing fact is printed as "not
+    A report shows it on its first page. All fields are optional. A missing fact is printed as "not
     stated".
 
     Parameters
     ----------
     title : str
-        The title of the report.
+        Title of the report.
     date : str or date
-        The date of the evaluation, ISO 8601; by default now, or what the environment variable
-        ``SOURCE_DATE_EPOCH`` says. Equal tables, parameters and dates give the same bytes.
+        Date of the evaluation (ISO 8601). The default is the environment variable
+        ``SOURCE_DATE_EPOCH`` or now. Equal tables, parameters and dates give reports with the same
+        bytes.
     dataset, purpose, recipient : str
-        The title of the data; what the release is for, and who gets it.
+        Title of the data, purpose of the release, and its recipient.
     release_model : {"public", "contract", "enclave"}, optional
-        How it is given.
+        How the release is made available.
     intruder : str
-        Who is assumed to attack it, and what that person knows.
+        Assumed attacker and the attacker's knowledge.
     unit : {"row", "subject"}, optional
-        What is protected: each row, or all rows of a person.
+        Unit of protection: each row, or all rows of a subject.
     noun : str
-        What a row is, as reports name it: "flight", or "person, people" if the plural is irregular.
+        Noun for a row in reports, for example "flight". Add an irregular plural, for example
+        "person, people".
     population : {"whole", "sample"}, optional
-        Whether train holds the whole population or a sample of it.
+        Whether the training data are the whole population or a sample.
     direct_identifiers, indirect_identifiers : tuple of str
-        Columns that name a person alone, or together with others.
+        Columns that identify an individual directly, or in combination with other columns.
     generator : GeneratorRecord or mapping, optional
-        Its `name`, `version` and `parameters`.
+        Generator with its `name`, `version` and `parameters`.
     dp : PrivacyClaim or mapping, optional
-        The claim of differential privacy: `epsilon`, `delta` and `adjacency`.
+        Claim of differential privacy with `epsilon`, `delta` and `adjacency`.
     thresholds : Policy or mapping, optional
-        What was agreed before the evaluation: `fail_on`, `require` and `level`.
+        Thresholds that were agreed before the evaluation: `fail_on`, `require` and `level`.
     decided_by : str
-        Who decides.
+        Person or body that decides on the release.
     review_date : str or date
-        When the decision is looked at again; ISO 8601.
+        Date of the next review (ISO 8601).
 
     Raises
     ------
     InvalidParameterError
-        If a value is outside its legal set; it lists all of them.
+        If values are invalid. The message lists all of them.
 
     See Also
     --------
-    skeval.Policy : The thresholds.
-    skeval.report : It takes a release.
+    skeval.Policy : Define thresholds.
+    skeval.report : Write a report with the description of a release.
 
     Examples
     --------
@@ -318,24 +322,24 @@ class Release(_Record):
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Release:
-        """Read a release from a TOML file, as ``skeval init-release`` writes one.
+        """Read a release from a TOML file such as the output of ``skeval init-release``.
 
         Raises
         ------
         InvalidParameterError
-            If there is no such file, it is no TOML, or holds something else.
+            If the file does not exist, is not TOML, or has other content.
         """
         return foreign_toml(path, cls.from_dict)
 
     @classmethod
     def of(cls, given: Release | Mapping[str, Any] | str | Path | None) -> Release | None:
-        """Return a release that is given as one, as a mapping or as a TOML file; None of None."""
+        """Return a release from a Release, a mapping or a TOML file, or None for None."""
         if given is None or isinstance(given, Release):
             return given
         return cls.from_dict(given) if isinstance(given, Mapping) else cls.from_toml(given)
 
     def facts(self) -> dict[str, str]:
-        """Return what a reader wants to know by its label, "not stated" where it is missing."""
+        """Return the facts for readers by label. Missing facts are "not stated"."""
         return {
             label: (", ".join(held) if isinstance(held, tuple) else str(held or "")) or NOT_STATED
             for label, held in (
@@ -345,7 +349,7 @@ class Release(_Record):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The labels of what is not stated."""
+        """The labels of missing facts."""
         named = {_LABELS[name]: getattr(self, name) for name in _LABELS}
         named["thresholds"] = self.thresholds
         lowered = {label: label if label[:2].isupper() else label.lower() for label in named}
@@ -356,16 +360,16 @@ Stated = Release | Mapping[str, Any] | str | Path | None
 
 
 def gate_policy(policy: Policy | None, release: Release | None) -> Policy | None:
-    """Return a policy with the thresholds of a release added; None if there are neither."""
-    # The release is written by those whom the gate checks, so that its thresholds add rules
-    # and never weaken one: the significance level is that of the policy, or the default,
-    # unless the release has a stricter one.
+    """Return the combination of a policy and the thresholds of a release, or None."""
+    # The quality gate checks the authors of the release file. Therefore their thresholds can add
+    # rules, but cannot weaken a rule. The significance level is the level of the policy, or the
+    # default, unless the level of the release is stricter.
     agreed = release.thresholds if release is not None else None
     return combine_policies([policy or (None if agreed is None else Policy(fail_on=())), agreed])
 
 
 def stated_release(given: Stated, metrics: Iterable[tuple[str, Any]]) -> Release | None:
-    """Return a release in any form, whose thresholds are on what these named metrics measure."""
+    """Return the release, after checking its thresholds against these named metrics."""
     release = Release.of(given)
     if release is not None and release.thresholds is not None:
         named = dict(metrics)
@@ -378,25 +382,26 @@ def stated_release(given: Stated, metrics: Iterable[tuple[str, Any]]) -> Release
 def assert_release(
     results: SuiteResult, policy: Policy | str | Path | None = None, *, release: Stated = None
 ) -> None:
-    """Fail a test whose release does not meet a policy.
+    """Raise an error if results do not meet a policy.
 
     Parameters
     ----------
     results : SuiteResult
-        The results of the synthetic table that is to be released.
+        Results of the synthetic table.
     policy : Policy or path, optional
-        Or the TOML file that contains it. The default is ``Policy()``: no leak found, no metric
-        failed.
+        Policy, or the TOML file that contains it. The default ``Policy()`` requires that no leak
+        was found and no metric failed.
     release : Release, mapping or path to a TOML file, optional
-        Its thresholds are added to the policy and cannot weaken it; by default it is the release of
-        the provenance of the results.
+        Description of the release. Its thresholds are added to the policy and cannot weaken it. The
+        default is the release in the provenance of the results.
 
     Raises
     ------
     AssertionError
-        It names each rule that is violated, and by which numbers.
+        If a requirement is violated. The message contains each violated requirement with its
+        numbers.
     InvalidParameterError
-        If the policy or the release cannot be read or names a result that is not there.
+        If the policy or the release cannot be read, or names a result that does not exist.
 
     Examples
     --------
@@ -424,12 +429,12 @@ def assert_release(
 
 
 def outcomes_of(policy: Policy, results: SuiteResult) -> list[RuleOutcome]:
-    """Return the outcome of each rule; what cannot be judged is violated."""
+    """Return the outcome of each requirement. It is violated if it cannot be evaluated."""
     try:
         return policy.judge(results)
-    except InvalidParameterError as error:  # the results lack a metric of the policy
+    except InvalidParameterError as error:  # a metric of the policy is missing from the results
         rules = (*policy.fail_on, *policy.require)
-        return [RuleOutcome(rule, False, f"It cannot be judged: {error}") for rule in rules]
+        return [RuleOutcome(rule, False, f"It cannot be evaluated: {error}") for rule in rules]
 
 
 _LABELS = {

@@ -1,4 +1,4 @@
-"""A requirement of a policy: one comparison of results, written as a sentence, and its outcome."""
+"""Requirement of a policy, which is a comparison of results in text form, and its outcome."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 FIELDS = ("value", "baseline", "low", "high", "diff_low", "diff_high", "p_value", "p_adjusted")
 DETAILS = "details"
-_MAX_LENGTH = 500  # characters of a requirement
-_INDEX = 10  # digits of a place in a list
-_ENDLESS = ("inf", "-inf")  # infinity is a text in JSON
-_MAX_BITS = 1000  # longer whole numbers overflow a float
+_MAX_LENGTH = 500  # maximum length of a requirement
+_INDEX = 10  # maximum number of digits of an index
+_ENDLESS = ("inf", "-inf")  # JSON stores infinity as text
+_MAX_BITS = 1000  # longer integers overflow a float
 _QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"|`([^`]+)`")
-# "column_shapes/ks_complement" is a name; "low / high" a quotient
+# "column_shapes/ks_complement" is a name, "low / high" is a quotient
 _SLASHED = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:/[A-Za-z_]\w*)+")
 _HOW = (
-    'Write a comparison of a result, such as "tstr >= 0.95 * baseline": names of results, '
+    'Write a comparison of a result, such as "tstr >= 0.95 * baseline", with names of results, '
     f"{', '.join(FIELDS)}, details.PATH.TO.A.NUMBER, numbers, + - * / and < <= > >="
 )
 
 
 @dataclass(frozen=True)
 class RuleOutcome:
-    """Whether one rule of a policy holds, and the numbers it was judged by."""
+    """Outcome of one rule of a policy, with the numbers that decided it."""
 
     rule: str
     passed: bool
@@ -49,14 +49,14 @@ class RuleOutcome:
 
 
 class Requirement:
-    """One comparison that results must meet."""
+    """Comparison that results must meet."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._names: dict[str, str] = {}
         if not isinstance(text, str) or len(text) > _MAX_LENGTH:
             raise InvalidParameterError(
-                f"a requirement is a text of at most {_MAX_LENGTH} letters."
+                f"a requirement must be a text of at most {_MAX_LENGTH} characters."
             )
         try:
             spelled = _SLASHED.sub(self._replace_name, _QUOTED.sub(self._replace_name, text))
@@ -71,7 +71,7 @@ class Requirement:
         except InvalidParameterError:
             raise
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise InvalidParameterError(f"{text!r} is no requirement. {_HOW}.") from error
+            raise InvalidParameterError(f"Invalid requirement {text!r}. {_HOW}.") from error
         self._tree = tree
         self.names = self._names_in_comparison(tree)
 
@@ -81,9 +81,9 @@ class Requirement:
         return placed
 
     def _names_in_comparison(self, tree: ast.AST) -> tuple[str, ...]:
-        """Return the names of results, in the order of the text; refuse what is no comparison."""
+        """Return the names of results in the order of the text. Refuse other expressions."""
         if not isinstance(tree, ast.Compare) or any(type(o) not in COMPARISONS for o in tree.ops):
-            raise InvalidParameterError(f"{self.text!r} compares nothing. {_HOW}.")
+            raise InvalidParameterError(f"{self.text!r} contains no comparison. {_HOW}.")
         names: list[str] = []
         for part in (tree.left, *tree.comparators):
             self._walk(part, names)
@@ -105,43 +105,43 @@ class Requirement:
                 f"{self.text!r} compares with an infinite number. Write a finite number."
             )
         elif not (isinstance(node, ast.Constant) and is_finite_number(node.value)):
-            raise InvalidParameterError(f"{self.text!r} is no requirement. {_HOW}.")
+            raise InvalidParameterError(f"Invalid requirement {self.text!r}. {_HOW}.")
 
     def _reference(self, node: ast.Name | ast.Attribute) -> tuple[str, tuple[str, ...]]:
-        """Return the result that is named, if one is, and what of it: a field, or a path."""
+        """Return the name of a result, if any, and the field or path of its value."""
         spelled: list[str] = []
         inner: ast.AST = node
         while isinstance(inner, ast.Attribute):
             spelled.insert(0, inner.attr)
             inner = inner.value
         if not isinstance(inner, ast.Name):
-            raise InvalidParameterError(f"{self.text!r} is no requirement. {_HOW}.")
+            raise InvalidParameterError(f"Invalid requirement {self.text!r}. {_HOW}.")
         named = inner.id not in (
             *FIELDS,
             DETAILS,
-        )  # what is quoted is a name, be it that of a field
+        )  # a quoted text is a name, even if it equals the name of a field
         path = tuple(spelled if named else (inner.id, *spelled)) or ("value",)
         if path[0] == DETAILS and len(path) == 1:
             raise InvalidParameterError(
-                f"{self.text!r}: details are many numbers; give the path to one, such as "
-                "ks.details.columns.age."
+                f"{self.text!r}: details contain many numbers. Write the path to one number, such "
+                "as ks.details.columns.age."
             )
         if path[0] not in (*FIELDS, DETAILS):
             known = f"{', '.join(FIELDS)} and {DETAILS}"
             raise InvalidParameterError(
-                f"{self.text!r}: a result has no {path[0]}; it has {known}."
+                f"{self.text!r}: a result has no {path[0]}. It has {known}."
             )
         if path[0] != DETAILS and len(path) > 1:
-            raise InvalidParameterError(f"{self.text!r} is no requirement. {_HOW}.")
+            raise InvalidParameterError(f"Invalid requirement {self.text!r}. {_HOW}.")
         name = self._names.get(inner.id, inner.id) if named else ""
         return name, (path[0], *(self._names.get(part, part) for part in path[1:]))
 
     def judge(self, results: SuiteResult) -> RuleOutcome:
-        """Return whether results meet it; what was not measured does not."""
+        """Return whether results meet the requirement. Skipped metrics do not meet it."""
         read: dict[str, float] = {}
         known = {name: one.tags.bounds for name, one in results.items() if one.tags is not None}
         self.check_ranges(results, known)
-        failed = [f"{n} was not measured: {e}" for n in self.names if (e := _error(results, n))]
+        failed = [f"{n} was not evaluated: {e}" for n in self.names if (e := _error(results, n))]
         if failed:
             return RuleOutcome(self.text, False, "; ".join(failed))
         assert isinstance(self._tree, ast.Compare)
@@ -154,14 +154,14 @@ class Requirement:
         return RuleOutcome(self.text, passed, shown)
 
     def check_names(self, metrics: Mapping[str, Any]) -> None:
-        """Refuse a name that no metric has, or several."""
+        """Refuse a name that no metric or several metrics have."""
         for name in self.names:
             _key(metrics, name)
 
     def check_ranges(
         self, metrics: Mapping[str, Any], bounds: Mapping[str, tuple[float, float]]
     ) -> None:
-        """Refuse a comparison that any values within these bounds meet, or none."""
+        """Refuse a comparison that is always true or always false within these bounds."""
 
         def range_of_reference(node: ast.Name | ast.Attribute) -> Range:
             name, path = self._reference(node)
@@ -179,7 +179,7 @@ class Requirement:
             raise InvalidParameterError(f"{self.text!r}: {fault}")
 
     def limit(self, results: SuiteResult) -> tuple[str, float] | None:
-        """Return whose value is compared with what number; None if it is another comparison."""
+        """Return the result and the number that it is compared with, or None."""
         assert isinstance(self._tree, ast.Compare)
         left, (right, *others) = self._tree.left, self._tree.comparators
         if others or not isinstance(left, ast.Name | ast.Attribute):
@@ -211,16 +211,17 @@ class Requirement:
 
 
 def is_finite_number(value: object) -> bool:
-    """Return whether a value is a number, not a bool, that a float can hold."""
+    """Return whether a value is a number that fits into a float, and not a bool."""
     if type(value) is int:
         return value.bit_length() < _MAX_BITS
     return type(value) is float and math.isfinite(value)
 
 
 def _key(metrics: Mapping[str, Any], name: str) -> str:
-    """Return the name of the result that a policy means: its own, or that of its class.
+    """Return the name of the result for a name in a policy, which may be a name of a class.
 
-    A class goes by its name in presets too: `TSTR` and `tstr`, `KSComplement` and `ks_complement`.
+    A class also has the name of its result in presets: `TSTR` and `tstr`, `KSComplement` and
+    `ks_complement`.
     """
     if name in metrics:
         return name
@@ -229,9 +230,11 @@ def _key(metrics: Mapping[str, Any], name: str) -> str:
     if len(matching) == 1:
         return matching[0]
     if matching:
-        raise InvalidParameterError(f"{name} is measured as {', '.join(matching)}; name one.")
+        raise InvalidParameterError(
+            f"{name} matches {', '.join(matching)}. Use one of these names."
+        )
     raise InvalidParameterError(
-        f"the policy names {name}, which is not measured; there are {', '.join(metrics)}."
+        f"the policy names {name}, which is not evaluated. The metrics are {', '.join(metrics)}."
     )
 
 
@@ -256,7 +259,7 @@ def _field(results: SuiteResult, name: str, path: Sequence[str]) -> float:
 
 
 def _detail(held: Any, path: Sequence[str]) -> float:
-    """Return the number at the end of a path into details; nan where there is none."""
+    """Return the number at the end of a path into details, or nan."""
     for part in path:
         if isinstance(held, Mapping):
             held = {str(name): inner for name, inner in held.items()}.get(part)

@@ -1,4 +1,4 @@
-"""What a metric found: its value, with its baseline and its interval."""
+"""Result of a metric: its value, baseline, interval and more."""
 
 from __future__ import annotations
 
@@ -25,43 +25,44 @@ from skeval.stats.distributions import exact_mean
 from skeval.utils.formatting import as_float, pair
 
 _TEXTS = ("metric", "error", "unmet", "summary", "fact", "advice", "table")
-_NUMBERS = ("p_value", "baseline", "seconds")  # each of these may be None
+_NUMBERS = ("p_value", "baseline", "seconds")  # each of them may be None
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """The two numbers that a test of privacy compared, so that sentences quote what was tested.
+    """The two numbers that a privacy test compares, so that sentences can quote them.
 
-    Results that name the same `tests` made one test, which counts once in a suite, even if the
-    numbers differ. If results have equal numbers, a sentence quotes one of them.
+    Results with the same `tests` belong to one test, which counts once in a suite even if the
+    numbers differ. If the numbers of several results are equal, a sentence quotes only one of them.
 
     Parameters
     ----------
     what : str
-        What was measured, as a noun phrase: "synthetic rows closer to train than to the holdout".
+        Noun phrase for the quantity, such as "synthetic rows closer to train than to the holdout".
     observed : float
-        On the side of train.
+        Number for the training data.
     expected : float
-        The number to expect if nothing was learned of any one row.
+        Number that is expected if nothing was learned about any single row.
     reference : str, default="by chance"
-        What `expected` is based on, such as "for holdout rows".
+        Basis of `expected`, such as "for holdout rows".
     high_leaks : bool, default=True
-        Whether it is a leak if `observed` is above `expected`; if False, below.
+        Whether it is a leak if `observed` is larger than `expected`. Otherwise, smaller is a leak.
     share : bool, default=True
-        Whether the numbers are shares, to be printed as percentages.
+        Whether the numbers are fractions, which are printed as percentages.
     n_tests : int, default=1
-        Number of tests that this one was picked from, its p-value corrected for them.
+        Number of tests from which this test was selected. Its p-value is corrected for them.
     tests : tuple of str, default=()
-        Names of these tests by what they look at (:func:`skeval.steps.contrasts.name_of_test`), so
-        that it is known before any number is. Empty for a test that no other metric makes.
+        Names of these tests (:func:`skeval.steps.contrasts.name_of_test`). They must not depend on
+        the results. Empty for a test that belongs to no other metric.
     least_p : float, default=0
-        The least p-value possible for tables of these sizes, for any synthetic rows.
+        Smallest possible p-value for tables of these sizes, for any synthetic rows.
     least_here : float, default=0
-        The least p-value possible for these rows, whichever of the real ones were train: 1 for a
-        test of copies where no synthetic row equals a real one. 0 where it is not known.
+        Smallest possible p-value for these rows, for any assignment of the real rows to train and
+        holdout. For example, it is 1 for a test of copies if no synthetic row matches a real row. 0
+        if unknown.
     unseen : float, optional
-        The number of real rows that the generator did not see, in addition to the number that is
-        expected by chance.
+        The same number for real rows that the generator never saw, in addition to the number that
+        is expected by chance.
 
     Examples
     --------
@@ -88,27 +89,27 @@ class Contrast:
 
     @property
     def against(self) -> str:
-        """The expected number in words, and the number of unseen rows if it is known."""
+        """Expected number in words, and the number for unseen rows if it is known."""
         said = f"{self.reference} {self.numbers_in_words[1]}"
         if self.unseen is None:
             return said
         unseen = pair(self.unseen, self.expected, share=self.share)[0]
-        return f"{said}, of unseen rows {unseen}"
+        return f"{said}, for unseen rows {unseen}"
 
     @property
     def numbers_in_words(self) -> tuple[str, str]:
-        """Both numbers in words, with as many digits as show which is the larger."""
+        """Both numbers in words, with enough digits to distinguish them."""
         return pair(self.observed, self.expected, share=self.share)
 
     @property
     def supports_leak(self) -> bool:
-        """Whether the two numbers lie as they do where there is a leak."""
+        """Whether the order of the two numbers indicates a leak."""
         above = self.observed - self.expected
         return above > 0 if self.high_leaks else above < 0
 
     @property
     def comparison_key(self) -> tuple[str, float, float]:
-        """What two results have in common of which a sentence quotes one."""
+        """Key of results of which a sentence quotes only one."""
         return self.what, self.observed, self.expected
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,7 +118,7 @@ class Contrast:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Contrast:
-        """Rebuild a contrast from what :meth:`to_dict` gave."""
+        """Create a contrast from the result of :meth:`to_dict`."""
         kinds = {"what": str, "reference": str, "high_leaks": bool, "share": bool, "n_tests": int}
         if wrong := [name for name, kind in kinds.items() if not isinstance(content[name], kind)]:
             raise TypeError(f"a contrast has another type of {', '.join(wrong)}.")
@@ -130,59 +131,60 @@ class Contrast:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """One metric's answer: a number in relation, and the aggregates behind it.
+    """Result of one metric: its value, baseline, interval and aggregated details.
 
     Parameters
     ----------
     value : float
-        The natural, published value; nan where it is not defined (`warnings` or `error` say why).
+        Value on the published scale of the metric, or nan if it is not defined. `warnings` or
+        `error` contain the reason.
     interval : tuple of (float, float), optional
-        The interval of the expected value at these sizes, at 95%: the mean of the values that
-        independent draws of all tables, train included, would have with the same numbers of rows.
-        If a value depends on the number of rows, ``details["large_sample_value"]`` estimates
-        what it tends to. Metrics of privacy and of utility describe what their interval covers.
+        95% interval of the expected value at these sizes, that is, of the mean over independent
+        draws of all tables, including the training data, with the same numbers of rows. If a value
+        depends on the number of rows, ``details["large_sample_value"]`` estimates its limit.
+        Metrics of privacy and utility document what their interval covers.
     p_value : float, optional
-        The p-value of the null hypothesis that the metric names.
+        P-value of the null hypothesis that the metric documents.
     baseline : float, optional
-        What a fresh real sample would get in the synthetic rows' place.
+        Score of holdout data in place of the synthetic data.
     difference : tuple of (float, float), optional
-        The interval of value minus baseline, both of the same number of rows, at 95%. It contains
-        the noise of all tables, so that it includes 0 if the synthetic rows are as good as fresh
-        real rows. The noise of the training data, which both values share, mostly cancels.
+        95% interval of value minus baseline, both at the same number of rows. It includes the noise
+        of all tables, so it contains 0 if the synthetic data are as good as holdout data. The noise
+        of the training data affects both values and mostly cancels.
     details : dict
-        Aggregates only, never a row of real data: numbers, strings, lists, arrays, dicts of them.
+        Only aggregates and never a row of real data, as numbers, strings, lists, arrays and dicts.
     warnings : tuple of MetricWarning
-        What the reader must know before using the value.
+        Information that is necessary to interpret the value.
     metric : str
-        The class that measured; filled in by :class:`Metric`.
+        Name of the class, set by :class:`Metric`.
     tags : MetricTags, optional
-        Direction, bounds and evidence; filled in by :class:`Metric`.
+        Direction, bounds and evidence, set by :class:`Metric`.
     seconds : float, optional
-        Wall time; filled in by :class:`Metric`.
+        Wall time, set by :class:`Metric`.
     error : str
-        Why a suite left the metric out, or how it failed; empty where it did not.
+        Reason why a suite skipped the metric, or why it failed. Empty otherwise.
     unmet : str
-        Which input a metric that was left out needs, such as "holdout"; empty where `error` is of
-        another kind.
+        Missing input of a skipped metric, such as "holdout". Empty for other errors.
     summary : str
-        The finding, in a sentence that needs no knowledge of the metric; reports print it. It is
-        written by the metric, in `_compute` or in `_summary`, which knows the baseline too.
+        The finding in a sentence for readers who do not know the metric. Reports print it. The
+        metric creates it in `_compute`, or in `_summary` if it needs the baseline.
     contrast : Contrast, optional
-        The two numbers that a test of privacy compared; verdicts quote them.
+        The two numbers that a privacy test compared. Verdicts quote them.
     fact : str
-        A count that holds even if no test is significant, such as of copies of train rows; a
-        sentence.
+        Sentence about a count that is relevant even if no test is significant, for example the
+        number of copies of training rows.
     advice : str
-        The place of a leak and what to do about it; a sentence, printed only with an alarm. If it
-        takes searches of its own, suites make them; `evaluate` of a metric makes them on request.
+        Sentence about the location of a leak and the fix, printed only if the test is significant.
+        If it requires additional searches, suites perform them, and `evaluate` of a metric performs
+        them on request.
     refit : bool
-        Whether it also helps to fit the generator again with less room to memorise. A verdict says
-        so once, after all advice.
+        Whether fitting the generator again with less capacity to memorize also helps. A verdict
+        recommends it once, after all advice.
     table : str
-        The table that was measured, if there are several; empty if all were.
+        Evaluated table if there are several. Empty if all tables were evaluated together.
     copies : tuple of Copies
-        How many unique rows, texts or subjects of train the release repeats, and how many may be by
-        chance; verdicts judge it.
+        Number of unique training rows, texts or subjects that the synthetic data repeat, and the
+        number that is expected by chance. Verdicts use it.
 
     See Also
     --------
@@ -256,12 +258,12 @@ class Result:
         }
 
     def frame(self, *, findings: bool = False) -> pd.DataFrame:
-        """Return the headline numbers as a table of one row; with `findings`, the sentence too."""
+        """Return the headline numbers as a one-row table, optionally with the sentence."""
         frame = pd.DataFrame([self.row()])
         return frame.assign(finding=[wording().finding(self)]) if findings else frame
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain lists, dicts, strings and numbers; nan is None."""
+        """Return all fields as plain lists, dicts, strings and numbers, with None for nan."""
         content = {item.name: getattr(self, item.name) for item in fields(self)}
         content["warnings"] = named_warnings(self.warnings)
         content["tags"] = self.tags.to_dict() if self.tags else None
@@ -272,7 +274,7 @@ class Result:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Result:
-        """Rebuild a result from what :meth:`to_dict` gave."""
+        """Create a result from the result of :meth:`to_dict`."""
         tags, contrast = content["tags"], content["contrast"]
         ends = {name: content[name] for name in ("interval", "difference")}
         if wrong := [
@@ -303,27 +305,27 @@ class Result:
         return write_json(self.to_dict(), path)
 
     def display(self) -> Display:
-        """Return the display that draws this result: `plot(ax=None)` and `frame()`."""
+        """Return the display that plots this result, with `plot(ax=None)` and `frame()`."""
         return rendering().display(self)
 
     def plot(self, ax: Any = None) -> Display:
-        """Draw this result; return the display, with `ax_` and `figure_`."""
+        """Plot this result, and return the display with `ax_` and `figure_`."""
         return self.display().plot(ax)
 
     def to_markdown(self, *, title: str = "Evaluation", level: int = 2) -> str:
-        """Return a section of Markdown, as model cards have them.
+        """Return a Markdown section, for example for a model card.
 
         Parameters
         ----------
         title : str, default="Evaluation"
-            Its heading.
+            Heading of the section.
         level : int, default=2
-            The level of the heading.
+            Level of the heading.
 
         Returns
         -------
         str
-            As of a suite of this metric alone, see :meth:`SuiteResult.to_markdown`.
+            The section of a suite with only this metric. See :meth:`SuiteResult.to_markdown`.
 
         Examples
         --------
@@ -335,17 +337,17 @@ class Result:
         return wording().markdown(self, title=title, level=level)
 
     def to_metrics(self, *, prefix: str = "") -> dict[str, float]:
-        """Return flat numbers for trackers of experiments, such as MLflow and Weights & Biases.
+        """Return flat numbers for experiment trackers such as MLflow and Weights & Biases.
 
         Parameters
         ----------
         prefix : str, default=""
-            The start of all names, such as "synthetic/".
+            Prefix of all names, such as "synthetic/".
 
         Returns
         -------
         dict of str to float
-            As of a suite of this metric alone, by the name of its class; see
+            The numbers of a suite with only this metric, by the name of its class. See
             :meth:`SuiteResult.to_metrics`.
 
         Examples
@@ -355,7 +357,7 @@ class Result:
         >>> metrics["KSComplement"], metrics["KSComplement.baseline"]
         (0.9, 0.95)
         """
-        # a suite contains results, so that it is above this module
+        # imported here, because suite_result imports this module
         from skeval.results.suite_result import SuiteResult
 
         return SuiteResult({self.metric or "value": self}).to_metrics(prefix=prefix)
@@ -367,7 +369,7 @@ class Result:
 def undefined_result(
     reason: str, kind: type[MetricWarning] = DegenerateInputWarning, **details: Any
 ) -> Result:
-    """Return the result of a measure that is not defined here: nan, and a warning that says why."""
+    """Return the nan result of a measure that is not defined, with a warning about the reason."""
     return Result(float("nan"), details=details, warnings=(kind(reason),))
 
 
@@ -382,12 +384,12 @@ def mean_of_columns(
     """Return the mean over the columns that have a score, and the worst column."""
     defined = {name: score for name, score in scores.items() if not np.isnan(score)}
     if not defined:
-        # without any column of its kind there is nothing wrong with the table
+        # no column of the required type is not a problem of the table
         kind = DegenerateInputWarning if scores else NothingToMeasureWarning
-        reason = kind("no column of this table can be measured.")
+        reason = kind("no column of this table can be evaluated.")
         details = {"columns": dict(scores), **details}
         return Result(float("nan"), details=details, warnings=(*warnings, reason))
-    # the first by name among equals, because the order of columns means nothing
+    # among ties the first by name, because the order of columns has no meaning
     worst = (min if greater_is_better else max)(sorted(defined), key=defined.__getitem__)
     return Result(
         exact_mean(defined.values()),

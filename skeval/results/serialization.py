@@ -1,4 +1,4 @@
-"""Results as strict JSON, and results again from a file that somebody else may have written."""
+"""Results as strict JSON, and results from files that may not be trusted."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from skeval.utils.foreign_files import foreign_text
 from skeval.utils.formatting import as_float, printable
 
 T = TypeVar("T")
-SCHEMA_VERSION = 3  # raised if the JSON of results changes
+SCHEMA_VERSION = 3  # increase it if the JSON of results changes
 
-# errors that content of another form raises
+# errors that content of another form causes
 FOREIGN = (
     ValueError,
     KeyError,
@@ -33,9 +33,9 @@ _SCORES = ("columns", "baseline_columns")  # keys of details that may map column
 
 @contextmanager
 def details_of(source: object) -> Iterator[None]:
-    """Say of results from a file that their details are none of a metric, where that shows.
+    """Raise a clear error if details from a file do not have the form that metrics write.
 
-    For results that were made here, `source` is None and errors are left as they are.
+    For results that were computed in this process, `source` is None and errors are not changed.
     """
     try:
         yield
@@ -43,8 +43,8 @@ def details_of(source: object) -> Iterator[None]:
         if source is None or isinstance(error, SkevalError):
             raise
         raise InvalidParameterError(
-            f"{source} holds details of another form than metrics write "
-            f"({type(error).__name__}); evaluate again."
+            f"{source} contains details that no metric writes "
+            f"({type(error).__name__}). Evaluate again."
         ) from error
 
 
@@ -58,7 +58,7 @@ def check_details(details: Mapping[str, Any]) -> None:
 
 
 def plain_json(value: Any) -> Any:
-    """Reduce arrays, numpy numbers and tuples to what strict JSON knows."""
+    """Convert arrays, numpy numbers and tuples to types of strict JSON."""
     import numpy as np
 
     if isinstance(value, Mapping):
@@ -74,8 +74,8 @@ def plain_json(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float):
         return value
     raise TypeError(
-        f"a result holds {type(value).__name__}, which JSON does not know; put lists, dicts, "
-        "numbers, strings and arrays into details."
+        f"a result contains {type(value).__name__}, which JSON does not support. Use lists, dicts, "
+        "numbers, strings and arrays in details."
     )
 
 
@@ -91,7 +91,7 @@ def replace_controls(content: Any) -> Any:
 
 
 def named_warnings(warnings: Iterable[MetricWarning]) -> list[list[Any]]:
-    """Return the class and the text of each warning, and the columns of those that name some."""
+    """Return class, text and columns of each warning."""
     return [[type(warning).__name__, str(warning), *_columns_of(warning)] for warning in warnings]
 
 
@@ -102,7 +102,7 @@ def _columns_of(warning: MetricWarning) -> list[list[str]]:
 
 
 def rebuild_warnings(named: Iterable[Sequence[Any]]) -> tuple[MetricWarning, ...]:
-    """Return the warnings of these classes and texts."""
+    """Create the warnings from their classes and texts."""
     return tuple(_rebuild_warning(*one) for one in named)
 
 
@@ -122,7 +122,7 @@ def _rebuild_warning(
 def read_json_of_results(
     path: str | Path, make: Callable[[dict[str, Any]], T], *, what: str, source: object = "The text"
 ) -> T:
-    """Return what `make` rebuilds of a file, or of a text of `source` that begins with a brace."""
+    """Return the object that `make` creates from a JSON file or a text that begins with a brace."""
     is_text = isinstance(path, str) and path.lstrip().startswith("{")
     source = source if is_text else path
     text = str(path) if is_text else foreign_text(path)
@@ -131,11 +131,11 @@ def read_json_of_results(
         version = content["schema_version"]
         read: Any = make(content) if version == SCHEMA_VERSION else None
     except FOREIGN as error:
-        raise InvalidParameterError(f"{source} holds no {what}.") from error
+        raise InvalidParameterError(f"{source} contains no {what}.") from error
     if read is None:
         raise InvalidParameterError(
-            f"{source} has scores in version {version!r} of their schema, and this skeval reads "
-            f"version {SCHEMA_VERSION}. Take the skeval that wrote it, or evaluate again."
+            f"{source} has version {version!r} of the format of scores, but this skeval reads "
+            f"version {SCHEMA_VERSION}. Use the skeval that wrote it, or evaluate again."
         )
     read.source = source
     return cast("T", read)

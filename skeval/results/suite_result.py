@@ -1,4 +1,4 @@
-"""The results of a suite: all of them together, what they conclude, and what is made of them."""
+"""Results of a suite, and the conclusions from them."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ _SCORES = "scores that SuiteResult.to_json wrote"
 
 
 class SuiteResult(Mapping[str, Result]):
-    """The results of a suite, by the names of its metrics.
+    """Results of a suite by the names of its metrics.
 
     Parameters
     ----------
     results : mapping of str to Result
-        By the names in the suite.
+        Results by name in the suite.
     sizes : mapping of str to int
         Number of rows by role.
     notices : tuple of MetricWarning
         Warnings about the tables themselves.
     provenance : Provenance, optional
-        Version, parameters, seeds, inputs and kinds of columns, of results that a suite made.
+        Version, parameters, seeds, inputs and column types, if a suite computed the results.
 
     See Also
     --------
     Result : The result of one metric.
-    Verdict : What may be concluded of privacy.
+    Verdict : Privacy verdict of a suite.
 
     Examples
     --------
@@ -70,8 +70,8 @@ class SuiteResult(Mapping[str, Result]):
         self.sizes = dict(sizes or {})
         self.notices = notices
         self.provenance = provenance
-        self.source: object = None  # the file that they were read of
-        # only in the process that evaluated
+        self.source: object = None  # file from which the results were read
+        # available only in the process that evaluated
         self.look_up: Callable[[int], pd.DataFrame] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -79,9 +79,7 @@ class SuiteResult(Mapping[str, Result]):
 
     def __getitem__(self, name: str) -> Result:
         if name not in self._results:
-            raise KeyError(
-                f"There is no result {name!r}.{did_you_mean([str(name)], self._results)}"
-            )
+            raise KeyError(f"unknown result {name!r}.{did_you_mean([str(name)], self._results)}")
         return self._results[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -98,12 +96,12 @@ class SuiteResult(Mapping[str, Result]):
         return rendering().html(self)
 
     def frame(self, *, findings: bool = False) -> pd.DataFrame:
-        """Return one row a metric: value, interval, baseline, direction, evidence and more.
+        """Return a table with one row per metric: value, interval, baseline, direction and more.
 
         Parameters
         ----------
         findings : bool, default=False
-            Whether there is a column `finding` with the sentences that reports print.
+            Whether to add a column `finding` with the sentences of the report.
 
         Returns
         -------
@@ -111,18 +109,20 @@ class SuiteResult(Mapping[str, Result]):
 
         Notes
         -----
-        `low` and `high` are the ends of the value's interval, the one that every output prints;
-        between `diff_low` and `diff_high` lies value minus baseline, at 95%.
+        `low` and `high` are the limits of the interval of the value. `diff_low` and `diff_high` are
+        the limits of the 95% interval of value minus baseline.
 
-        `observed` and `expected` are the two numbers that a test of privacy compared: on the side
-        of train, and what it was held against. `value` and `baseline` are those of the published
-        score, which may be better than its baseline where the test finds a leak: it compares the
-        synthetic rows with fresh real rows, the test compares train with the holdout.
+        `observed` and `expected` are the two numbers that a privacy test compared: the number for
+        the training data, and the number that is expected without a leak. They differ from `value`
+        and `baseline`, which belong to the published score. The score can be better than its
+        baseline although the test finds a leak, because the score compares synthetic data with
+        holdout data, whereas the test compares training data with holdout data.
 
-        `p_adjusted` is the p-value of a test of privacy by Holm's procedure over all of them: the
-        chance that clean tables have any below 0.05 is at most 5%.
+        `p_adjusted` is the p-value of a privacy test after Holm's procedure over all privacy tests.
+        If there is no leak, the probability of any value below 0.05 is at most 5%.
 
-        If there are several tables, `table` is the one that was measured; empty if all were.
+        If there are several tables, `table` is the evaluated table. It is empty if all tables were
+        evaluated together.
         """
         table = next((result.table for result in self.values() if result.table), "")
         rows = [
@@ -140,21 +140,21 @@ class SuiteResult(Mapping[str, Result]):
     def verdict(
         self, level: float = ALARM_LEVEL, *, accept_untested: Sequence[str] = ()
     ) -> Verdict:
-        """Return what these results may conclude about privacy.
+        """Return the privacy verdict of these results.
 
         Parameters
         ----------
         level : float, default=0.05
-            Chance of any alarm, at most, where nothing leaks: Holm's procedure over all tests, with
-            their weights.
+            Maximum probability of any false alarm. Holm's procedure with weights controls it over
+            all tests.
         accept_untested : sequence of str, default=()
-            Columns that no test needs to examine: they do not make the verdict inconclusive.
+            Columns that may remain untested. They do not make the verdict inconclusive.
 
         Returns
         -------
         Verdict
-            Whether there is an alarm and which tests raised it, facts such as copies, what was not
-            looked at, and all this in words.
+            Verdict with the significant tests, facts such as copies, skipped metrics, and a
+            description in words.
 
         Examples
         --------
@@ -175,8 +175,8 @@ class SuiteResult(Mapping[str, Result]):
         Returns
         -------
         str
-            What the command line prints: what was found, how strong it is, and where. It never
-            says that data are private or safe.
+            The text that the command line prints: the findings, their severity and their location.
+            It never states that data are private or safe.
 
         Examples
         --------
@@ -191,28 +191,30 @@ class SuiteResult(Mapping[str, Result]):
             return wording().summary(self)
 
     def at_risk(self, n: int = 100) -> pd.DataFrame:
-        """Return the train rows that the strongest attacks point to, most exposed first.
+        """Return the training rows that the strongest attacks identify, most exposed first.
 
-        Who makes a generator can leave these rows out, pool them, or look at what they have in
-        common, and fit again. Nothing of this is in the results themselves, in files or in reports:
-        the rows are scored now, in the process that evaluated the suite, and positions are of no
-        use to anybody else. Whoever holds the frame knows who is at risk.
+        To fix a leak, remove or group these rows, or examine what they have in common, and fit the
+        generator again. Results, files and reports do not contain this information. The rows are
+        scored when the method is called, in the process that evaluated the suite. The positions are
+        useful only for someone who has the training data. The frame reveals who is at risk, so keep
+        it confidential.
 
         Parameters
         ----------
         n : int, default=100
-            How many rows at most.
+            Maximum number of rows.
 
         Returns
         -------
         DataFrame
-            `position` of the row in train as it was given, from 0; the `attack` of
-            :class:`~skeval.privacy.MembershipInference` that is surest of it; by what `margin` it
-            ranks above the highest holdout row, in standard deviations of the holdout's scores
-            (above 0 where no stranger ranks as high); whether the release has it word for word in
-            all measured columns (`copied`); `p_value`, the share of strangers that rank as high
-            in any attack; and `expected_false`, how many rows as conspicuous would be expected if
-            none had leaked.
+            `position` is the position of the row in the training data, starting at 0. `attack` is
+            the attack of :class:`~skeval.privacy.MembershipInference` that identifies the row with
+            the highest confidence. `margin` is the difference of its score from the highest score
+            of a holdout row, in standard deviations of the holdout scores (positive if no holdout
+            row ranks as high). `copied` indicates whether the synthetic data contain the row in all
+            measured columns. `p_value` is the fraction of holdout rows that rank as high in any
+            attack. `expected_false` is the number of equally exposed rows that is expected without
+            a leak.
 
         Raises
         ------
@@ -238,33 +240,32 @@ class SuiteResult(Mapping[str, Result]):
         """
         if self.look_up is None:
             raise NotRememberedError(
-                "which rows are at risk is known only to the process that evaluated the suite, and "
-                "stands in no file. Evaluate again."
+                "rows at risk are available only in the process that evaluated the suite, and not "
+                "from a file. Evaluate again."
             )
         if not isinstance(n, int) or isinstance(n, bool) or n < 1:
-            raise InvalidParameterError(f"n must be a whole number of at least 1, got {n!r}.")
+            raise InvalidParameterError(f"n must be an integer of at least 1, got {n!r}.")
         return self.look_up(n)
 
     def compare(self, other: SuiteResult) -> pd.DataFrame:
-        """Set the values of two evaluations side by side; :func:`skeval.compare` takes any number.
+        """Compare the values of two results. :func:`skeval.compare` accepts any number of results.
 
         Parameters
         ----------
         other : SuiteResult
-            The results of the same suite on another synthetic table.
+            Results of the same suite for another synthetic table.
 
         Returns
         -------
         DataFrame
-            By metric: `value`, `other`, `difference` (other minus this), and `better`: which of the
-            two is better by the metric's direction, "this", "other" or "" where they are equal, the
-            metric has no direction or a value is missing, as that of a metric which one of the two
-            has not. It compares values only, not intervals.
+            Indexed by metric, with `value`, `other`, `difference` (other minus this) and `better`.
+            `better` is "this" or "other" by the direction of the metric, or "" if the values are
+            equal, the metric has no direction, or a value is missing. Intervals are not compared.
         """
         if not isinstance(other, SuiteResult):
             raise InvalidParameterError(
-                f"compare needs another SuiteResult, got {type(other).__name__}. It is what "
-                "MetricSuite.evaluate returns, and SuiteResult.from_json reads."
+                f"compare needs another SuiteResult, got {type(other).__name__}. Pass the result "
+                "of MetricSuite.evaluate or of SuiteResult.from_json."
             )
         names = dict.fromkeys([*self, *other])
         nothing = Result(float("nan"))
@@ -282,40 +283,40 @@ class SuiteResult(Mapping[str, Result]):
         return frame
 
     def properties(self) -> pd.DataFrame:
-        """Return the mean score of each property, the part of names before a slash, and overall.
+        """Return the mean score of each property, and an overall score.
 
-        Presets "quality" and "diagnostic" have properties; the overall mean lets one of them buy
-        back another.
+        The property of a metric is the part of its name before a slash. The presets "quality" and
+        "diagnostic" have properties. In the overall mean, one property can compensate for another.
 
         Returns
         -------
         DataFrame
-            By property: `score`, `baseline` and `n_used`, the number of columns or pairs; see
-            :func:`~skeval.results.properties.property_scores`.
+            Indexed by property, with `score`, `baseline` and `n_used` (the number of columns or
+            pairs). See :func:`~skeval.results.properties.property_scores`.
         """
         with details_of(self.source):
             return property_scores(self)
 
     def details(self, property: str | None = None) -> pd.DataFrame:
-        """Return the scores behind a property, one row a column or pair, with their tables.
+        """Return the scores of a property, with one row per column or pair.
 
         Parameters
         ----------
         property : str, optional
-            Such as "column_shapes" of the preset "quality"; all of them if None, in a column
-            `property`.
+            Property such as "column_shapes" of the preset "quality". By default all properties, in
+            the column `property`.
 
         Returns
         -------
         DataFrame
-            `table`, `what`, `metric`, `score`, `baseline`; see
-            :func:`~skeval.results.properties.property_details`. ``display(property)`` draws one
-            of them, ``PropertyDisplay`` all.
+            Columns `table`, `what`, `metric`, `score` and `baseline`, as in
+            :func:`~skeval.results.properties.property_details`. ``display(property)`` plots one
+            property, and ``PropertyDisplay`` plots all of them.
 
         Raises
         ------
         InvalidParameterError
-            If there is no such property.
+            If the property does not exist.
         """
         if property is not None:
             with details_of(self.source):
@@ -331,29 +332,29 @@ class SuiteResult(Mapping[str, Result]):
         )
 
     def display(self, property: str | None = None) -> Display:
-        """Return the display of all values, or of the columns behind a property."""
+        """Return the display of all values, or of the columns of a property."""
         return rendering().display(self, property)
 
     def plot(self, ax: Any = None) -> Display:
-        """Draw each value with its interval and baseline; return the display, with `ax_`."""
+        """Plot each value with its interval and baseline, and return the display with `ax_`."""
         with details_of(self.source):
             return self.display().plot(ax)
 
     def to_markdown(self, *, title: str = "Evaluation", level: int = 2) -> str:
-        """Return a section of Markdown, as model cards have them.
+        """Return a Markdown section, for example for a model card.
 
         Parameters
         ----------
         title : str, default="Evaluation"
-            Its heading.
+            Heading of the section.
         level : int, default=2
-            The level of the heading.
+            Level of the heading.
 
         Returns
         -------
         str
-            The headline of the report, a table of all numbers, what was not evaluated, and the
-            numbers of rows.
+            The headline of the report, a table of all numbers, the skipped metrics, and the numbers
+            of rows.
 
         Examples
         --------
@@ -365,21 +366,21 @@ class SuiteResult(Mapping[str, Result]):
             return wording().markdown(self, title=title, level=level)
 
     def to_metrics(self, *, prefix: str = "") -> dict[str, float]:
-        """Return flat numbers for trackers of experiments, such as MLflow and Weights & Biases.
+        """Return flat numbers for experiment trackers such as MLflow and Weights & Biases.
 
         Parameters
         ----------
         prefix : str, default=""
-            The start of all names, such as "synthetic/".
+            Prefix of all names, such as "synthetic/".
 
         Returns
         -------
         dict of str to float
-            By the name of the result its value, by ``name.baseline``, ``.low``, ``.high``,
-            ``.diff_low``, ``.diff_high`` and ``.p_value`` what there is of these; and
+            The value by the name of the result, other available numbers by ``name.baseline``,
+            ``.low``, ``.high``, ``.diff_low``, ``.diff_high`` and ``.p_value``, and
             ``verdict.alarm``, ``verdict.copies``, ``verdict.n_tests`` and ``verdict.n_facts``. All
-            are finite, and names are of letters, digits and ``_.-/`` and blanks, which all trackers
-            take.
+            numbers are finite. Names contain only letters, digits, blanks and ``_.-/``, which all
+            trackers accept.
 
         Examples
         --------
@@ -388,15 +389,16 @@ class SuiteResult(Mapping[str, Result]):
         >>> metrics["ks"], metrics["ks.baseline"], metrics["verdict.alarm"]
         (0.9, 0.95, 0.0)
 
-        ``mlflow.log_metrics(result.to_metrics())``, ``wandb.log(result.to_metrics())``.
+        For example, ``mlflow.log_metrics(result.to_metrics())`` or
+        ``wandb.log(result.to_metrics())``.
         """
         with details_of(self.source):
             return tracked_metrics(self, self.verdict(), prefix)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain lists, dicts, strings and numbers.
+        """Return all results as plain lists, dicts, strings and numbers.
 
-        Seconds are left out: the same tables, parameters and date give the same.
+        Wall times are omitted, so that the same tables, parameters and date give the same content.
         """
         return {
             "schema_version": SCHEMA_VERSION,
@@ -409,7 +411,7 @@ class SuiteResult(Mapping[str, Result]):
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> SuiteResult:
-        """Rebuild the results from what :meth:`to_dict` gave."""
+        """Create results from the output of :meth:`to_dict`."""
         provenance = content["provenance"]
         return cls(
             {name: Result.from_dict(result) for name, result in content["results"].items()},
@@ -424,16 +426,16 @@ class SuiteResult(Mapping[str, Result]):
 
     @classmethod
     def from_json(cls, path: str | Path) -> SuiteResult:
-        """Read what :meth:`to_json` wrote; a report can be rendered from it.
+        """Read a file that :meth:`to_json` wrote. It suffices to render a report.
 
-        `path` is that of the file; the text itself, which begins with a brace, will do as well.
-        Control characters in texts, which terminals obey, are replaced, and a name of a metric that
-        spreadsheets take for a formula gets an apostrophe in front: the file may be another's.
+        `path` is the path of the file, or the JSON text itself, which begins with a brace. The file
+        may come from someone else. Therefore control characters in texts are replaced, and a metric
+        name that a spreadsheet would evaluate as a formula gets an apostrophe in front.
 
         Raises
         ------
         InvalidParameterError
-            If the file holds no such results, or those of another version of the schema.
+            If the file contains no results, or has another version of the format.
         """
         return read_json_of_results(path, cls._rebuild, what=_SCORES)
 
@@ -446,14 +448,14 @@ class SuiteResult(Mapping[str, Result]):
     def from_pdf(cls, path: str | Path) -> SuiteResult:
         """Read the results that a PDF report contains.
 
-        A PDF report has the results attached, so that the report can be written again, compared
-        or tested without any other file.
+        The results are attached to a PDF report, so that the report can be written again, compared
+        or tested without other files.
 
         Parameters
         ----------
         path : str or Path
-            A report of one synthetic table that skeval wrote as a PDF. The file may be another's,
-            as the file of :meth:`from_json`.
+            PDF report of one synthetic table that skeval wrote. As for :meth:`from_json`, the file
+            may come from someone else.
 
         Returns
         -------
@@ -472,9 +474,9 @@ class SuiteResult(Mapping[str, Result]):
 
         Notes
         -----
-        The hash is in the report itself. It finds an accident, and it does not find a person who
-        changed both. ``skeval verify report.pdf`` also writes the report again and compares the
-        bytes.
+        The hash is part of the report itself. It detects accidental changes, but not an attacker
+        who changed both the hash and the results. ``skeval verify report.pdf`` additionally writes
+        the report again and compares the bytes.
 
         Examples
         --------
@@ -490,11 +492,11 @@ class SuiteResult(Mapping[str, Result]):
         return read_json_of_results(text, cls._rebuild, what=_SCORES, source=path)
 
     def to_pdf(self, path: str | Path, **settings: Any) -> Path:
-        """Write a PDF report; `settings` as :class:`skeval.reporting.PDFRenderer` takes them."""
+        """Write a PDF report. See :class:`skeval.reporting.PDFRenderer` for `settings`."""
         with details_of(self.source):
             return rendering().write(self, path, "pdf", **settings)
 
     def to_html(self, path: str | Path, **settings: Any) -> Path:
-        """Write one HTML page; `settings` as :class:`skeval.reporting.HTMLRenderer` takes them."""
+        """Write an HTML page. See :class:`skeval.reporting.HTMLRenderer` for `settings`."""
         with details_of(self.source):
             return rendering().write(self, path, "html", **settings)

@@ -1,4 +1,4 @@
-"""Results as flat numbers, by names that trackers of experiments take."""
+"""Results as flat numbers, with names that experiment trackers accept."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from skeval.results.result import Result
 from skeval.results.verdict import Verdict
 from skeval.utils.formatting import as_float
 
-_MAX_LENGTH = 240  # characters of a name; MLflow takes 250
+_MAX_LENGTH = 240  # maximum length of a name. The limit of MLflow is 250.
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_.\- /]")
 _FIELDS = ("baseline", "low", "high", "diff_low", "diff_high", "observed", "expected", "p_value")
 
 
 def tracked_metrics(results: Mapping[str, Result], found: Verdict, prefix: str) -> dict[str, float]:
-    """Return finite numbers by legal names; see :meth:`skeval.SuiteResult.to_metrics`."""
+    """Return finite numbers by valid names, for :meth:`skeval.SuiteResult.to_metrics`."""
     flat = {
         "verdict.alarm": float(found.alarm),
         "verdict.copies": float(found.copies),
@@ -34,13 +34,13 @@ def tracked_metrics(results: Mapping[str, Result], found: Verdict, prefix: str) 
 
 
 def _make_legal(name: str) -> str:
-    """Return a name that trackers take: of plain letters, a path that cannot be shorter."""
+    """Return a name of ASCII letters that trackers accept, as a normalized path."""
     parts = (part.strip() for part in _ILLEGAL.sub("_", name).split("/"))
     return "/".join(part for part in parts if part.strip("."))[:_MAX_LENGTH].rstrip("/ ") or "_"
 
 
 def _make_unique(name: str, taken: Mapping[str, float]) -> str:
-    """Return a name that is not taken; trackers may not distinguish upper from lower case."""
+    """Return a unique name. Some trackers do not distinguish between upper and lower case."""
     lower, number, unique = {one.lower() for one in taken}, 1, name
     while unique.lower() in lower:
         number += 1

@@ -1,9 +1,9 @@
-"""What results may conclude: one family-wise rule over all tests of privacy, and a count of copies.
+"""Privacy verdict from all privacy tests of a suite and from the counts of copies.
 
-Each test keeps its own level, which a sentence over twenty of them would not: the chance that a
-clean table meets at least one alarm is held by Holm's procedure over all tests of a suite. Copies
-of rows that are unique in train are counted by a rule of their own: where as many holdout rows were
-copied, no contrast of the two shows it, and few copies have no small p-value.
+Holm's procedure controls the probability of any false alarm over all tests of a suite. Separate
+levels for each of twenty tests would not control it. Copies of unique training rows are counted
+separately: if the synthetic data copy the same number of holdout rows, a comparison of the two does
+not reveal it, and a few copies have no small p-value.
 """
 
 from __future__ import annotations
@@ -42,47 +42,47 @@ from skeval.utils.formatting import (
     percent,
 )
 
-# The level of the verdict: of all alarms of a suite together, and of one metric that is used alone.
+# Level of the verdict: for all tests of a suite together, or for a single metric.
 # Docstrings of results/ and pages of docs/ repeat it as 0.05 or 5%.
 ALARM_LEVEL = 0.05
-# The excess over unseen records from which on a leak is severe.
+# A leak is severe if the excess over unseen records is at least this large.
 SEVERE_EXCESS = 0.2
-# The level of tests that a result reports as passed or significant. They decide no verdict.
+# Level at which a result is reported as passed or significant. It does not affect verdicts.
 TEST_LEVEL = 0.05
-# The level of tests of the inputs or of a metric itself. Many are made unasked; they warn. An
-# alarm with a larger p-value is called weak evidence.
+# Level of the tests of inputs and of a metric itself. There are many of them, and they only warn.
+# An alarm with a larger p-value is called weak evidence.
 WARNING_LEVEL = 0.01
 _KINDS = {
     "screen": "distance screen",
     "attack": "attack",
     "audit": "audit",
-    "disclosure": "measure of disclosure",
+    "disclosure": "disclosure metric",
 }
 _VOID = (HoldoutShiftWarning, HoldoutUsedWarning, MostlySharedRowsWarning, IgnoredColumnsWarning)
 ReasonKind = Literal["needs holdout", "meaningless", "unable", "failed", "undefined", "untested"]
 SaidKind = Literal["not looked at", "fact", "void", "copies", "alarms", "no alarm", "advice"]
-_MAX_ALARMS = 3  # further alarms are only counted
+_MAX_ALARMS = 3  # further alarms are counted, not listed
 Outcome = Literal["leak found", "copies found", "inconclusive", "no leak found"]
-NOTHING_OF_PRIVACY = "No metric of privacy was measured."
+NOTHING_OF_PRIVACY = "No privacy metric was evaluated."
 _LACKS_HOLDOUT = ("holdout", "population")
 _RETURN = (
-    " No p-value was reported by {names}; a metric of your own makes a test if it returns "
+    " No p-value was reported by {names}. A custom metric makes a test if it returns "
     "Result(value, p_value=..., baseline=..., contrast=Contrast(...))."
 )
-_MIN_KNOWN = 0.5  # with fewer of the cells of train, a release was hardly compared
-_MAX_NAMED = 4  # columns in a sentence: three, and the number of the others
-_COUNTED = "Copies of train rows were counted, which is not a test."
-_CAVEAT = "Such tests can raise an alarm and never clear a release."
+_MIN_KNOWN = 0.5  # with a smaller fraction of known cells, a comparison has little value
+_MAX_NAMED = 4  # columns in a sentence: three names and the number of the other columns
+_COUNTED = "Copies of training rows were counted, but the count is not a test."
+_CAVEAT = "Such tests can find a leak but cannot prove that there is none."
 DROP_COPIES = "Drop the copied rows."
 REFIT = (
-    "Fit the generator again with much less room to memorise: a tenth of the steps, larger leaves, "
-    "stronger regularisation or noise."
+    "Fit the generator again with less capacity to memorize, for example with a tenth of the "
+    "steps, larger leaves, or stronger regularization or noise."
 )
 
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a metric of privacy made no test."""
+    """Reason why a privacy metric has no test."""
 
     kind: ReasonKind
     text: str
@@ -91,7 +91,7 @@ class Reason:
         return self.text
 
 
-_UNABLE = Reason("unable", "there are too few holdout rows or relabellings to raise an alarm.")
+_UNABLE = Reason("unable", "there are too few holdout rows or relabellings for significance.")
 _NEEDS_HOLDOUT = Reason("needs holdout", "its test needs holdout rows.")
 _NO_P_VALUE = Reason("untested", "it reports no p-value.")
 _MEANINGLESS = Reason(
@@ -101,7 +101,7 @@ _MEANINGLESS = Reason(
 
 @dataclass(frozen=True)
 class Said:
-    """One part of what a verdict says."""
+    """One part of the text of a verdict."""
 
     kind: SaidKind
     text: str
@@ -112,48 +112,53 @@ class Said:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a suite may conclude about privacy.
+    """Privacy verdict of a metric suite.
 
     Parameters
     ----------
     alarm : bool
-        Whether a test is significant family-wise. False is no clearance. If train and holdout are
-        no samples of one population, that difference alone may be the reason: see `void`.
+        Whether any test is significant after correction for all tests. False does not mean that
+        there is no leak. If training and holdout data are not samples of the same population, this
+        difference may be the reason (see `void`).
     alarms : tuple of str
-        The metrics whose tests are significant family-wise, the most significant first.
+        Metrics with significant tests, most significant first.
     facts : tuple of str
-        What was counted, such as copies of train rows; it holds even if no test is significant.
+        Counts, for example of copies of training rows, which are relevant even if no test is
+        significant.
     not_looked_at : dict of str to Reason
-        The reasons of metrics that made no test.
+        Reasons of the metrics without a test.
     void : tuple of str
-        Why nothing can be told without an alarm: train and holdout are not samples of one
-        population, or mostly the same rows, holdout rows are in the release, or it has columns that
-        train lacks, is too small, or too empty to be compared, or no test examined a column most of
-        whose values occur once.
+        Reasons why the verdict is inconclusive if no test is significant: training and holdout data
+        are not samples of one population, or share most rows; the synthetic data contain holdout
+        rows, have columns that are not in the training data, are too small, or have too many
+        missing values; or no test examined a column in which most values occur once.
     n_tests : int
-        Number of different tests.
+        Number of distinct tests.
     level : float
-        Chance of any alarm, at most, where nothing leaks.
+        Maximum probability of any false alarm.
     adjusted : dict of str to float
-        Holm's adjusted p-values, by metric: an alarm is one of at most `level`.
+        P-values after Holm's procedure, by metric. A test is significant if the value is at most
+        `level`.
     parts : tuple of Said
-        All this in words: what was not looked at, facts, then alarms or their absence, and advice.
+        The verdict in words: skipped metrics, facts, significant tests or their absence, and
+        advice.
     copies : bool, default=False
-        Whether the release repeats more rows, texts or subjects that are unique in train than real
-        ones repeat among themselves. This holds even if no test is significant.
+        Whether the synthetic data repeat more unique training rows, texts or subjects than real
+        data repeat among themselves. This can be true even if no test is significant.
     outcome : {"leak found", "copies found", "inconclusive", "no leak found"}
-        An alarm; else copies; else, where something is void or no test was made, that nothing can
-        be told. The last is no clearance.
+        "leak found" if a test is significant. Otherwise "copies found" if there are such copies, or
+        "inconclusive" if `void` is not empty or there is no test. "no leak found" does not prove
+        that there is no leak.
     advice : tuple of str, default=()
-        What to do about alarms, the most significant first, then about copies. Empty where train
-        and holdout are no samples of one population: it would be wrong.
+        Fixes for leaks, most significant first, and for copies. Empty if training and holdout data
+        are not samples of one population, because such advice would be wrong.
     results : SuiteResult, optional
-        The results that the verdict is based on, which a notebook shows.
+        Results on which the verdict is based. A notebook shows them.
 
     See Also
     --------
-    SuiteResult.verdict : It is made there.
-    Policy : What a release must meet.
+    SuiteResult.verdict : Compute the verdict.
+    Policy : Define the requirements for a release.
 
     Examples
     --------
@@ -184,11 +189,11 @@ class Verdict:
 
     @property
     def sentence(self) -> str:
-        """All parts, one after the other."""
+        """All parts in one text."""
         return " ".join(one.text for one in self.parts) or NOTHING_OF_PRIVACY
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values, and the sentence."""
+        """Return the fields as plain values, with the text."""
         content = asdict(replace(self, results=None))
         del content["results"]
         return {**content, "sentence": self.sentence}
@@ -198,24 +203,24 @@ class Verdict:
 
 
 def raises_alarm(result: Result) -> bool:
-    """Return whether the test of one privacy metric, used alone, is significant."""
+    """Return whether the test of a single privacy metric is significant."""
     return _is_test(result) and as_float(result.p_value) <= ALARM_LEVEL
 
 
 def adjusted_p_values(
     results: Mapping[str, Result], level: float = ALARM_LEVEL
 ) -> dict[str, float]:
-    """Return Holm's adjusted p-values of all tests of privacy, by metric, with their weights."""
-    # Which tests make up the family depends on what they look at, on the sizes of the tables
-    # and on the rows without their labels, never on which of the real rows were train:
-    # otherwise it would not hold the level.
+    """Return Holm's adjusted p-values of all privacy tests by metric, and their weights."""
+    # Which tests belong to the family depends on what they compare, on the sizes of the tables and
+    # on the unlabelled rows. It must never depend on which real rows are training rows, because
+    # otherwise the level would not be controlled.
     #
-    # Results that name the same tests made one, and the least significant of them gives its
-    # p-value. A test that was picked from several is none of its own where the suite has all
-    # of those; it is significant where one of them is, since then not all are null. Left out
-    # are tests whose least possible p-value is too large for an alarm at `level`, after
-    # Tarone. If it is so for these rows alone, as of copies where there is none, the adjusted
-    # p-value is 1.
+    # Results with the same tests count as one test, whose p-value is the least significant of them.
+    # If the suite contains all tests from which a test was selected, the selected test is not
+    # counted separately. It is significant if one of them is, because then not all null hypotheses
+    # are true. Following Tarone, a test is excluded if its smallest possible p-value is too large
+    # for significance at `level`. If this is true only for these rows, for example for a test of
+    # copies without any copy, the adjusted p-value is 1.
     #
     # Source: R. E. Tarone, "A modified Bonferroni method for discrete data", Biometrics 46
     # (1990) 515-522.
@@ -234,8 +239,8 @@ def adjusted_p_values(
 
 
 def levels_of_tests(results: Mapping[str, Result], level: float = ALARM_LEVEL) -> dict[str, float]:
-    """Return the level at which each test of privacy is significant if no other one is."""
-    # It is the level of the first step of Holm's procedure.
+    """Return the level at which each privacy test is significant if all others are not."""
+    # This is the level of the first step of Holm's procedure.
     names = _names_by_tests(results)
     weights = _weights_by_tests(results, names)
     family = _family(_least_p_values(results, names, here=True), weights, level)
@@ -248,7 +253,7 @@ def levels_of_tests(results: Mapping[str, Result], level: float = ALARM_LEVEL) -
 
 
 def _names_by_tests(results: Mapping[str, Result]) -> dict[frozenset[str], list[str]]:
-    """Return the metrics that made the same tests."""
+    """Return the metrics with the same tests."""
     names: dict[frozenset[str], list[str]] = {}
     for name, result in results.items():
         if _is_test(result):
@@ -260,7 +265,7 @@ def _names_by_tests(results: Mapping[str, Result]) -> dict[frozenset[str], list[
 def _least_p_values(
     results: Mapping[str, Result], names: Mapping[frozenset[str], Sequence[str]], *, here: bool
 ) -> dict[frozenset[str], float]:
-    """Return the least p-value possible of each test for tables of these sizes, or these rows."""
+    """Return the smallest possible p-value of each test for these table sizes or these rows."""
     bounds = ("least_p", "least_here") if here else ("least_p",)
     return {
         tests: max(getattr(results[one].contrast, bound, 0.0) for one in same for bound in bounds)
@@ -281,7 +286,7 @@ def _weight(result: Result) -> float:
 def _family(
     least: Mapping[frozenset[str], float], weights: Mapping[frozenset[str], float], level: float
 ) -> list[frozenset[str]]:
-    """Return the tests to correct for: not those made up of others, nor those that cannot alarm."""
+    """Return the tests to correct for, without combined tests and tests without power."""
     able = sorted(least, key=lambda tests: least[tests] / weights[tests])
     while True:
         family = [
@@ -289,7 +294,7 @@ def _family(
             for tests in able
             if tests != frozenset().union(*(part for part in able if part < tests))
         ]
-        # the largest level for each weight of 1 that those which can alarm at it do not exceed
+        # largest level per weight of 1 that the tests which can be significant do not exceed
         of_all = list(itertools.accumulate(weights[tests] for tests in family))
         spent = (
             (whole, sum(weights[t] for t in family if least[t] <= level * weights[t] / whole))
@@ -311,14 +316,14 @@ def verdict(
     called: Mapping[str, str] | None = None,
     accept_untested: Sequence[str] = (),
 ) -> Verdict:
-    """Judge a suite; see :meth:`SuiteResult.verdict`."""
+    """Compute the verdict. See :meth:`SuiteResult.verdict`."""
     called = called or {name: name for name in results}
     of_privacy = {name: r for name, r in results.items() if aspect_of(r) == "privacy"}
     adjusted = adjusted_p_values(of_privacy, level)
     order = {n: (p, as_float(of_privacy[n].p_value)) for n, p in adjusted.items() if p <= level}
     alarms = sorted(order, key=lambda name: order[name])
     has_holdout, shifted = "holdout" in sizes, is_shifted(notices)
-    # tests that the rows left undefined are corrected for, and looked at nothing
+    # tests that are not defined for these rows are corrected for, but examined nothing
     looked_at = [name for name in adjusted if not math.isnan(of_privacy[name].value)]
     skipped = _reasons_of_no_test(of_privacy, has_holdout, looked_at)
     if is_whole_population(notices) and not has_holdout:
@@ -340,7 +345,7 @@ def verdict(
     )
     has_copies = any(one.train.beyond_chance for one in copies)
     outcome = _outcome(alarms, has_copies, void, tested)
-    # advice on a column that differs between train and holdout would be wrong
+    # advice about a column that differs between train and holdout would be wrong
     advice = () if shifted else collect_advice(_advising_results(of_privacy, alarms))
     if alarms and not shifted:
         advice += tuple(_advise_on_weak_evidence(min(adjusted.values()), copies, notices))
@@ -379,12 +384,12 @@ def verdict(
 def _advise_on_weak_evidence(
     p_value: float, copies: Iterable[Copies], notices: Iterable[MetricWarning]
 ) -> Iterator[str]:
-    """Yield what to do if an alarm may be chance, or a small shift that the check did not find."""
+    """Yield advice if an alarm may be chance or an undetected small shift of the holdout."""
     if p_value <= WARNING_LEVEL or any(one.leak_sentence for one in copies):
         return
     yield (
-        f"The evidence is weak (adjusted p = {number(p_value, 2)}): evaluate another sample of the "
-        "same generator, and a sample of the generator fitted another time. A leak is found again."
+        f"The evidence is weak (adjusted p = {number(p_value, 2)}). Evaluate another sample of the "
+        "same generator, and a sample of a refitted generator. A real leak is found again."
     )
     yield from (str(one) for one in notices if isinstance(one, UnnoticedShiftWarning))
 
@@ -392,11 +397,11 @@ def _advise_on_weak_evidence(
 def _outcome(
     alarms: list[str], has_copies: bool, void: tuple[str, ...], tested: Mapping[str, Result]
 ) -> Outcome:
-    # Alarms are tests whose p-value in `adjusted_p_values` is at most the level. Copies are
-    # decided by `Copied.beyond_chance` of stats/copied_rows.py, and what makes the suite void
-    # is collected in `verdict`. A notice among it is raised by a file of steps/ or suites/.
+    # Alarms are tests whose adjusted p-value is at most the level. `Copied.beyond_chance` in
+    # stats/copied_rows.py decides about copies, and `verdict` collects what makes the suite void.
+    # Files in steps/ or suites/ raise the notices among them.
     #
-    # The report has the same order for one metric and for one of several tables, in privacy.py and
+    # The report uses the same order for one metric and for one of several tables, in privacy.py and
     # all_numbers.py of reporting/document/. Its headline names copies before leaks that are not
     # severe.
     if alarms:
@@ -408,29 +413,29 @@ def _outcome(
 
 def _describe_untested_values(columns: Sequence[str]) -> str:
     return (
-        f"No test examined {names_in_words(columns)}, where most values occur once: they may be "
+        f"No test examined {names_in_words(columns)}, although most values occur once and may be "
         "copies."
     )
 
 
 def _advising_results(of_privacy: Mapping[str, Result], alarms: Iterable[str]) -> Iterator[Result]:
-    """Yield the results of alarms, the most significant first, then those that found copies."""
+    """Yield the results with significant tests, most significant first, then those with copies."""
     yield from (of_privacy[name] for name in alarms)
     yield from with_copies(of_privacy.values())
 
 
 def with_copies(results: Iterable[Result]) -> Iterator[Result]:
-    """Yield the results that found more copies of unique rows than chance explains."""
+    """Yield the results with more copies of unique rows than expected by chance."""
     yield from (one for one in results if any(copies.leak_sentence for copies in one.copies))
 
 
 def collect_advice(results: Iterable[Result]) -> tuple[str, ...]:
-    """Get what results advise, each piece once, and to fit the generator again where it helps."""
+    """Return the advice of results without duplicates, and to refit the generator if it helps."""
     advising = [one for one in results if one.advice]
     pieces = list(dict.fromkeys(one.advice for one in advising))
     for lead in (REFIT, DROP_COPIES):
         leading = [place for place, piece in enumerate(pieces) if piece.startswith(lead)]
-        for place in leading[1:]:  # once is enough
+        for place in leading[1:]:  # without duplicates
             pieces[place] = pieces[place].removeprefix(lead).strip()
     again = any(piece.startswith(REFIT) for piece in pieces)
     if not again and any(one.refit for one in advising):
@@ -441,9 +446,9 @@ def collect_advice(results: Iterable[Result]) -> tuple[str, ...]:
 def _describe_shortage(
     sizes: Mapping[str, int], copies: Iterable[Copies], tested: Mapping[str, Result], level: float
 ) -> Iterator[str]:
-    """Say why a release is too small or too empty for what looks at it to find anything."""
-    # If each row copies another train row, and train and holdout exchange labels, the least
-    # p-value of a test is the share of train to the power of their number.
+    """Describe why the synthetic data are too small or too empty to find anything."""
+    # If each row copies another training row, and train and holdout exchange labels, the smallest
+    # p-value of a test is the fraction of training rows to the power of their number.
     n_train, n_holdout = (sizes.get(role, 0) for role in ("train", "holdout"))
     weight = sum(map(_weight, _distinct(tested.values()).values()))
     if tested and n_train and n_holdout:
@@ -455,15 +460,15 @@ def _describe_shortage(
             rows = format_count(
                 min(n_rows, different), "different row" if n_rows >= fewest else "row"
             )
-            yield f"The release has {rows}, too few for a test: {fewest} are needed."
+            yield f"The synthetic data have {rows}, too few for a test, which needs {fewest}."
     if any(one.known < _MIN_KNOWN for one in copies):
-        yield "Most cells of the release are missing or cannot be read: it was hardly compared."
+        yield "Most synthetic cells are missing or cannot be read, so little could be compared."
     yield from (one.hidden for one in copies if one.hidden)
     yield from (one.untold for one in copies if one.untold)
 
 
 def _describe_no_room(of_privacy: Mapping[str, Result], level: float) -> Iterator[str]:
-    """Say that not even a severe leak would have been found, if that is known."""
+    """Report if not even a severe leak would have been found."""
     known = smallest_leaks(of_privacy, levels_of_tests(of_privacy, level))
     if known and min(known.values()) > SEVERE_EXCESS:
         yield (
@@ -473,13 +478,13 @@ def _describe_no_room(of_privacy: Mapping[str, Result], level: float) -> Iterato
 
 
 def counts_copies(result: Result) -> bool:
-    """Return whether a result shows how many units of train the release repeats."""
+    """Return whether a result counts how many training units the synthetic data repeat."""
     is_share = is_quoted(result, "copies") and not math.isnan(result.value)
     return bool(result.copies or result.fact) or is_share
 
 
 def aspect_of(result: Result) -> str:
-    """Return the kind of question that a result answers, "" where it does not say."""
+    """Return the aspect of a result, or an empty text."""
     return result.tags.aspect if result.tags is not None else ""
 
 
@@ -488,7 +493,7 @@ def _is_test(result: Result) -> bool:
 
 
 def _distinct(tested: Iterable[Result]) -> dict[Any, Result]:
-    """Return one result of each test, the first."""
+    """Return the first result of each test."""
     first: dict[Any, Result] = {}
     for result in tested:
         first.setdefault(result.contrast.comparison_key if result.contrast else id(result), result)
@@ -503,7 +508,7 @@ def _reasons_of_no_test(
 
 
 def _reason(result: Result, holdout: bool) -> Reason | None:
-    """Return why a metric made no test; None where it describes, and tests nothing."""
+    """Return why a metric has no test, or None for a descriptive metric."""
     if _is_test(result) and not math.isnan(result.value):
         return _UNABLE
     if result.error:
@@ -534,12 +539,12 @@ def _describe_skipped(
     for_holdout, unable = kinds["needs holdout"], kinds["unable"]
     without = kinds["meaningless"]
     if without == n_wanted:
-        return "Tests of privacy mean nothing of a whole population: values say what is known."
+        return "Privacy tests do not apply to a whole population. Values show what is known."
     counts = {
-        f"mean{'s' if without == 1 else ''} nothing of a whole population": without,
+        f"do{'es' if without == 1 else ''} not apply to a whole population": without,
         f"need{'s' if for_holdout == 1 else ''} holdout rows": for_holdout,
-        "could raise no alarm with so few holdout rows or relabellings": unable,
-        "could not be made": len(skipped) - without - for_holdout - unable,
+        "cannot be significant with so few holdout rows or relabellings": unable,
+        "failed or are not defined": len(skipped) - without - for_holdout - unable,
     }
     (first, n_first), *others = [(what, n) for what, n in counts.items() if n]
     of_all = f"{n_first} of {n_wanted} tests {first}"
@@ -547,22 +552,22 @@ def _describe_skipped(
     silent = ", ".join(called[name] for name, one in skipped.items() if one is _NO_P_VALUE)
     cure = _RETURN.format(names=silent) if silent else ""
     if len(skipped) == n_wanted:
-        return f"No test of privacy was possible, because {why}.{cure}"
+        return f"No privacy test was possible, because {why}.{cure}"
     if 2 * len(skipped) >= n_wanted:
-        return f"Privacy was hardly looked at: {why}.{cure}"
-    return f"Not looked at: {', '.join(called[name] for name in skipped)} ({why}).{cure}"
+        return f"Most privacy tests were skipped, because {why}.{cure}"
+    return f"Not evaluated: {', '.join(called[name] for name in skipped)} ({why}).{cure}"
 
 
 def is_shifted(notices: Iterable[MetricWarning]) -> bool:
-    """Return whether train and holdout are no samples of one population, by a suite's notices.
+    """Return whether the notices of a suite include a shift between train and holdout.
 
-    A significant test of the two then shows that difference or a leak, and nobody knows which.
+    A significant test then indicates this shift or a leak, and the two cannot be distinguished.
     """
     return any(isinstance(notice, HoldoutShiftWarning) for notice in notices)
 
 
 def is_whole_population(notices: Iterable[MetricWarning]) -> bool:
-    """Return whether train is stated to be the whole population, by a suite's notices."""
+    """Return whether the notices of a suite include that train is the whole population."""
     return any(isinstance(notice, WholePopulationWarning) for notice in notices)
 
 
@@ -575,7 +580,7 @@ def _format_alarms(
     more = len(different) - len(shown)
     rest = f"; and by {more} more" if more else ""
     by = f"{len(different)} of {n_tests} tests" if n_tests > 1 else "the only test"
-    lead = "A leak, or only that difference, was found" if shifted else "Leak found"
+    lead = "A leak, or only this shift, was found" if shifted else "Leak found"
     return f"{lead} by {by}: {'; '.join(shown)}{rest}."
 
 
@@ -590,9 +595,9 @@ def _describe_no_alarm(
     tested: Mapping[str, Result], copies: tuple[Copies, ...], outcome: Outcome
 ) -> str:
     if not tested:
-        return "No test of privacy was made."
+        return "There was no privacy test."
     if outcome == "inconclusive":
-        return "Whether there is a leak cannot be told."
+        return "Whether there is a leak cannot be determined."
     counts = Counter(r.row()["evidence"] for r in _distinct(tested.values()).values())
     kinds = [
         f"one {what}" if counts[kind] == 1 else f"{counts[kind]} {what}s"
@@ -606,7 +611,7 @@ def _describe_no_alarm(
         return ""
     if some := [one.some for one in copies if one.some]:
         lead = "; ".join(some)
-        return f"{lead[0].upper()}{lead[1:]}. Beyond copies, {listed} raised no alarm. {_CAVEAT}"
+        return f"{lead[0].upper()}{lead[1:]}. Apart from copies, {listed} found no leak. {_CAVEAT}"
     counted_too = "" if copies else f" {UNCOUNTED.capitalize()}."
     return f"No leak found by {listed}. {_CAVEAT}{counted_too}"
 

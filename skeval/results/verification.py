@@ -1,4 +1,4 @@
-"""Whether tables are those that results are of: by the bytes of files, or by their cells."""
+"""Check whether tables are the inputs of results, by the bytes of files or by their cells."""
 
 from __future__ import annotations
 
@@ -22,27 +22,28 @@ SAME_BYTES, SAME_CELLS, DIFFERENT = "the same bytes", "the same cells", "not amo
 def verify(
     provenance: Provenance, tables: Mapping[str, Any] | Iterable[str | Path | Place]
 ) -> pd.DataFrame:
-    """Look whether tables are those that results are of.
+    """Check whether tables are the inputs of results.
 
     Parameters
     ----------
     provenance : Provenance
-        The provenance of the results.
+        Provenance of the results.
     tables : iterable of paths, or mapping of str to table or path
-        Files, or tables by any name. Their order does not matter: each is sought among all inputs.
+        Files, or tables with any names. Each table is compared with all inputs, so their order does
+        not matter.
 
     Returns
     -------
     DataFrame
-        One row a table: `given`, `input` (the roles that it is known to have had) and `found`:
-        "the same bytes" of a file, "the same cells" of a table in any format, or "not among the
-        inputs". Then one row for each input that none of them is, with an empty `given` and "not
-        looked at".
+        One row per table with `given`, `input` (the roles that match) and `found`: "the same bytes"
+        for a file, "the same cells" for a table in any format, or "not among the inputs". After
+        these rows, there is one row for each input without a matching table, in which `given` is
+        empty and `found` is "not checked".
 
     Raises
     ------
     TableError
-        If a file cannot be read, or has no input of its columns.
+        If a file cannot be read, or does not contain the columns of any input.
 
     Examples
     --------
@@ -56,7 +57,7 @@ def verify(
     given     input                found
      mine     train       the same cells
     other           not among the inputs
-          synthetic        not looked at
+          synthetic         not checked
     """
     named = tables if isinstance(tables, Mapping) else {str(path): path for path in tables}
     rows, looked_at = [], set()
@@ -66,13 +67,15 @@ def verify(
         rows.append((name, ", ".join(roles), found))
     for record in provenance.inputs:
         if record.role not in looked_at:
-            lacking = "" if record.cells or record.file_bytes else ", for its hashes were left out"
-            rows.append(("", record.role, f"not looked at{lacking}"))
+            lacking = (
+                "" if record.cells or record.file_bytes else ", without hashes"
+            )
+            rows.append(("", record.role, f"not checked{lacking}"))
     return pd.DataFrame(rows, columns=["given", "input", "found"])
 
 
 def _roles_of_same_bytes(provenance: Provenance, place: Place) -> list[str]:
-    """Return the roles of the inputs that are the same file, and the same sheet or table of it."""
+    """Return the roles of inputs that are the same file, and the same sheet or table in it."""
     if place.path is None or place.is_query:
         return []
     in_bytes = hash_of_file(place.path)
@@ -84,7 +87,7 @@ def _roles_of_same_bytes(provenance: Provenance, place: Place) -> list[str]:
 
 
 def _roles_of_table(provenance: Provenance, table: Any) -> tuple[list[str], str]:
-    """Return the roles of the inputs that a table is, and how that is known."""
+    """Return the roles of inputs that match a table, and how they match."""
     if isinstance(table, str | Path | Place) and not (place := Place.from_path(table)).is_folder:
         if roles := _roles_of_same_bytes(provenance, place):
             return roles, SAME_BYTES

@@ -1,4 +1,4 @@
-"""Suites of metrics: ready ones, reports, and several draws of one generator."""
+"""Metric suites: presets, reports, and the evaluation of several draws of one generator."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""A synthetic table alone, by what a schema states: no real table is needed, and none compared."""
+"""Evaluate a synthetic table by its schema, without real data."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from skeval.tables.schema import TableSchema
 from skeval.utils.patterns import bounded_pattern
 from skeval.utils.progress import Progress
 
-_NEEDS_TRAIN = "it compares with real rows, or statistics of them, and there are none."
-_NOT_STATED = "the schema states no {}."
-_SAID = "There is no real table: what is stated in a schema is held against the synthetic one."
+_NEEDS_TRAIN = "it compares with real rows or their statistics, and no real data were given."
+_NOT_STATED = "the schema contains no {}."
+_SAID = "No real data were given. The synthetic data are compared with the schema."
 _LOW, _HIGH = -MAX_VALUE, MAX_VALUE
 _FIRST, _LAST = datetime(1000, 1, 1), datetime(9999, 12, 31)
 _ENDS: dict[str, tuple[Any, Any]] = {"continuous": (_LOW, _HIGH), "datetime": (_FIRST, _LAST)}
@@ -48,7 +48,7 @@ _WHAT = {
     "format_adherence": "pattern",
     "rule_adherence": "rule, and no column that is required",
 }
-# details that describe the stand-in and not the synthetic rows
+# details that describe the stand-in table and not the synthetic rows
 _OF_TRAIN = ("train", "rules")
 _WARN_OF_TRAIN = ("key_uniqueness", "format_adherence", "rule_adherence")
 
@@ -60,25 +60,27 @@ def evaluate_alone(
     progress: Progress | None = None,
     date: Date = None,
 ) -> SuiteResult:
-    """Evaluate a synthetic table by what a schema states of it, without any real table.
+    """Evaluate a synthetic table by its schema, without any real table.
 
-    Whether columns are there and hold numbers where they should, values keep their ranges, levels
-    and formats, keys are unique, and rows keep the rules. How well the table resembles real rows,
-    and whether it copies them, cannot be told so: these metrics are in the result with the reason.
+    The metrics check whether all columns are present and have the right type, whether values are
+    within their ranges, categories and formats, whether keys are unique, and whether the rules are
+    satisfied. Similarity to real rows and copies of real rows cannot be evaluated. The result lists
+    the metrics for them with the reason.
 
     Parameters
     ----------
     synthetic : table of shape (n_synthetic, n_columns)
-        Generated rows.
+        Synthetic data.
     schema : mapping or TableSchema
-        Kinds by column; in place of a kind, a mapping of `kind` and of the constraints `minimum`,
-        `maximum`, `enum`, `pattern`, `required`, `unique` and, of dates, `format`. `rules` is a
-        list of conditions as :class:`~skeval.diagnostic.RuleAdherence` takes them, and `primaryKey`
-        names the key. A Table Schema of Frictionless Data is read too.
+        Type of each column. Instead of a type, a mapping with `kind` and the constraints `minimum`,
+        `maximum`, `enum`, `pattern`, `required`, `unique` and, for dates, `format` is accepted.
+        `rules` is a list of conditions as in :class:`~skeval.diagnostic.RuleAdherence`, and
+        `primaryKey` contains the columns of the key. A Table Schema of Frictionless Data is
+        accepted as well.
     progress : callable, optional
         Called as ``progress(name, n_done, n_total)`` when a metric is done.
     date : date or str, optional
-        The date of the result; now by default.
+        Date of the result. The default is the current time.
 
     Returns
     -------
@@ -87,7 +89,7 @@ def evaluate_alone(
     Raises
     ------
     InvalidParameterError
-        If the schema states what is unknown, or cannot be read.
+        If the schema contains an unknown entry, or cannot be read.
     SchemaMismatchError
         If a rule or a key names a column that the schema does not have.
 
@@ -106,7 +108,7 @@ def evaluate_alone(
     """
     stated, frame = StatedTable.from_schema(schema), as_frame(synthetic, "synthetic")
     suite = _stand_in_suite(stated, frame)
-    with warnings.catch_warnings():  # some are of the stand-in; those of results are given below
+    with warnings.catch_warnings():  # warnings may be about the stand-in
         warnings.simplefilter("ignore", MetricWarning)
         result = _without_stand_in(suite.evaluate(frame, progress=progress, date=date))
     for warning in dict.fromkeys(each for one in result.values() for each in one.warnings):
@@ -115,7 +117,7 @@ def evaluate_alone(
 
 
 def _stand_in_suite(stated: StatedTable, synthetic: pd.DataFrame) -> MetricSuite:
-    """Return a suite whose real table is a stand-in that no value of a result comes from."""
+    """Return a suite whose real table is a stand-in. No value of a result depends on it."""
     own = metrics_of(stated)
     may_be = {"text"} if stated.schema.columns("text") else set()
     report = {
@@ -131,7 +133,7 @@ def _stand_in_suite(stated: StatedTable, synthetic: pd.DataFrame) -> MetricSuite
 
 
 def metrics_of(stated: StatedTable) -> dict[str, Metric]:
-    """Get the metrics that what is stated suffices for, by the names that suites have them by."""
+    """Return the metrics for which the schema suffices, by their names in suites."""
     kinds = stated.schema.kinds
     found: dict[str, Metric] = {"table_structure": TableStructure(dtypes="kind")}
     unique = stated.columns_that_are("unique")
@@ -150,7 +152,7 @@ def metrics_of(stated: StatedTable) -> dict[str, Metric]:
     }
     if formats := patterns | dict(stated.schema.datetime_formats):
         found["format_adherence"] = FormatAdherence(formats)
-    held = {*ranged, *levels}  # their missing cells are counted there
+    held = {*ranged, *levels}  # metrics of these columns count missing cells
     rules = {rule: rule for rule in stated.rules}
     rules |= {f"{n} is there": f"notna(`{n}`)" for n in required if n not in held}
     if rules:
@@ -169,7 +171,7 @@ def _boundaries(stated: StatedTable, ranged: list[str]) -> BoundaryAdherence:
 
 
 def _stand_in(stated: StatedTable, synthetic: pd.DataFrame) -> Context:
-    """Return a context whose train has the stated columns, and in their cells nobody's values."""
+    """Return a context with a stand-in for the training data that contains no real values."""
     kinds = dict(stated.schema.kinds)
     _check_primary_key(stated)
     required = stated.columns_that_are("required")
@@ -177,7 +179,7 @@ def _stand_in(stated: StatedTable, synthetic: pd.DataFrame) -> Context:
     for name, kind in kinds.items():
         cells = _stand_in_column(kind, stated.of_all("enum").get(name), name not in required)
         canonical[name] = given[name] = cells
-        if kind != "continuous" and name in synthetic:  # only the types of numbers are fixed
+        if kind != "continuous" and name in synthetic:  # only numerical types are fixed
             given[name] = _empty_as(kind_of_type(synthetic[name]))
     levels = {
         n: list(canonical[n].cat.categories)
@@ -198,7 +200,7 @@ _N_ROWS = 3
 
 
 def _empty_as(kind: str) -> pd.Series:
-    """Return missing cells of a kind of type."""
+    """Return a column of missing cells with the given type."""
     return pd.Series([None] * _N_ROWS, dtype=_TYPES.get(kind, "object"))
 
 
@@ -211,7 +213,7 @@ _TYPES = {
 
 
 def _stand_in_column(kind: str, levels: list[Any] | None, nullable: bool) -> pd.Series:
-    """Return three cells: the ends of what a kind may hold, and a missing one if it may be."""
+    """Return three cells: the two limits of the column, and a missing cell if allowed."""
     if kind == "continuous":
         return pd.Series([_LOW, _HIGH, np.nan if nullable else _HIGH])
     if kind == "datetime":
@@ -227,17 +229,19 @@ def _stand_in_column(kind: str, levels: list[Any] | None, nullable: bool) -> pd.
 
 def _unchecked_statements(stated: StatedTable) -> list[str]:
     named = ", ".join(stated.not_held)
-    return [f"Nothing is held against what the schema states besides: {named}."] if named else []
+    return [f"The schema also contains entries that are not compared: {named}."] if named else []
 
 
 def _check_primary_key(stated: StatedTable) -> None:
     unknown = [name for name in stated.schema.primary_key if name not in stated.schema.kinds]
     if unknown:
-        raise SchemaMismatchError(f"primaryKey names no column: {', '.join(unknown)}.")
+        raise SchemaMismatchError(
+            f"primaryKey names columns that do not exist: {', '.join(unknown)}."
+        )
 
 
 def _without_stand_in(result: SuiteResult) -> SuiteResult:
-    """Return results without what metrics say of the substitute for train."""
+    """Return results without the notes of metrics about the stand-in table."""
     kept = {name: _drop_stand_in(name, one) for name, one in result.items()}
     provenance = result.provenance
     if provenance is not None:

@@ -1,4 +1,4 @@
-"""Which train rows the strongest attacks point to: positions, for those who hold the rows."""
+"""Positions of the training rows that the strongest attacks identify."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from skeval.steps.column_choice import nothing_to_measure
 from skeval.steps.members import BLEND, STRONGEST, blend_scores, scores_by_attack
 from skeval.steps.neighbors import nearest
 
-_MAX_SCORED = 10_000  # rows of each table, by attacks that learn
+_MAX_SCORED = 10_000  # rows of each table that attacks with a classifier score
 _GONE = (
-    "which rows are at risk is known only as long as the fitted suite and the synthetic table are "
-    "in memory, and the suite was not fitted again. Keep both, or evaluate again."
+    "the rows at risk are available only while the fitted suite and the synthetic table are in "
+    "memory, and only until the suite is fitted again. Keep both, or evaluate again."
 )
 _SEVERAL = (
-    "rows at risk are those of one table in memory: evaluate that table by a suite of its own."
+    "rows at risk are available for one table in memory. Evaluate that table with a separate suite."
 )
 
 
 class RowsAtRisk:
-    """What finds the rows: it holds neither the real rows nor the release, only where they are."""
+    """Finds the rows at risk. Stores weak references instead of the real and synthetic rows."""
 
     def __init__(self, real: Context, synthetic: Any) -> None:
         self._real = weakref.ref(real)
         self._release: Any = lambda: None
-        with suppress(TypeError):  # texts, of paths, have no such references
+        with suppress(TypeError):  # paths, which are strings, do not support weak references
             self._release = weakref.ref(synthetic)
 
     def __call__(self, n: int) -> pd.DataFrame:
-        """Return the first rows, scored now."""
+        """Compute the scores and return the first n rows."""
         real, release = self._real(), self._release()
         if real is None or release is None:
             raise NotRememberedError(_GONE)
@@ -50,12 +50,14 @@ class RowsAtRisk:
 
 
 def rows_at_risk(context: Context, max_scored: int = _MAX_SCORED) -> pd.DataFrame:
-    """Return all train rows, most exposed first, each with the attack that is surest of it."""
+    """Return all training rows, most exposed first, each with its most successful attack."""
     if nothing_to_measure(context, "gower"):
-        raise TableError("rows at risk: no column of this table can be measured.")
+        raise TableError("rows at risk: no column of this table can be evaluated.")
     scored, _ = scores_by_attack(context, STRONGEST, max_scored)
     if not scored:
-        raise TableError("rows at risk: train and holdout have too few rows for any attack.")
+        raise TableError(
+            "rows at risk: train or holdout have too few rows for any attack."
+        )
     if len(scored) > 1:
         scored[BLEND] = blend_scores(list(scored.values()))
     sizes = context.n_rows("train"), context.n_rows("holdout")
@@ -63,7 +65,7 @@ def rows_at_risk(context: Context, max_scored: int = _MAX_SCORED) -> pd.DataFram
     margins = np.full(shares.shape, np.nan)
     for k, one in enumerate(scored.values()):
         n_strangers = max(1, one.others.size)
-        # a stranger is among those that it does not exceed, as a row is that leads by itself
+        # the added 1 counts the row itself; a holdout row is already one of the others
         shares[k, one.member_rows] = (1.0 + _n_above(one.others, one.members)) / n_strangers
         of_strangers[k, one.other_rows] = _n_above(one.others, one.others) / n_strangers
         spread = max(float(one.others.std()), np.finfo(float).tiny)
@@ -85,9 +87,9 @@ def rows_at_risk(context: Context, max_scored: int = _MAX_SCORED) -> pd.DataFram
 
 
 def _against_strangers(shares: np.ndarray, of_strangers: np.ndarray) -> np.ndarray:
-    """Return the share of strangers as conspicuous as each row, itself counted."""
-    # Rows, and strangers, are drawn for attacks that learn: those are alike that the same
-    # attacks have scored.
+    """Return the fraction of holdout rows that are at least as exposed as each row."""
+    # Attacks with a classifier score a sample of the rows. Rows are therefore compared with holdout
+    # rows that the same attacks scored.
     p_values = np.ones(shares.shape[1])
     by, by_strangers = (np.isfinite(each).T for each in (shares, of_strangers))
     for scored_by in np.unique(by, axis=0):
@@ -99,6 +101,6 @@ def _against_strangers(shares: np.ndarray, of_strangers: np.ndarray) -> np.ndarr
 
 
 def _n_above(others: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Return how many strangers each score does not exceed."""
+    """Return for each score the number of holdout rows with at least this score."""
     n_below: np.ndarray = np.searchsorted(np.sort(others), scores, side="left")
     return others.size - n_below

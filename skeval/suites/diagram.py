@@ -1,4 +1,4 @@
-"""A block of metrics side by side in scikit-learn's diagram of a suite."""
+"""Parallel block of metrics in the scikit-learn diagram of a suite."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class BlockOfMetrics:
-    """Metrics side by side, as scikit-learn's diagram reads them: its own class is private."""
+    """Block of metrics in the format of scikit-learn's diagram, whose own class is private."""
 
     kind = "parallel"
     name_caption = None

@@ -1,4 +1,4 @@
-"""Several synthetic tables of one generator: their scores, and estimates combined into one."""
+"""Evaluate several synthetic tables of one generator, and combine their estimates."""
 
 from __future__ import annotations
 
@@ -27,25 +27,26 @@ def evaluate_draws(
 ) -> pd.DataFrame:
     """Evaluate several synthetic tables that one fitted generator drew.
 
-    The interval of one result is about one table, and mostly about the rows that were tested; how
-    much another draw would differ shows in further draws. Work on the real rows is done once.
+    The interval of a single result describes one table and mostly reflects the sampling of the test
+    rows. Several draws show how much the score varies between tables of the generator. The real
+    data are processed only once.
 
     Parameters
     ----------
     evaluator : Metric or MetricSuite
-        Fitted.
+        Fitted metric or suite.
     draws : iterable of tables
-        At least two; generators that make one table after another will do, no two of them are held
-        at a time.
+        At least two synthetic tables. With a Python generator, only one table is in memory at a
+        time.
     confidence : float, default=0.95
-        In (0, 1).
+        Confidence level, in (0, 1).
 
     Returns
     -------
     DataFrame
-        By metric: `mean`, `sd` between draws, `low` and `high` (the interval of Student's t for the
-        mean over all draws of this generator), `baseline` (mean), and `n_draws`, the number of
-        draws with a value. Draws without one are left out.
+        Indexed by metric. The columns are `mean`, `sd` between draws, the limits `low` and `high`
+        of a Student t interval for the mean over all draws of this generator, the mean `baseline`,
+        and `n_draws`, the number of draws with a value. Draws without a value are ignored.
 
     Raises
     ------
@@ -54,11 +55,11 @@ def evaluate_draws(
 
     See Also
     --------
-    skeval.suites.combine_draws : What the tables estimate together.
+    skeval.suites.combine_draws : Combine the estimates of several synthetic tables.
 
     Notes
     -----
-    The generator was fitted once: how much another fit would change is not in the interval.
+    The generator is fitted only once, so the interval does not include the variation between fits.
 
     Examples
     --------
@@ -80,7 +81,7 @@ def evaluate_draws(
         frames.append(result.frame().set_index("metric")[["value", "baseline"]])
     if len(frames) < 2:
         raise InvalidParameterError(
-            "evaluate_draws: at least two draws are needed to tell how they vary, "
+            "evaluate_draws requires at least two draws to estimate their variation, "
             f"got {len(frames)}."
         )
     values, baselines = (
@@ -105,7 +106,7 @@ def evaluate_draws(
 
 
 class Combined(NamedTuple):
-    """An estimate of several tables."""
+    """Estimate that is combined from several tables."""
 
     estimate: float
     variance: float
@@ -114,7 +115,7 @@ class Combined(NamedTuple):
     df: float
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return the interval of what is true of the population."""
+        """Return the confidence interval for the population value."""
         reach = float(t.ppf(0.5 + confidence / 2.0, self.df)) * float(np.sqrt(self.variance))
         return self.estimate - reach, self.estimate + reach
 
@@ -122,65 +123,69 @@ class Combined(NamedTuple):
 def combine_draws(
     metric: Metric, draws: Iterable[Any], *, rule: Rule = "partial", confidence: OpenFraction = 0.95
 ) -> pd.DataFrame:
-    r"""Combine what several synthetic tables estimate, as an analyst should who is given them.
+    r"""Combine the estimates of several synthetic tables, including the variance between tables.
 
-    An interval from one synthetic table knows the chance of drawing its rows, and not that train
-    was a sample too: taken for an interval of what is true of the population, it is too narrow.
-    Several tables of one generator show how much the drawing adds. Their estimates are combined
-    here, and compared with what train says.
+    An interval that is computed from one synthetic table accounts for the sampling of its rows, but
+    not for the sampling of the training data. Therefore it is too narrow as an interval for the
+    population value. Several tables of one generator show how much variance the synthesis adds.
+    This function combines their estimates and compares the combination with the estimates from the
+    training data.
 
     Parameters
     ----------
     metric : Metric
-        Fitted; one that states estimates, as :class:`~skeval.utility.CoefficientOverlap` does of
-        regression coefficients, and :class:`~skeval.utility.MeanCIOverlap` of means.
+        Fitted metric that provides estimates, for example
+        :class:`~skeval.utility.CoefficientOverlap` for regression coefficients or
+        :class:`~skeval.utility.MeanCIOverlap` for means.
     draws : iterable of tables
-        At least two, of about equal size; one is held at a time.
+        At least two synthetic tables of similar size. Only one is in memory at a time.
     rule : {"partial", "full", "plug_in"}, default="partial"
-        How the tables came about, see Notes. "partial": by a model fitted to train. "full": by a
-        model whose parameters were drawn anew for each table from what train leaves possible.
-        "plug_in": by one fitted model, its parameters taken as true; two tables are not needed.
+        How the tables were generated (see Notes). With "partial", one fitted model generated them.
+        With "full", the parameters of the model were drawn again for each table from their
+        posterior distribution. With "plug_in", one fitted model generated them and its parameters
+        are treated as true values, so a single table suffices.
     confidence : float, default=0.95
-        The level of the intervals, in (0, 1).
+        Confidence level of the intervals, in (0, 1).
 
     Returns
     -------
     DataFrame
-        By estimate: `estimate` (mean over draws), its `standard_error` and interval `low` to
-        `high`; variances `within` and `between` tables, degrees of freedom `df`, `n_draws`; the
-        estimate of train with its interval (`train`, `train_low`, `train_high`), and `overlap`, the
-        overlap of the two intervals as the metric has it.
+        Indexed by estimate. The columns are `estimate` (mean over draws), its `standard_error`, the
+        interval limits `low` and `high`, the variances `within` and `between` tables, the degrees
+        of freedom `df`, `n_draws`, the estimate from the training data with its interval (`train`,
+        `train_low`, `train_high`), and `overlap`, the overlap of the two intervals as the metric
+        defines it.
 
     Raises
     ------
     InvalidParameterError
-        If the metric states no estimates, there are too few draws, or a parameter is outside its
-        legal set.
+        If the metric provides no estimates, there are too few draws, or a parameter is invalid.
     NotFittedError
         If the metric is not fitted.
 
     See Also
     --------
-    skeval.evaluate_draws : How much the value of any metric varies between draws.
+    skeval.evaluate_draws : Compute how much the value of any metric varies between draws.
 
     Notes
     -----
-    With m tables of k rows each, n rows of train, estimates :math:`q_i` with mean
-    :math:`\bar q` and variance b, and the mean :math:`\bar u` of the variances that each table
-    gives, the variance of :math:`\bar q` is
+    With m tables of k rows each, n training rows, estimates :math:`q_i` with mean :math:`\bar q`
+    and variance b, and the mean :math:`\bar u` of the variances within the tables, the variance of
+    :math:`\bar q` is
 
     .. math:: T_\mathrm{partial} = \frac{k}{n} \bar u + \frac{b}{m}, \qquad
         T_\mathrm{full} = \left(1 + \frac{1}{m}\right) b - \bar u, \qquad
         T_\mathrm{plug\,in} = \left(\frac{k}{n} + \frac{1}{m}\right) \bar u
 
     with :math:`(m-1)(1 + m k \bar u / (n b))^2`, :math:`(m-1)(1 - m \bar u / ((m+1) b))^2` and
-    infinitely many degrees of freedom. If the second is not positive, k/n times :math:`\bar u`
-    takes its place, with m - 1. The rules for tables with imputed missing values,
-    :math:`\bar u + (1 + 1/m) b`, are others and do not hold here.
+    infinitely many degrees of freedom. If the second variance is not positive, k/n times
+    :math:`\bar u` with m - 1 degrees of freedom is used instead. The rule for multiply imputed
+    missing values, :math:`\bar u + (1 + 1/m) b`, is different and does not apply here.
 
-    Most generators are fitted once and sampled: "partial" and "plug_in" hold for them, where the
-    model is right, and "full" does not. It needs twenty tables or more, too: with a few, its
-    intervals are far too wide. No rule sees that a generator is biased: look at `overlap`.
+    Most generators are fitted once and then sampled. For these generators, "partial" and "plug_in"
+    are valid if the model is correct, and "full" is not. In addition, "full" requires at least
+    twenty tables, because its intervals are far too wide for a few tables. No rule detects a biased
+    generator, so check `overlap` as well.
 
     References
     ----------
@@ -228,7 +233,7 @@ def combine_draws(
 def combine_estimates(
     estimates: np.ndarray, variances: np.ndarray, rule: Rule = "partial", ratio: float = 1.0
 ) -> Combined:
-    """Combine the estimates of several tables; see :func:`combine_draws`."""
+    """Combine the estimates of several tables as in :func:`combine_draws`."""
     m, within = estimates.size, float(variances.mean())
     between = float(estimates.var(ddof=1)) if m > 1 else 0.0
     if rule == "plug_in":
@@ -247,12 +252,12 @@ def combine_estimates(
 
 
 def _estimates(result: Result) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the estimates of both tables that a result states, by name."""
+    """Return the estimates of a result for both tables, by name."""
     for key in _ESTIMATES:
         if key in result.details:
             return dict(result.details[key])
     raise InvalidParameterError(
-        f"combine_draws: {result.metric} states no estimates; take CoefficientOverlap or "
+        f"combine_draws: {result.metric} provides no estimates. Use CoefficientOverlap or "
         "MeanCIOverlap."
     )
 
@@ -260,7 +265,7 @@ def _estimates(result: Result) -> dict[str, dict[str, dict[str, float]]]:
 def _row(
     both: list[dict[str, dict[str, float]]], ratio: float, rule: Rule, confidence: float
 ) -> dict[str, float]:
-    """Return the combination of one estimate over tables, together with that of train."""
+    """Return the combined estimate over all tables, with the estimate from the training data."""
     pairs = [[as_float(one["synthetic"][key]) for key in ("estimate", "error")] for one in both]
     known = np.array([pair for pair in pairs if np.isfinite(pair).all()]).reshape(-1, 2)
     train = both[0]["train"]

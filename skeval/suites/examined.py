@@ -1,4 +1,4 @@
-"""Columns that no test of privacy in a suite examines."""
+"""Columns that no privacy test of a suite examines."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from skeval.steps.foreign_codes import columns_of_foreign_codes
 from skeval.steps.identifiers import identifier_columns
 from skeval.utils.formatting import names_in_words
 
-_MAX_NAMED = 4  # columns in a sentence: three, and the number of the others
+_MAX_NAMED = 4  # columns in a sentence: three names and the number of the other columns
 _MOSTLY = 0.5  # a larger fraction of values that occur once makes a column unique
 _FOREIGN = (
-    "Synthetic codes in {names} are written as no real code is, so that a comparison says nothing. "
+    "Synthetic codes in {names} have another format than the real codes, so they are not compared. "
 )
 _CURE = (
-    "Evaluate them with the report suite, name their kinds in a schema, or drop them. To accept "
-    "them, name them in the policy: accept_untested."
+    "To test them, use the report suite or specify their types in a schema. Otherwise, drop them, "
+    "or accept them in the policy with accept_untested."
 )
 
 
 def unexamined_columns(
     context: Context, metrics: Mapping[str, Metric], results: Mapping[str, Result]
 ) -> tuple[UnexaminedColumnsWarning, ...]:
-    """Return a warning that names the columns that no metric of privacy examined."""
+    """Return a warning that names the columns that no privacy metric examined."""
     measured = {
         name: metric
         for name, metric in metrics.items()
@@ -48,7 +48,7 @@ def unexamined_columns(
         return ()
     tables = context.train, context.synthetic
     unique = [name for name in left if all(_occur_once(table[name]) for table in tables)]
-    left.sort(key=lambda name: name not in unique)  # a sentence has room for the first
+    left.sort(key=lambda name: name not in unique)  # the sentence names only the first columns
     said = f"Not tested: {names_in_words(left, _MAX_NAMED)}. "
     if foreign:
         said += _FOREIGN.format(names=names_in_words(foreign, _MAX_NAMED))
@@ -57,8 +57,8 @@ def unexamined_columns(
 
 
 def _columns_of_metric(context: Context, metric: Metric) -> Iterator[str]:
-    """Yield the columns that a metric of privacy examines, by its parameters."""
-    from skeval.privacy.copies import ExactMatchShare  # the import takes long
+    """Yield the columns that a privacy metric examines, by its parameters."""
+    from skeval.privacy.copies import ExactMatchShare  # slow import
 
     chosen = metric.get_params(deep=False).get("columns")
     reads_texts = "text" in metric.tags.needs

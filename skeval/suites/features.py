@@ -1,4 +1,4 @@
-"""Names of others for options, details, plots and reports, and our names for the same things."""
+"""Names of options, details, plots and reports in other libraries, and their equivalents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PUBLIC = (
 )
 _DCR = 'DCROverfittingProtection(ties="holdout", scale="reference", chance="half")'
 
-# by source, the names there and ours, which begins with a public name
+# by library: names there, and the equivalent, which begins with a public name of skeval
 FEATURES: dict[str, dict[str, str]] = {
     "Aindo": {
         "output path": "report(train, holdout, synthetic, path)",
@@ -49,7 +49,7 @@ FEATURES: dict[str, dict[str, str]] = {
         "distance of numbers": _DCR,
         "distance of categories, Hamming distance": "DCROverfittingProtection, space gower",
         "distance of rows, Gower distance": "DCROverfittingProtection, space gower",
-        "distance of missing values": "DCROverfittingProtection, missing is a value of its own",
+        "distance of missing values": "DCROverfittingProtection, missing is a separate value",
         "boolean columns": 'TableSchema({"column": "boolean"})',
         "datetime columns": 'TableSchema({"column": "datetime"})',
         "ID columns, PII columns": 'TableSchema({"column": "id"})',
@@ -63,7 +63,8 @@ FEATURES: dict[str, dict[str, str]] = {
         "num_rows_subsample, num_iterations": (
             "DCROverfittingProtection(num_rows_subsample=, num_iterations=)"
         ),
-        "equal sizes of train and validation": "DCROverfittingProtection, expects shares of rows",
+        "equal sizes of train and validation": "DCROverfittingProtection, expects fractions of "
+        "rows",
         "no validation set": "DCRBaselineProtection().fit(train)",
         "SingleTableMetadata, single table metadata": "TableSchema.from_sdv(metadata)",
         "MultiTableMetadata, multi table metadata": "RelationalSchema.from_sdv(metadata)",
@@ -189,20 +190,20 @@ FEATURES: dict[str, dict[str, str]] = {
 
 
 class Feature(NamedTuple):
-    """What a name means that is no metric's."""
+    """Equivalent of a feature that is not a metric."""
 
     name: str
-    source: str  # empty if the name is ours
+    source: str  # library, empty for names of skeval
     ours: str
 
     @property
     def public(self) -> str:
-        """The public name that ours begins with."""
+        """The public name at the beginning of the equivalent."""
         return re.match(r"\w*", self.ours)[0]  # type: ignore[index]
 
 
 def plain(name: str) -> str:
-    """Return a name as it is looked up: capitals, spaces and signs between words do not matter."""
+    """Return a normalized name, without case, spaces and signs between words."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
@@ -224,12 +225,12 @@ def _public_features() -> dict[str, Feature]:
 
 
 def feature_of(name: str) -> Feature | None:
-    """Return what ours a name means, of an option, a detail, a plot, a class; None if nothing."""
+    """Return the equivalent of an option, detail, plot or class, or None."""
     return _elsewhere().get(plain(name)) or _public_features().get(plain(name))
 
 
 def features_of(public: str) -> list[str]:
-    """Return what others call options and details of one of our metrics."""
+    """Return the names in other libraries for options and details of a metric."""
     return [one.name for one in _elsewhere().values() if one.public == public]
 
 

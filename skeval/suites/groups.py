@@ -1,4 +1,4 @@
-"""Rows that belong together, such as those of a person: tests use one row of each group."""
+"""Groups of dependent rows, such as the rows of one subject. Tests use one row per group."""
 
 from __future__ import annotations
 
@@ -19,36 +19,37 @@ _REAL = ("train", "holdout")
 
 
 def add_groups_to_schema(schema: Any, groups: str, columns: Iterable[Any] | None) -> Any:
-    """Return a schema in which the column of groups is an id, so that no metric compares it."""
+    """Return a schema in which the group column is an ID, so that no metric compares it."""
     names = None if columns is None else list(map(str, columns))
     if names is not None and groups not in names:
         raise InvalidParameterError(
-            f"groups names {groups}, which is not a column of train.{did_you_mean([groups], names)}"
+            f"groups names {groups}, which is not a training column.{did_you_mean([groups], names)}"
         )
     is_open = schema is None or isinstance(schema, Mapping)
     return {groups: "id", **(schema or {})} if is_open else schema
 
 
 def independent_rows(context: Context, groups: str | None) -> Context:
-    """Return a context of one row of each group; all rows if no column of groups is named."""
+    """Return a context with one row per group, or with all rows if there are no groups."""
     if groups is None:
         return context
     if type(context) is not Context:
         raise InvalidParameterError(
-            "groups is for one table in memory. Several tables state their groups by keys."
+            "groups applies to a single table in memory. For several tables, keys define the "
+            "groups."
         )
     if "holdout" in context:
         in_train, in_holdout = (set(context[role][groups].dropna()) for role in _REAL)
         if n_both := len(in_train & in_holdout):
             raise InvalidParameterError(
                 f"groups: {format_count(n_both, 'value')} of {groups} in both train and holdout. "
-                "Divide the rows so that each group is in one of them."
+                "Split the data so that all rows of a group are in the same table."
             )
     return one_row_per_group(context, groups)
 
 
 def result_of(metric: Metric, context: Context, groups: str | None) -> Result:
-    """Return the result of a metric; its test is of one row of each group, if groups are named."""
+    """Return the result of a metric. If there are groups, its test uses one row per group."""
     result = metric.evaluate_context(context)
     if groups is None or type(context) is not Context:
         return result

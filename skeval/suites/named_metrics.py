@@ -1,4 +1,4 @@
-"""Metrics by name: that of their class, or that of their result in a ready suite."""
+"""Find metrics by the name of their class or of their result in a preset."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def preset_metrics(
 def metric_of_name(
     proper: str, target: str | None, sensitive: str | None
 ) -> tuple[type[Metric], Metric | None]:
-    """Return the class of a name; and the metric, if the name is that of a result in a preset."""
+    """Return the class of a metric, and the metric itself if a preset contains it by this name."""
     if (kind := metric_classes().get(proper)) is not None:
         return kind, None
     metric = preset_metrics(target, sensitive)[proper]
@@ -37,9 +37,9 @@ def metric_of_name(
 
 
 def parameters_in_preset(name: str) -> str:
-    """Return the parameters by which a metric of a preset differs from the defaults of its class.
+    """Return the parameters of a metric of a preset that differ from the defaults of its class.
 
-    The columns of the table are left out.
+    Parameters that contain columns of the table are omitted.
     """
     metric = preset_metrics()[name]
     signature = inspect.signature(type(metric)).parameters

@@ -1,7 +1,7 @@
-"""The one table of names: what a metric is called here, in scores, in words, and elsewhere.
+"""Table of all names of metrics: class, name in scores, title, and names in other libraries.
 
-The names that others use are written here; classes, short names and titles are read from where
-they are defined, so that nothing is written twice.
+Only the names of other libraries are defined here. Classes, short names and titles are read from
+their definitions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from skeval.core.catalogue import METRIC_PACKAGES, metrics_of_package
 from skeval.suites.features import feature_of, plain
 from skeval.utils.formatting import title_of
 
-# by source, the class here and its names there
+# names in other libraries, by library and by class
 ELSEWHERE: dict[str, dict[str, str]] = {
     "SDMetrics": {
         "AttributeInferenceRisk": "CategoricalKNN, CategoricalNB, CategoricalRF, CategoricalSVM, "
@@ -143,35 +143,35 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "TVComplement": "TVD",
     },
 }
-# the first questions of a user, and the class that answers each
+# questions of new users, and the metric that answers each question
 QUESTIONS = (
     ("Can it be loaded as the real table is?", "TableStructure"),
     ("Are its rows possible?", "RuleAdherence"),
     ("Are numbers within their ranges?", "BoundaryAdherence"),
-    ("Are numbers distributed alike?", "KSComplement"),
+    ("Are numbers distributed correctly?", "KSComplement"),
     ("Are categories as frequent?", "TVComplement"),
     ("Do columns go together?", "SimilarityScore"),
-    ("Can anybody tell it from the real one?", "ClassifierTwoSampleTest"),
+    ("Can it be distinguished from real data?", "ClassifierTwoSampleTest"),
     ("Are kinds of rows invented, or lost?", "PRDCurve"),
     ("Will published counts be right?", "RangeQueryError"),
-    ("Is it good enough to train on?", "TSTR"),
+    ("Is it good enough for training?", "TSTR"),
     ("May a model be chosen on it?", "ModelRankAgreement"),
     ("Would a regression come out the same?", "CoefficientOverlap"),
     ("Are people copied?", "ExactMatchShare"),
     ("Are people nearly copied?", "NearDuplicateShare"),
-    ("Is it nearer to train than to others?", "DCRShare"),
-    ("Can it be told who was in train?", "MembershipInference"),
+    ("Is it closer to training data than others?", "DCRShare"),
+    ("Can an attacker tell who was included?", "MembershipInference"),
     ("Can people be singled out or linked?", "AnonymeterRisk"),
     ("Can a secret be read off?", "AttributeInferenceRisk"),
-    ("Do rows stand out by what others know?", "KAnonymity"),
+    ("Are rows unique in known attributes?", "KAnonymity"),
     ("Is the claimed epsilon true?", "OneRunDPAudit"),
 )
 
 
 class Names(NamedTuple):
-    """What one metric is called."""
+    """All names of one metric."""
 
-    kind: str  # the class
+    kind: str  # class name
     module: str
     short: tuple[str, ...]  # the names of results in presets
     title: str
@@ -185,7 +185,7 @@ class Names(NamedTuple):
 
 @cache
 def table_of_names() -> dict[str, Names]:
-    """Return what each metric is called, by its class."""
+    """Return all names of each metric by the name of its class."""
     from skeval.suites.named_metrics import preset_metrics  # `skeval --help` imports no metric
 
     short: dict[str, list[str]] = {}
@@ -208,7 +208,7 @@ def _elsewhere(kind: str) -> dict[str, tuple[str, ...]]:
 
 @cache
 def _proper_names() -> dict[str, str]:
-    """Return the proper name of each name as it is looked up: short names stand for themselves."""
+    """Map each name in lower case to a class name or a short name."""
     rows = table_of_names().values()
     own = [(row.kind, row.kind) for row in rows]
     own += [(name, name) for row in rows for name in row.short]
@@ -220,7 +220,7 @@ def _proper_names() -> dict[str, str]:
 
 
 def proper_name(name: str) -> str | None:
-    """Return the class or the short name that is meant, None if nothing is called so."""
+    """Return the class name or short name for a name, or None if the name is unknown."""
     table, last = table_of_names(), name.rpartition("/")[2]  # several tables: "table/metric"
     for one in (name, last):
         if one in table or any(one in row.short for row in table.values()):
@@ -229,15 +229,15 @@ def proper_name(name: str) -> str | None:
 
 
 def nearest_names(name: str) -> list[str]:
-    """Return the names of any source that are written most like one."""
+    """Return the known names that are most similar to a name."""
     written = {one.lower(): one for row in table_of_names().values() for one in row.all()[::-1]}
     return [written[one] for one in difflib.get_close_matches(name.lower(), written)]
 
 
 def unknown_name(name: str) -> str:
-    """Return the sentence on a name that no metric bears."""
+    """Return the message for a name that no metric has."""
     if feature := feature_of(name):
-        return f"there is no metric {name}. It is {feature.ours}; skeval explain says more."
+        return f"unknown metric {name}. Use {feature.ours}. For details, run skeval explain."
     near = nearest_names(name)
     meant = f" Did you mean {' or '.join(near)}?" if near else ""
-    return f"there is no metric {name}.{meant} skeval list --all names them all."
+    return f"unknown metric {name}.{meant} Run skeval list --all to see all metrics."

@@ -1,4 +1,4 @@
-"""Whole populations: what still means something where every unit is in train, and what does not."""
+"""Results that do not apply if the training data are the whole population."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skeval.results.result import Result
 if TYPE_CHECKING:
     from skeval.results.release import Release
 WHOLE = "whole"
-POPULATION = "population"  # what a result lacks that means nothing of a whole population
+POPULATION = "population"  # `unmet` of a result that does not apply to a whole population
 MEMBERSHIP = frozenset(
     {
         "DeltaPresence",
@@ -26,31 +26,31 @@ MEMBERSHIP = frozenset(
         "TextMembershipInference",
     }
 )
-_ALL_IN_TRAIN = "all units of the population are in train."
-_OF_MEMBERSHIP = f"asks who was in train, which is no secret: {_ALL_IN_TRAIN}"
-_OF_MODELS = f"asks how models do on rows that the generator never saw: {_ALL_IN_TRAIN}"
+_ALL_IN_TRAIN = "all units of the population are in the training data."
+_OF_MEMBERSHIP = f"infers who is in the training data, which is known: {_ALL_IN_TRAIN}"
+_OF_MODELS = f"evaluates models on rows that the generator never saw: {_ALL_IN_TRAIN}"
 _OF_CONTRASTS = f"compares train with rows that the generator never saw: {_ALL_IN_TRAIN}"
 _NO_HOLDOUT = (
-    "Train is the whole population: no holdout can exist, and no test of privacy compares train "
-    "with one. Values say how much is known of persons, not how much of it the generator gave "
-    "away: agree on thresholds."
+    "The training data are the whole population. Therefore a holdout cannot exist, and no privacy "
+    "test compares the two. Values show how much is known about individuals, but not how much of "
+    "it the generator revealed. Use thresholds instead."
 )
 _A_HOLDOUT = (
-    "Train is said to be the whole population, and there is a holdout. If the generator of the "
-    "release saw the holdout, its tests find nothing; if not, the results are those of a generator "
-    "fitted without these rows."
+    "The training data are declared to be the whole population, but a holdout was given. If the "
+    "generator of the release saw the holdout, its tests find nothing. If not, the results "
+    "describe a generator that was fitted without these rows."
 )
 
 
 def is_whole(release: Release | None) -> bool:
-    """Return whether a release states that train is the whole population."""
+    """Return whether a release declares that the training data are the whole population."""
     return release is not None and release.population == WHOLE
 
 
 def mark_meaningless_results(
     results: Mapping[str, Result], release: Release | None, *, has_holdout: bool
 ) -> tuple[dict[str, Result], tuple[WholePopulationWarning, ...]]:
-    """Say of results what means nothing, where train is stated to be the whole population."""
+    """Mark results that do not apply if the training data are the whole population."""
     if not is_whole(release):
         return dict(results), ()
     if has_holdout:

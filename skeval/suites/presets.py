@@ -1,4 +1,4 @@
-"""The metrics of ready suites, by the name of the preset."""
+"""Metrics of the presets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from skeval.suites.suite import Named
 
-_MEASURED = 1_000  # rows of each table: a curve, or a share of relations, of a report needs no more
+_MEASURED = 1_000  # rows per table, enough for a curve or a fraction of relations in a report
 
 
 def _report(target: str | None, sensitive: str | None) -> Named:
@@ -63,7 +63,7 @@ def _utility(target: str | None, sensitive: str | None) -> Named:
 
 
 def survival(duration: str, event: str, pos_label: Any = None) -> Named:
-    """Return the metrics of the time until an event."""
+    """Return the survival metrics."""
     import skeval.utility as utility
 
     outcome: dict[str, Any] = {"duration": duration, "event": event, "pos_label": pos_label}
@@ -92,7 +92,7 @@ def _fidelity() -> Named:
 
 
 def text_fidelity() -> Named:
-    """Return how alike texts are."""
+    """Return the metrics of the similarity of texts."""
     import skeval.text as text
 
     return [
@@ -104,7 +104,7 @@ def text_fidelity() -> Named:
 
 
 def _headlines() -> Named:
-    """Return the metrics of privacy that the report shows: screens, attacks, an audit."""
+    """Return the privacy metrics of the report: screens, attacks and an audit."""
     import skeval.privacy as privacy
 
     return [
@@ -122,12 +122,12 @@ def _headlines() -> Named:
 
 
 def text_headlines() -> Named:
-    """Return the screens of texts that the report shows: those that find copies or names."""
+    """Return the text screens of the report, which find copies or names."""
     return [(name, metric) for name, metric in text_screens() if name != "stylistic_outliers"]
 
 
 def text_screens() -> Named:
-    """Return the screens of texts that need no model."""
+    """Return the text screens that do not require a model."""
     import skeval.text as text
 
     return [
@@ -141,7 +141,7 @@ def text_screens() -> Named:
 
 
 def text_attacks() -> Named:
-    """Return the attacks on texts that need no model."""
+    """Return the attacks on texts that do not require a model."""
     import skeval.text as text
 
     return [("text_membership", text.TextMembershipInference())]
@@ -226,12 +226,12 @@ def _quality() -> Named:
 
 
 def name_by_property(name: str, metrics: Named) -> Named:
-    """Return metrics as parts of a property."""
+    """Put the name of a property in front of the names of its metrics."""
     return [(f"{name}/{part}", metric) for part, metric in metrics]
 
 
 def column_shapes() -> Named:
-    """Return what SDMetrics' property of this name holds, of one table."""
+    """Return the metrics of the SDMetrics property of the same name for one table."""
     import skeval.fidelity as fidelity
 
     return [
@@ -241,10 +241,10 @@ def column_shapes() -> Named:
 
 
 def column_pair_trends() -> Named:
-    """Return what SDMetrics' property of this name holds, of one table."""
+    """Return the metrics of the SDMetrics property of the same name for one table."""
     import skeval.fidelity as fidelity
 
-    contingency = fidelity.ContingencySimilarity(  # cut as there: the same pairs count
+    contingency = fidelity.ContingencySimilarity(  # bins as in SDMetrics, so the same pairs count
         min_association=0.3, numeric_pairs=False, strategy="uniform-plain"
     )
     correlation = fidelity.CorrelationSimilarity(min_correlation=0.5)
@@ -252,7 +252,7 @@ def column_pair_trends() -> Named:
 
 
 def adherence() -> Named:
-    """Return whether values of one table are such as train has."""
+    """Return the metrics that check the ranges and categories of one table."""
     import skeval.diagnostic as diagnostic
 
     return [
@@ -285,7 +285,7 @@ PRESETS: dict[str, Callable[[str | None, str | None], Named]] = {
 
 
 def disclosure(known: Sequence[str] | None, sensitive: str | None) -> Named:
-    """Return the measures of what a release says of persons of whom some columns are known."""
+    """Return the metrics of disclosure to an attacker who knows some columns of a record."""
     import skeval.privacy as privacy
 
     columns = list(known) if known else None
@@ -300,7 +300,7 @@ def disclosure(known: Sequence[str] | None, sensitive: str | None) -> Named:
 
 
 def singling_out() -> Named:
-    """Return the attacks that single out persons, held against guessing: without a holdout."""
+    """Return the singling-out attacks that are compared with guessing instead of a holdout."""
     import skeval.privacy as privacy
 
     modes: tuple[Any, ...] = ("univariate", "multivariate")

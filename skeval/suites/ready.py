@@ -1,4 +1,4 @@
-"""Ready suites: the metrics of a preset, with one seed; and suites of metrics without names."""
+"""Create a suite from a preset, or from metrics without names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from skeval.results.release import Stated
 
 
-@bound_by("All but the preset is given by name: make_suite('report', target=column).")
+@bound_by(
+    "Pass all arguments except the preset by name: make_suite('report', target=column)."
+)
 def make_suite(
     preset: str | Sequence[Any] | Mapping[str, Any] = "report",
     *,
@@ -44,62 +46,68 @@ def make_suite(
     space: Any = None,
     groups: str | None = None,
 ) -> MetricSuite:
-    """Return a ready suite, or one of metrics that need no names.
+    """Create a metric suite from a preset name or from a list of metrics.
 
     Parameters
     ----------
     preset : str, list of Metric or str, or dict of str to Metric, default="report"
-        A list of metrics, or of suites, is named by their classes as ``make_pipeline`` names steps,
-        a dict by its keys; they keep their own targets and seeds. A list may also contain names of
-        metrics that need no parameter, such as "ks_complement". Otherwise a preset. "report":
-        all that the report shows, of privacy the headlines only. "fidelity": the headlines of
-        fidelity.
-        "utility": all metrics of one `target`. "privacy": every screen and attack, and the audit.
-        "screens", "attacks": one kind of them. "syneval": what SynEval's privacy report holds, with
-        the overall risk. "quality" and "diagnostic": what SDMetrics' two reports hold, the shapes
-        of columns and the trends of pairs, validity and structure, with their properties in the
-        names (:meth:`SuiteResult.properties`). "survival": the time until an event, of the columns
-        `duration` and `event`. Metrics of texts, which these suites have but
-        "utility", "quality" and "diagnostic", show where a table has texts.
-        Capitals do not matter.
+        Name of a preset, or metrics. Metrics in a list are named after their classes, as in
+        ``make_pipeline``. Metrics in a dict are named by its keys. Both keep their own targets and
+        seeds. A list may also contain names of metrics without required parameters, for example
+        "ks_complement". The case of preset names is ignored. The presets are:
+
+        * "report": all metrics of the report, with a selection of privacy metrics.
+        * "fidelity": the main fidelity metrics.
+        * "utility": all metrics for one `target`.
+        * "privacy": all screens and attacks, and the audit.
+        * "screens", "attacks": only the screens or the attacks.
+        * "syneval": the metrics of the SynEval privacy report, with the overall risk.
+        * "quality", "diagnostic": the metrics of the two SDMetrics reports, with the SDMetrics
+          properties in their names (:meth:`SuiteResult.properties`).
+        * "survival": the survival metrics for the columns `duration` and `event`.
+
+        If a table contains text, all presets except "utility", "quality" and "diagnostic" also
+        evaluate text metrics.
     schema : RelationalSchema, optional
-        The schema of several tables, with their keys and roles. The suite then measures what
-        relates them, each table by itself (under the name "table/metric"), and the subjects with
-        all their rows. It is that of `fit` too, unless another one is given there. "syneval" and
-        "utility" are of one table.
+        Schema of several tables, with their keys and roles. The suite then evaluates the relations
+        between the tables, each table separately (with names such as "table/metric"), and the
+        subjects with all their rows. `fit` uses this schema unless it receives another one.
+        "syneval" and "utility" require a single table.
     target : str, optional
-        The column that models predict. If it is given, the report has utility too.
+        Column to predict. If it is passed, the preset "report" also evaluates utility.
     sensitive : str, optional
-        The column whose groups models should treat alike, of the measures of fairness; and the
-        secret of the attack by models.
+        Sensitive column of the fairness metrics, and the sensitive attribute of the attribute
+        inference attack.
     duration, event : str, optional
-        The time until an event, and whether it happened, by true or by the larger of two numbers,
-        for the preset "survival". The presets "report" and "utility" have these metrics too if both
-        are given.
+        Columns with the time until an event and with whether the event occurred, for the preset
+        "survival". The event column contains booleans or two numbers, of which the larger one means
+        that the event occurred. If both columns are passed, the presets "report" and "utility" also
+        evaluate survival metrics.
     pos_label : str, bool or float, optional
-        The value of `event` that says that it happened; of two categories it has to be named.
+        Value of `event` that means that the event occurred. Required if the column is categorical.
     quasi_identifiers : list of str, optional
-        The columns that others may know of a person, for what a release discloses to them: the
-        presets "report" and "privacy" then have it. The default is what `release` states as
-        indirect identifiers, where its population is whole.
+        Columns that an attacker may know. If they are passed, the presets "report" and "privacy"
+        also evaluate disclosure to such an attacker. The default is the indirect identifiers of
+        `release` if its population is whole.
     columns : ReportColumns, int or list of str, or mapping of str to any of them, optional
-        The columns that the metrics of the preset "report" look at, as :func:`report` takes them;
-        with `schema`, for each table or by its name.
+        Columns that the metrics of the preset "report" use, as in :func:`report`. With `schema`,
+        the same choice for each table, or a mapping from table names to choices.
     release : Release, mapping or path to a TOML file, optional
-        What is stated of the release. If train holds the whole population, the presets "report"
-        and "privacy" have what is left without a holdout: :doc:`/user_guide/populations`.
+        Description of the release. If it declares that the training data are the whole population,
+        the presets "report" and "privacy" contain only metrics that do not require a holdout. See
+        :doc:`/user_guide/populations`.
     random_state : int, default=0
-        Seed of every metric of a preset that draws at random.
+        Seed of all metrics of a preset that use random numbers.
     n_jobs : int, optional
         Number of threads.
     max_memory : int, optional
-        Bytes by which the process may grow while a metric runs; see :class:`MetricSuite`.
+        Limit in bytes for the memory that a metric may allocate. See :class:`MetricSuite`.
     check_holdout : bool, default=True
-        Whether fit checks if train and holdout can be distinguished; see :class:`MetricSuite`.
+        Whether fit checks if train and holdout can be distinguished. See :class:`MetricSuite`.
     space : "gower", "euclidean" or transformer, optional
-        The space of all metrics that have one; see :class:`MetricSuite`.
+        Space of all metrics that use one. See :class:`MetricSuite`.
     groups : str, optional
-        A column whose values say which rows belong together; see :class:`MetricSuite`.
+        Column that identifies rows that belong together. See :class:`MetricSuite`.
 
     Returns
     -------
@@ -108,12 +116,12 @@ def make_suite(
     Raises
     ------
     InvalidParameterError
-        If there is no such preset, or it needs columns that are not named.
+        If the preset does not exist, or requires columns that were not passed.
 
     See Also
     --------
-    MetricSuite : A suite of one's own metrics.
-    report : What the preset "report" measures, as a document.
+    MetricSuite : Create a suite from named metrics.
+    report : Write the metrics of the preset "report" as a document.
 
     Examples
     --------
@@ -133,7 +141,7 @@ def make_suite(
         }
         if misplaced := [name for name, value in of_presets.items() if value is not None]:
             raise InvalidParameterError(
-                f"make_suite: only presets take {' and '.join(misplaced)}. In a list of metrics, "
+                f"make_suite: only presets accept {' and '.join(misplaced)}. In a list of metrics, "
                 "the metrics have these parameters, for example make_suite([TSTR(target)])."
             )
         named = dict(preset) if isinstance(preset, Mapping) else _name_metrics(preset)
@@ -144,13 +152,13 @@ def make_suite(
     _check_columns(preset, target, duration, event)
     if schema is not None and (duration is not None or quasi_identifiers):
         raise InvalidParameterError(
-            "make_suite: duration, event and quasi_identifiers are for one table, but schema is "
-            "for several tables."
+            "make_suite: duration, event and quasi_identifiers apply to a single table, but "
+            "schema describes several tables."
         )
     if columns is not None and preset != _REPORT:
         raise InvalidParameterError(
-            f"make_suite: columns are of the preset {_REPORT!r}, got the preset {preset!r}. Leave "
-            "columns out, or give them to the metrics of a suite of your own."
+            f"make_suite: columns applies only to the preset {_REPORT!r}, got the preset "
+            f"{preset!r}. Omit columns, or set the columns of each metric in a custom suite."
         )
     if preset == _SURVIVAL:
         metrics = survival(duration or "", event or "", pos_label)
@@ -174,11 +182,11 @@ def make_suite(
 def _check_columns(
     preset: str, target: str | None, duration: str | None, event: str | None
 ) -> None:
-    """Refuse a preset without the columns that it needs, and columns that it has no use for."""
+    """Refuse a preset without its required columns, and columns that the preset does not use."""
     if preset == "utility" and target is None and duration is None:
         raise InvalidParameterError(
-            "make_suite: 'utility' needs a column to predict. "
-            "Name it: make_suite('utility', target=column)."
+            "make_suite: 'utility' needs a column to predict, for example "
+            "make_suite('utility', target=column)."
         )
     of_both = duration is not None and event is not None
     if (
@@ -187,8 +195,8 @@ def _check_columns(
         or (of_both and preset not in _WITH_SURVIVAL)
     ):
         raise InvalidParameterError(
-            "make_suite: duration and event need each other, and are of the presets "
-            f"{', '.join(_WITH_SURVIVAL)}. Name both: make_suite('survival', duration=column, "
+            "make_suite: duration and event need each other, and apply only to the presets "
+            f"{', '.join(_WITH_SURVIVAL)}. Pass both: make_suite('survival', duration=column, "
             "event=column)."
         )
 
@@ -196,7 +204,7 @@ def _check_columns(
 def _add_disclosure(
     metrics: Named, quasi_identifiers: Sequence[str] | None, sensitive: str | None, release: Stated
 ) -> Named:
-    """Add what a release discloses of persons, by what others may know of them."""
+    """Add the disclosure metrics for columns that an attacker may know."""
     from skeval.results.release import Release
 
     stated = Release.of(release)
@@ -210,12 +218,12 @@ def _add_disclosure(
 
 
 _REPORT, _SURVIVAL = "report", "survival"
-_WITH_SURVIVAL = (_SURVIVAL, _REPORT, "utility")  # presets that may have metrics of survival
-_OF_PERSONS = (_REPORT, "privacy")  # presets to which measures of persons are added
+_WITH_SURVIVAL = (_SURVIVAL, _REPORT, "utility")  # presets that may contain survival metrics
+_OF_PERSONS = (_REPORT, "privacy")  # presets to which disclosure metrics are added
 
 
 def _name_metrics(metrics: Sequence[Any]) -> list[tuple[str, Any]]:
-    """Name metrics by their classes in snake case, those of one class by a number behind it."""
+    """Name metrics by their classes in snake case, with a number if a class occurs repeatedly."""
     metrics = [_metric_of_name(one) if isinstance(one, str) else one for one in metrics]
     names = [snake_case(type(metric).__name__) for metric in metrics]
     counts, seen = Counter(names), Counter[str]()
@@ -227,7 +235,7 @@ def _name_metrics(metrics: Sequence[Any]) -> list[tuple[str, Any]]:
 
 
 def _metric_of_name(name: str) -> Metric:
-    """Return the metric that is called so; one that needs parameters is refused."""
+    """Return the metric with this name. Refuse a metric that has required parameters."""
     proper = proper_name(name)
     if proper is None:
         raise InvalidParameterError(f"make_suite: {unknown_name(name)}")
@@ -242,7 +250,7 @@ def _metric_of_name(name: str) -> Metric:
 
 
 def _normalize_preset(preset: str) -> str:
-    """Return the name of a preset as it is written here: capitals do not matter."""
+    """Return the spelling of a preset in skeval. The case of the given name is ignored."""
     written = preset.lower() if isinstance(preset, str) else preset
     if isinstance(written, str) and written in (*PRESETS, _SURVIVAL):
         return written
@@ -252,8 +260,8 @@ def _normalize_preset(preset: str) -> str:
 
 
 def _suggest_preset(preset: str) -> str:
-    """Return what may be meant by a name that is of no preset: one like it, or a metric."""
+    """Return a hint for an unknown preset: a similar preset, or a metric."""
     if near := difflib.get_close_matches(preset.lower(), [*PRESETS, _SURVIVAL], n=1):
         return f" Did you mean {near[0]}?"
     proper = proper_name(preset)
-    return f" {proper} is a metric: make_suite([metric]) takes those." if proper else ""
+    return f" {proper} is a metric. Pass it in a list: make_suite([metric])." if proper else ""

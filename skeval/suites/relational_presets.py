@@ -1,4 +1,4 @@
-"""Ready suites of several tables: what relates them, each table by itself, the subjects."""
+"""Presets for several tables: metrics of relations, of each table and of subjects."""
 
 from __future__ import annotations
 
@@ -45,31 +45,32 @@ from skeval.suites.presets import (
 from skeval.tables.relational_schema import RelationalSchema
 
 Named = list[tuple[str, Metric]]
-_MAX_ROWS = 5_000  # a classifier learns from no more rows
+_MAX_ROWS = 5_000  # maximum number of rows for training a classifier
 
 
 def relational_metrics(preset: str, schema: RelationalSchema) -> Named:
     """Return the named metrics of a preset of :func:`skeval.make_suite`, for these tables."""
     if preset not in PRESETS:
         known = f"must be among {', '.join(PRESETS)}, got {preset!r}."
-        raise InvalidParameterError(f"make_suite: of several tables, preset {known}")
+        raise InvalidParameterError(f"make_suite: for several tables, preset {known}")
     return PRESETS[preset](schema)
 
 
 def metrics_of_each_table(tables: Iterable[str], metrics: Callable[[], Named]) -> Named:
-    """Return metrics of one table, on each of these tables."""
+    """Return the metrics for each of these tables."""
     return [(f"{t}/{name}", OfTable(metric, t)) for t in tables for name, metric in metrics()]
 
 
 def persons(schema: RelationalSchema) -> list[str]:
-    """Return the tables that are about persons: all that are no public reference."""
+    """Return the tables that describe individuals, which are all except public references."""
     return [name for name in schema.tables if name not in schema.references]
 
 
 def metrics_of_subjects(schema: RelationalSchema, metrics: Callable[[str | None], Named]) -> Named:
-    """Return metrics of the subjects with all their rows, for each subject.
+    """Return the metrics of subjects with all their rows.
 
-    If the schema leaves roles open, they are there too: a suite says what they need to know.
+    If the schema leaves roles open, the metrics are included. The suite then skips them with the
+    reason.
     """
     if not schema.undetermined and not any(schema.dependents(name) for name in schema.subjects):
         return []
@@ -98,7 +99,7 @@ def _relations(schema: RelationalSchema) -> Named:
 
 
 def _between(schema: RelationalSchema) -> Named:
-    """Return what relates the tables, and their rows in order; not each table by itself."""
+    """Return the metrics of relations between tables and of the order of rows."""
     links: Named = []
     if private_parents(schema):
         links = [
@@ -186,7 +187,7 @@ def _subject_attacks(schema: RelationalSchema) -> Named:
 
 
 def _subjects(schema: RelationalSchema) -> Named:
-    """Return what the report shows of the subjects: few tests, each of another kind of leak."""
+    """Return the subject metrics of the report: a few tests for different kinds of leaks."""
     left_out = ("subject_dcr_overfitting", "subject_anonymeter")
     every = [*_subject_screens(schema), *_subject_attacks(schema)]
     return [(name, metric) for name, metric in every if not name.startswith(left_out)]
@@ -218,7 +219,7 @@ def _attacks(schema: RelationalSchema) -> Named:
 
 
 def _quality(schema: RelationalSchema) -> Named:
-    """Return what SDMetrics' report of several tables holds, under its names of properties."""
+    """Return the metrics of the multi-table SDMetrics quality report, named by its properties."""
     between = InterTableTrends(
         siblings=False, min_correlation=0.5, min_association=0.3, strategy="uniform-plain"
     )
@@ -233,7 +234,7 @@ def _quality(schema: RelationalSchema) -> Named:
 
 
 def _diagnostic(schema: RelationalSchema) -> Named:
-    """Return what SDMetrics' diagnostic of several tables holds, under its names of properties."""
+    """Return the metrics of the multi-table SDMetrics diagnostic, named by its properties."""
 
     def keys() -> Named:
         return [("key_uniqueness", diagnostic.KeyUniqueness())]

@@ -1,4 +1,4 @@
-"""The one-liner: real tables and a synthetic one in, a report out."""
+"""Write a report with one function call."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from skeval.results.release import Stated
 
 PRESET = "report"
-MAX_ROWS = 5_000  # rows of each of several tables, by default
+MAX_ROWS = 5_000  # default maximum of rows for each of several tables
 Limit = int | Mapping[str, int] | None
 
-_CALLS = "Call it so: report(train, holdout, synthetic, path), or report(train, synthetic, path)."
+_CALLS = "Call report(train, holdout, synthetic, path) or report(train, synthetic, path)."
 
 
 @dataclass(frozen=True)
 class Tables:
-    """The tables of a report, each as it was read; or several synthetic ones, by their names."""
+    """The tables of a report. Several synthetic tables are candidates with names."""
 
     train: ReadTable
     holdout: ReadTable | None
@@ -53,12 +53,12 @@ class Tables:
 
     @property
     def real(self) -> dict[str, Any]:
-        """The rows of the real tables, by their roles."""
+        """The rows of the real tables by role."""
         holdout = {} if self.holdout is None else {"holdout": self.holdout.rows}
         return {"train": self.train.rows, **holdout}
 
     def files(self, candidate: str) -> dict[str, Any]:
-        """Return the files of the tables, by role; those of one candidate if it is named."""
+        """Return the files of the tables by role. With several candidates, name one of them."""
         synthetic = self.synthetic
         one = synthetic[candidate] if isinstance(synthetic, Mapping) else synthetic
         read_of = {"train": self.train, "holdout": self.holdout, "synthetic": one}
@@ -71,7 +71,7 @@ class Tables:
 
 @dataclass(frozen=True)
 class Limits:
-    """The greatest numbers of rows of train and of the holdout, and the seed of the draw."""
+    """Maximum numbers of training and holdout rows, and the seed of the sample."""
 
     n_train: Limit = None
     n_test: Limit = None
@@ -87,14 +87,14 @@ class Limits:
 
     @property
     def stated_parameters(self) -> list[str]:
-        """The parameters that state a limit."""
+        """The parameters that set a limit."""
         limits = {"n_max_train": self.n_train, "n_max_test": self.n_test}
         return [name for name, limit in limits.items() if limit is not None]
 
     def sample(self, tables: Mapping[str, Any]) -> dict[str, Any]:
-        """Draw rows of the real tables, by their roles."""
+        """Sample rows of the real tables by role."""
         limits = {"train": self.n_train, "holdout": self.n_test}
-        # a table larger than memory stays where it is
+        # a table larger than memory is not read
         return {
             role: sample_rows(read_rows(table, role), cast("int | None", limits[role]), self.seed)
             for role, table in tables.items()
@@ -121,82 +121,84 @@ def report(
     n_jobs: int | None = -1,
     progress: Shown = True,
 ) -> SuiteResult | Comparison:
-    """Evaluate a synthetic table, or several candidates, and write the report.
+    """Evaluate one or several synthetic tables, and write the report.
 
-    An argument that the suite would ignore is an error.
+    An argument that has no effect raises an error.
 
     Parameters
     ----------
     train : table of shape (n_train, n_columns), or mapping of str to table
-        The rows that the generator learned from: pandas, polars or pyarrow, a path or a URL; or
-        what need not fit in memory, as :meth:`~skeval.Metric.fit` takes it. Several tables are
-        given by name, or as a :class:`~skeval.relational.RelationalData`. The name and
-        the hash of a file go into the provenance.
+        Rows that the generator was trained on, as a pandas, polars or pyarrow table, a path or a
+        URL. Tables larger than memory are accepted as in :meth:`~skeval.Metric.fit`. Pass several
+        tables as a mapping of names to tables or as a :class:`~skeval.relational.RelationalData`.
+        The name and the hash of a file are included in the provenance.
     holdout : table of shape (n_holdout, n_columns), mapping of str to table, or None
-        Real rows of the same population that the generator never saw; of several tables, of other
-        subjects. Without them there are no baselines, and metrics that need them are listed as left
-        out: ``report(train, synthetic, path)`` is ``report(train, None, synthetic, path)``.
+        Real rows of the same population that the generator never saw. If there are several tables,
+        these rows must belong to other subjects. Without a holdout, scores have no baseline, and
+        metrics that require a holdout are skipped. ``report(train, synthetic, path)`` is equivalent
+        to ``report(train, None, synthetic, path)``.
     synthetic : table of shape (n_synthetic, n_columns), or mapping of str to table
-        The rows under evaluation. If train is one table, a mapping names two or more candidates,
-        and the report says which is ahead. If train is several tables, a mapping of names to such
-        mappings does the same.
+        Synthetic data. If train is one table, a mapping contains two or more candidates by name,
+        and the report compares them. If train consists of several tables, a mapping of names to
+        such mappings has the same effect.
     path : str or Path
-        The file to write: ending in ``.pdf``, or in ``.html`` or ``.htm`` for an HTML page. An
+        File to write. The ending is ``.pdf``, or ``.html`` or ``.htm`` for an HTML page. An
         existing file is replaced only when the report is complete.
     suite : MetricSuite or str, default="report"
-        What to measure: a suite, or the name of a preset of :func:`make_suite` such as "quality".
-        The columns of survival, quasi-identifiers and a limit of memory are given to
+        Metrics to evaluate, as a suite or as the name of a preset of :func:`make_suite`, such as
+        "quality". To set survival columns, quasi-identifiers or a memory limit, pass a suite of
         :func:`make_suite`.
     target : str, optional
-        The column that models predict; the preset then has utility too.
+        Column to predict. If it is passed, the preset also evaluates utility.
     sensitive : str, optional
-        The column of the measures of fairness.
+        Sensitive column of the fairness metrics.
     groups : str, optional
-        The column that says which rows belong together, such as the rows of one person; see
-        :class:`~skeval.MetricSuite`, of which it replaces the parameter.
+        Column that identifies rows that belong together, such as the rows of one subject. It
+        replaces the parameter of :class:`~skeval.MetricSuite`.
     columns : ReportColumns, int or list of str, or mapping of str to any of them, optional
-        Which columns each section looks at; an int or a list holds for every section. With several
-        tables it holds for each, or is given by table. With a suite other than the preset
-        "report", it chooses what is drawn.
+        Columns that each section uses. An int or a list applies to every section. With several
+        tables, the choice applies to each table unless a mapping contains a choice for each table.
+        With a suite other than the preset "report", the parameter selects which columns are
+        plotted.
     n_max_train, n_max_test : int or mapping of str to int, optional
-        Greatest number of rows of train and of the holdout, drawn at random. With several tables it
-        is one number for each, or a number by table: metrics of a table by itself then take at most
-        as many synthetic rows as train rows, by default 5,000 of each role. Keys, links and
-        subjects are those of all rows.
+        Maximum numbers of training and holdout rows, which are sampled at random. With several
+        tables, one number applies to each table unless a mapping contains a number for each table.
+        Metrics of a single table then also use at most n_max_train synthetic rows. The default for
+        several tables is 5,000 rows per role. Keys, links and subjects are evaluated on all rows.
     schema : TableSchema, RelationalSchema, mapping, SDV's Metadata or "accept", optional
-        The kinds of the columns, by name; those not named are inferred from train. With "accept",
-        whole numbers of three to twelve values are taken as categories. With several tables it
-        states their keys and roles.
+        Types of the columns by name. Other types are inferred from the training data. With
+        "accept", integers with three to twelve distinct values are treated as categories. With
+        several tables, the schema specifies their keys and roles.
     release : Release, mapping or path to a TOML file, optional
-        What is to be released, to whom, for what and by which thresholds. It stands on the first
-        page next to the outcome of each threshold, and goes into the provenance. Its `title` and
-        `date` are those of the report.
+        Description of the release: its recipient, purpose and thresholds. It is shown on the first
+        page together with the outcome of each threshold, and is included in the provenance. Its
+        `title` and `date` become the title and date of the report.
     random_state : int, default=0
-        Seed of samples and of a preset.
+        Seed of the samples and of a preset.
     n_jobs : int or None, default=-1
-        Number of threads of a preset, as in joblib: -1 is all cores.
+        Number of threads of a preset, as in joblib. -1 uses all cores.
     progress : bool or "lines", default=True
-        Whether progress is shown in a terminal or notebook; with "lines", elsewhere as lines on
-        standard error.
+        Whether to show progress in a terminal or notebook. With "lines", progress is also printed
+        as lines on standard error elsewhere.
 
     Returns
     -------
     SuiteResult or Comparison
-        The results that the report shows; a :class:`~skeval.Comparison` of candidates. Its
-        ``to_pdf`` and ``to_html`` write it again: with another title, without hashes of the real
-        tables, or in a short form.
+        Results of the report, or a :class:`~skeval.Comparison` of candidates. Their methods
+        ``to_pdf`` and ``to_html`` write the report again with other settings, for example with
+        another title, without hashes of the real tables, or in a short form.
 
     Raises
     ------
     InvalidParameterError, TableError, SchemaMismatchError
-        If parameters or tables cannot be used, or `path` has another ending.
+        If parameters or tables are not valid, or `path` has another ending.
     OSError
-        If `path` cannot be written; this is found before the work.
+        If `path` cannot be written. This is checked before the evaluation.
 
     See Also
     --------
-    make_suite : The same numbers, as a result.
-    SuiteResult.to_pdf : The report of any suite.
+    make_suite : Create the suite of the report.
+    SuiteResult.to_pdf : Write the report of any suite.
 
     Examples
     --------
@@ -216,7 +218,7 @@ def report(
     if not isinstance(suite, str | MetricSuite):
         raise InvalidParameterError(
             "report: suite must be a MetricSuite or the name of a preset, got "
-            f"{type(suite).__name__}. Make one: make_suite([KSComplement(), TSTR(target)])."
+            f"{type(suite).__name__}. For example, pass make_suite([KSComplement(), TSTR(target)])."
         )
     if schema is None and isinstance(suite, MetricSuite):
         schema = suite.schema
@@ -252,7 +254,7 @@ def report(
 
 
 def relations_of(train: Any, schema: Any) -> RelationalSchema | None:
-    """Return the keys and roles of several tables; None if train is one table."""
+    """Return the keys and roles of several tables, or None for one table."""
     if not isinstance(train, Mapping):
         return None
     return RelationalContext.of(train, schema=schema).relations
@@ -261,7 +263,7 @@ def relations_of(train: Any, schema: Any) -> RelationalSchema | None:
 def suite_of_report(
     preset: str, relations: RelationalSchema | None, columns: Choices, limits: Limits, **asked: Any
 ) -> MetricSuite:
-    """Return the suite of a preset: the metrics of a report look at the chosen columns and rows."""
+    """Return the suite of a preset, restricted to the chosen columns and rows."""
     if preset.lower() != PRESET:
         return make_suite(preset, schema=relations, **asked)
     chosen = ReportColumns() if columns is None else columns
@@ -294,7 +296,7 @@ def write_report(
     progress: Shown = True,
     **drawing: Any,
 ) -> SuiteResult | Comparison:
-    """Evaluate tables by a suite and write the report; `drawing` is what renderers take."""
+    """Evaluate tables with a suite and write the report. Renderers receive `drawing`."""
     from skeval.results.release import stated_release
 
     chosen: Any
@@ -302,7 +304,7 @@ def write_report(
         drawn, chosen = tables.real, choice_by_table(columns, schema, ReportColumns.of)
     else:
         drawn, chosen = limits.sample(tables.real), ReportColumns.of(cast("Wanted", columns))
-    stated = stated_release(release, suite.all_metrics)  # an error now saves the work
+    stated = stated_release(release, suite.all_metrics)  # report errors before the evaluation
     with show_progress(progress) as tick:
         suite.fit(**drawn, schema=schema)
         measure: dict[str, Any] = {"progress": tick("measured"), "date": date, "release": stated}
@@ -322,14 +324,14 @@ def write_report(
 def _checked_path(path: Any) -> Path:
     """Return the path of a report that can be written."""
     if not isinstance(path, str | Path):
-        raise InvalidParameterError(f"report: no path is given, where to write. {_CALLS}")
+        raise InvalidParameterError(f"report: the path of the report is missing. {_CALLS}")
     return check_output(path, ENDINGS, owner="report")
 
 
 def _read_synthetic(
     synthetic: Any, relations: RelationalSchema | None
 ) -> ReadTable | dict[str, ReadTable]:
-    """Read the synthetic table; or each of the candidates that a mapping names."""
+    """Read the synthetic table, or each candidate of a mapping."""
     if isinstance(synthetic, Mapping) and not isinstance(synthetic, RelationalData):
         is_several = relations is not None
         if not is_several or all(isinstance(one, Mapping) for one in synthetic.values()):
@@ -344,45 +346,52 @@ def check_tables(
     limits: Limits,
     columns: Choices,
 ) -> None:
-    """Refuse limits and columns that would change nothing, for these tables and this suite."""
+    """Refuse limits and columns that have no effect for these tables and this suite."""
     is_report = isinstance(suite, str) and suite.lower() == PRESET
     named = limits.stated_parameters
     if relations is not None and named and not is_report:
         raise InvalidParameterError(
-            f"report: of several tables, only the preset {PRESET!r} takes {named[0]}. Give "
-            "max_rows to the metrics of the suite."
+            f"report: for several tables, only the preset {PRESET!r} accepts {named[0]}. Set "
+            "max_rows of the metrics of the suite instead."
         )
     by_table = {"columns": columns, "n_max_train": limits.n_train, "n_max_test": limits.n_test}
     mapped = [name for name, value in by_table.items() if isinstance(value, Mapping)]
     if mapped and relations is None:
         raise InvalidParameterError(
-            f"report: {mapped[0]} maps names of tables, and train is one table. Give the value for "
+            f"report: {mapped[0]} maps names of tables, but train is one table. Pass the value for "
             "that table."
         )
     if columns is not None and tables.are_candidates and not is_report:
         raise InvalidParameterError(
-            "report: columns choose what is drawn of one synthetic table, got several. Give "
-            "columns to the metrics of the suite."
+            "report: columns selects the columns to plot for one synthetic table, got several. "
+            "Set the columns of the metrics instead."
         )
 
 
 def _check_of_presets(
     suite: MetricSuite, relations: RelationalSchema | None, limits: Limits, **given: Any
 ) -> None:
-    """Refuse arguments of presets, since the suite is given."""
+    """Refuse arguments of presets if a suite is passed."""
     named = [name for name, value in given.items() if value is not None]
     if limits.seed != 0 and (relations is not None or not limits.stated_parameters):
         named.append("random_state")
     if named:
         raise InvalidParameterError(
-            f"report: {' and '.join(named)} would change nothing, because the suite that is given "
-            f"has its own. Give them to the suite, for example make_suite('report', "
+            f"report: {' and '.join(named)} would have no effect, because the suite has its own "
+            f"settings. Pass them to the suite, for example make_suite('report', "
             f"{named[0]}=...)."
         )
 
 
+<<<<<<< HEAD
 def unused_columns(suite: MetricSuite, asked: Mapping[str, str | None]) -> list[str]:
     """Return the parameters whose column no metric of a suite names."""
+=======
+def _check_columns_are_used(
+    suite: MetricSuite, preset: str, relations: RelationalSchema | None, **asked: str | None
+) -> None:
+    """Refuse a column that no metric of a preset uses."""
+>>>>>>> L2
     named = {
         column
         for _, metric in suite.all_metrics
@@ -398,18 +407,22 @@ def _check_columns_are_used(
     """Refuse a column that no metric of a preset names."""
     for name in unused_columns(suite, asked):
         if relations is not None:
-            cure = "Report on one table, or give a suite with skeval.relational.RelationalTSTR"
+            cure = "Report on one table, or pass a suite with skeval.relational.RelationalTSTR"
         elif name == "sensitive" and asked.get("target") is None:
-            cure = "Give target as well, or leave it out"
+            cure = "Pass target as well, or omit it"
         else:
-            cure = f"Leave it out, or take the preset {PRESET!r}"
+            cure = f"Omit it, or use the preset {PRESET!r}"
         raise InvalidParameterError(
+<<<<<<< HEAD
             f"report: no metric of the preset {preset!r} takes {name}, got {asked[name]!r}. {cure}."
+=======
+            f"report: no metric of the preset {preset!r} uses {name}, got {column!r}. {cure}."
+>>>>>>> L2
         )
 
 
 def _name_inputs(result: SuiteResult | Comparison, tables: Tables, seed: int) -> None:
-    """Let each provenance name the files, and the whole of tables that rows were drawn of."""
+    """Add the files to each provenance, and the complete tables of sampled rows."""
     results = result if isinstance(result, Comparison) else {"": result}
     for name, one in results.items():
         one.provenance = _provenance_of_files(one, tables, seed, tables.files(name))
@@ -418,7 +431,7 @@ def _name_inputs(result: SuiteResult | Comparison, tables: Tables, seed: int) ->
 def _provenance_of_files(
     result: SuiteResult, tables: Tables, seed: int, files: Mapping[str, Any]
 ) -> Provenance | None:
-    """Return the provenance with the files, and the whole of tables that rows were drawn of."""
+    """Return the provenance with the files, and with the complete tables of sampled rows."""
     provenance = result.provenance
     if provenance is None:
         return None

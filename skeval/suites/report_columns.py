@@ -1,4 +1,4 @@
-"""The columns that a report looks at: a choice for each section, and the parameters it sets."""
+"""Choice of columns for each section of a report."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ReportColumns:
-    """Which columns each section of a report looks at: the first *n*, or a list of names.
+    """Columns for each section of a report, as a number of first columns or a list of names.
 
     Parameters
     ----------
     univ : int or list of str, default=100
-        Univariate distributions.
+        Columns of the univariate distributions.
     biv : int or list of str, default=20
-        Bivariate distributions: the pairs of these columns.
+        Columns whose pairs are shown as bivariate distributions.
     knn : int or list of str, default=100
-        Distances.
+        Columns of the distances.
     phik : int or list of str, default=20
-        Phik matrices.
+        Columns of the phik matrices.
     pairs : int or "all", default=24
-        How many pairs are kept: half those that agree least, half those that are most strongly
-        associated in train. Some that agree as well as two samples of real rows would are not
-        drawn, unless it is "all" or `biv` is a list.
+        Number of pairs to keep. One half are the least similar pairs, the other half are the pairs
+        with the strongest association in the training data. Some pairs that are as similar as two
+        real samples are not plotted, unless the value is "all" or `biv` is a list.
 
     See Also
     --------
-    report : It takes them.
+    report : Write a report. It accepts the choice as `columns`.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class ReportColumns:
 
     @classmethod
     def of(cls, columns: ReportColumns | int | Sequence[str] | None) -> ReportColumns:
-        """Return the choice that an int or a list of names stands for: the same everywhere."""
+        """Return the choice that an int or a list specifies for every section."""
         if columns is None or isinstance(columns, ReportColumns):
             return columns or cls()
         chosen: Chosen
@@ -75,7 +75,7 @@ Choices = Wanted | Mapping[str, Wanted]
 def set_report_columns(
     suite: MetricSuite, columns: Choices, relations: RelationalSchema | None
 ) -> MetricSuite:
-    """Let the metrics of a suite look at these columns, of several tables by the table's name."""
+    """Restrict the metrics of a suite to these columns. Several tables have a choice each."""
     if relations is None:
         chosen = ReportColumns.of(cast("Wanted", columns))
         own = [(name, metric, chosen) for name, metric in suite.all_metrics]
@@ -97,11 +97,11 @@ def set_report_columns(
 def choice_by_table(
     given: Any, relations: RelationalSchema, read: Callable[[Any], T]
 ) -> dict[str, T]:
-    """Return a choice for each table: the same for all, or by name."""
+    """Return the choice of each table, from one choice or from a mapping."""
     if isinstance(given, Mapping):
         if unknown := [name for name in given if name not in relations.tables]:
             raise InvalidParameterError(
-                f"report: there is no table {', '.join(map(str, unknown))}; there are "
+                f"report: unknown table {', '.join(map(str, unknown))}. The tables are "
                 f"{', '.join(relations.tables)}."
             )
         return {name: read(given.get(name)) for name in relations.tables}
@@ -109,7 +109,7 @@ def choice_by_table(
 
 
 def _parameters(metric: Metric, columns: ReportColumns) -> Iterator[tuple[str, Any]]:
-    """Yield the parameters of a metric that say which columns it looks at."""
+    """Yield the parameters of a metric that select its columns."""
     settings: dict[str, Any] = {}
     if metric.report_columns == "pairs":
         settings = {
@@ -124,7 +124,7 @@ def _parameters(metric: Metric, columns: ReportColumns) -> Iterator[tuple[str, A
 
 
 def _combine_choices(first: Chosen, second: Chosen) -> Chosen | None:
-    """Return a choice that holds both; all columns where that is not known before the table is."""
+    """Return the union of two choices, or all columns if the union is not known yet."""
     if isinstance(first, int) and isinstance(second, int):
         return max(first, second)
     if isinstance(first, int) or isinstance(second, int):

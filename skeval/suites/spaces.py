@@ -1,4 +1,4 @@
-"""The metrics of a suite in one space."""
+"""Set one space for the metrics of a suite."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from skeval.core.base import Metric
 
 
 def in_space(metric: Metric, space: Any) -> Metric:
-    """Return a clone of a metric that measures in a space, as do the metrics that it holds."""
-    # None leaves each metric its own; a metric that knows no space stays as it is.
+    """Return a clone of a metric that uses a space, including the metrics inside it."""
+    # None keeps the space of each metric. A metric without a space is not changed.
     own: Metric = clone(metric)
     if space is None:
         return own

@@ -84,75 +84,80 @@ PASSED = "passthrough"  # replaces a metric that is switched off
 
 
 class MetricSuite(FeatureNames, _BaseComposition):
-    """Metrics that are fitted on the same real tables and evaluated on the same synthetic one.
+    """Metrics that are fitted on the same real tables and evaluated on the same synthetic table.
 
-    The suite fits clones, never the metrics that it was given. Whatever steps they share, such as
-    the neighbour searches, is computed once, and each metric has the value that it has alone.
+    The suite fits clones of its metrics. Steps that several metrics share, such as nearest neighbor
+    searches, are computed only once. Each metric has the same value as on its own.
 
     Parameters
     ----------
     metrics : list of (str, Metric), or dict of str to Metric
-        Names and metrics. Names are unique and hold no double underscore. A suite in the place of a
-        metric is nested: its results have names such as "leaks/dcr", and its parameters such as
-        "leaks__dcr__random_state". "passthrough" in the place of a metric switches it off.
+        Names and metrics. Names must be unique and must not contain a double underscore. A nested
+        suite can replace a metric: the names of its results are then such as "leaks/dcr", and the
+        names of its parameters are such as "leaks__dcr__random_state". "passthrough" in place of a
+        metric disables the metric.
     n_jobs : int, optional
-        Number of threads, as in joblib: None is one unless a :class:`joblib.parallel_config` says
-        otherwise, -1 all cores. So many metrics run at a time, and a core that is idle, as where
-        others wait for a search of neighbours or one metric is left, helps in the search that
-        runs. The values are the same to the last bit.
+        Number of threads, as in joblib: None uses one thread unless a
+        :class:`joblib.parallel_config` differs, and -1 uses all cores. This is the number of
+        metrics that run at the same time. Idle cores, for example when only one metric is left,
+        help in neighbor searches. The values do not depend on the number of threads.
     on_error : {"warn", "raise"}, default="warn"
-        Whether a metric that raises is reported as failed in its row, with a warning, or ends the
-        evaluation. The warning quotes errors of skeval. It names only the class of another
-        exception, because the message may contain cells of the real tables.
+        Whether a metric that raises an error is reported as failed with a warning, or stops the
+        evaluation. The warning quotes only errors of skeval. For other exceptions it contains the
+        name of the class, because their messages may quote real data.
     check_holdout : bool, default=True
-        Whether fit checks, once for all metrics, if train and holdout can be distinguished. It does
-        so if a metric contrasts the two. If they differ, such contrasts are void and
-        :class:`~skeval.exceptions.HoldoutShiftWarning` is given. It costs a fraction of a second a
-        fit: turn it off where many suites are fitted on the same tables, as in a search over
-        generators.
+        Whether fit checks if training and holdout data can be distinguished. The check is performed
+        once, and only if a metric compares the two. If they can be distinguished, such comparisons
+        are not valid and :class:`~skeval.exceptions.HoldoutShiftWarning` is issued. The check needs
+        a fraction of a second per fit. Disable it if many suites are fitted on the same tables, for
+        example in a search over generators.
     timeout : float, optional
-        Seconds that each metric may take; one that takes longer is stopped, and listed as failed.
-        A call of compiled code runs on to its end, unheard. There is no limit by default.
+        Time limit for each metric in seconds. A metric that exceeds it is stopped and reported as
+        failed. A call into compiled code cannot be interrupted. It runs to completion and its
+        result is ignored. By default, there is no limit.
     max_memory : int, optional
-        Bytes by which the process may grow while a metric runs, with `n_jobs` that of all that run
-        at a time; a metric that takes more is stopped, and listed as failed.
+        Limit in bytes for the memory that a metric may allocate, or for the sum over all concurrent
+        metrics if `n_jobs` is greater than one. A metric that exceeds it is stopped and reported as
+        failed.
     max_rows : int, optional
-        Rows of each role, drawn once, on which metrics are measured that cannot be counted up over
-        tables larger than memory; 50,000 by default. Tables in memory are measured whole.
+        Maximum number of rows per role for tables larger than memory. Metrics that cannot be
+        computed in parts use one random sample of this size. The default is 50,000. Tables in
+        memory are used completely.
     space : "gower", "euclidean" or transformer, optional
-        The space of all metrics that have a parameter `space`, in place of their own. A transformer
-        learns from train and holdout together; one that is fitted is used as it is. Areas of
-        accumulated distances have ``scale="observed"`` in spaces other than "gower".
+        Space of all metrics that have the parameter `space`. It replaces their values. A
+        transformer is fitted on training and holdout data together, unless it is already fitted. In
+        spaces other than "gower", areas of accumulated distances use ``scale="observed"``.
     optional : tuple of str, default=()
-        Needs, such as "text": metrics that lack one of them are left away without a word.
+        Inputs, such as "text". Metrics that require one of them are skipped silently if it is
+        missing.
     schema : TableSchema, RelationalSchema or mapping, optional
-        The schema that fit goes by where it is given none.
+        Schema that fit uses if it receives none.
     groups : str, optional
-        A column whose values say which rows belong together, such as the number of a person who has
-        several rows. Each group must be in one of the real tables. Tests that compare train and
-        holdout, and the check of the holdout, then use one row of each group, since rows of a group
-        are not independent. Values, intervals and copies are of all rows. The column itself is
-        treated as an id, unless `schema` is a TableSchema.
+        Column that identifies rows that belong together, for example the ID of a patient with
+        several rows. Each group must be in only one of the real tables. Tests that compare training
+        and holdout data, and the check of the holdout, use one row of each group, because rows of a
+        group are not independent. Values, intervals and copies are computed from all rows. The
+        column itself is treated as an ID, unless `schema` is a TableSchema.
 
     Attributes
     ----------
     metrics_ : dict of str to Metric
         The fitted clones.
     skipped_ : dict of str to str
-        Metrics that were left out, and why, the optional ones included.
+        Skipped metrics with the reason, including the optional ones.
     context_ : Context
-        The real tables.
+        Real tables.
 
     See Also
     --------
-    make_suite : Ready suites, and names for metrics without one.
-    SuiteResult : What a suite returns.
+    make_suite : Create a suite from a preset, or from metrics without names.
+    SuiteResult : Result of a suite.
 
     Notes
     -----
-    Of a nested suite count the metrics, its `space` where the outer suite has none, its `optional`
-    and, where there is no other, its `schema`. The other settings are those of the outer suite.
-    ``one + other`` is a suite of the metrics of both, with the settings of the first.
+    A nested suite contributes its metrics, its `optional`, its `space` if the outer suite has none,
+    and its `schema` if there is no other. For all other settings, the outer suite is used. ``one +
+    other`` is a suite with the metrics of both and the settings of the first.
 
     Examples
     --------
@@ -203,22 +208,22 @@ class MetricSuite(FeatureNames, _BaseComposition):
         return with_fitted_transformers(super().__sklearn_clone__(), self)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, those of the metrics as `name__parameter`."""
+        """Return the parameters. Parameters of metrics are named `name__parameter`."""
         params: dict[str, Any] = self._get_params("_pairs", deep=deep)
         return params
 
     @property
     def _pairs(self) -> Any:
-        """The names and metrics as pairs; what cannot be read so, as it was given."""
+        """The names and metrics as pairs. Invalid metrics are returned unchanged."""
         return list(self.metrics.items()) if isinstance(self.metrics, Mapping) else self.metrics
 
     @property
     def all_metrics(self) -> Named:
-        """The metrics by the names of their results, those of nested suites too."""
+        """The metrics by the names of their results, including metrics of nested suites."""
         return [(name, metric) for name, metric, _ in self._parts()]
 
     def _parts(self) -> Iterator[tuple[str, Metric, tuple[Need, ...]]]:
-        """Yield names, metrics and needs that are optional; what is switched off is left out."""
+        """Yield names, metrics and their optional inputs, except for disabled metrics."""
         for name, one in self._pairs:
             if isinstance(one, MetricSuite):
                 for inner, metric, optional in one._parts():
@@ -231,11 +236,11 @@ class MetricSuite(FeatureNames, _BaseComposition):
         """Return a suite of the metrics of both, with the settings of this one."""
         if not isinstance(other, MetricSuite):
             return NotImplemented
-        nested = "Nest them: MetricSuite([('one', suite), ('other', suite)])."
+        nested = "Nest the suites: MetricSuite([('one', suite), ('other', suite)])."
         if twice := sorted(dict(self._pairs).keys() & dict(other._pairs)):
             raise InvalidParameterError(f"both suites have {', '.join(twice)}. {nested}")
         if self.space is not other.space and self.space != other.space:
-            raise InvalidParameterError(f"the suites measure in different spaces. {nested}")
+            raise InvalidParameterError(f"the suites use different spaces. {nested}")
         return type(self)(
             **self.get_params(deep=False)
             | {
@@ -246,12 +251,12 @@ class MetricSuite(FeatureNames, _BaseComposition):
         )
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, those of the metrics as `name__parameter`, or whole metrics by name.
+        """Set parameters, named `name__parameter` for metrics, or replace metrics by name.
 
         Raises
         ------
         InvalidParameterError
-            If there is no such parameter, or what is to replace a metric is none.
+            If the parameter does not exist, or the replacement is not a metric.
         """
         known = set() if "metrics" in params else set(self.get_params())
         names = list(dict(params.get("metrics", self._pairs)))
@@ -263,7 +268,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
                 raise InvalidParameterError(f"MetricSuite has no parameter {name}.{meant}")
             if name in names and not _is_member(value):
                 raise InvalidParameterError(
-                    f"MetricSuite: {name} must be a Metric, got {value!r}. To do without it, set "
+                    f"MetricSuite: {name} must be a Metric, got {value!r}. To disable it, set "
                     f"it to {PASSED!r}."
                 )
         if "metrics" in params:
@@ -281,7 +286,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
     def __getitem__(self, name: slice) -> Self: ...
 
     def __getitem__(self, name: str | int | slice) -> Any:
-        """Return a metric by name or place, the fitted one where there is; of a slice a suite."""
+        """Return a metric by name or position, fitted if possible, or a suite for a slice."""
         if isinstance(name, slice):
             own = {**self.get_params(deep=False), "metrics": self._pairs[name]}
             return type(self)(**own)
@@ -290,7 +295,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
         fitted: dict[str, Metric] = getattr(self, "metrics_", {})
         known = {**dict(self.all_metrics), **dict(self._pairs), **fitted}
         if name not in known:
-            raise KeyError(f"There is no metric {name!r}.{did_you_mean([str(name)], known)}")
+            raise KeyError(f"unknown metric {name!r}.{did_you_mean([str(name)], known)}")
         return known[name]
 
     @property
@@ -308,11 +313,11 @@ class MetricSuite(FeatureNames, _BaseComposition):
         *,
         schema: TableSchema | RelationalSchema | Mapping[str, Any] | Accept | None = None,
     ) -> Self:
-        """Fit a clone of each metric on the real tables; see :meth:`Metric.fit`.
+        """Fit a clone of each metric on the real tables. See :meth:`Metric.fit`.
 
-        A metric that needs what is not given is left out, and so is one whose package or model is
-        not installed: its row says how to get it. Names of columns that train does not have
-        are an error: one for those of all metrics.
+        A metric is skipped if a required input is missing, or if its package or model is not
+        installed. Its result contains the reason. Names of columns that do not exist raise one
+        error for all metrics.
         """
         self._check()
         schema = self._own_schema() if schema is None else schema
@@ -329,7 +334,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
             for name, metric, optional in self._parts():
                 try:
                     fitted[name] = in_space(metric, self.space).fit_context(context)
-                # the tables lack an input, or a package is missing
+                # an input or a package is missing
                 except (MissingInputError, ImportError) as unmet:
                     reason = _unmet_need(unmet)
                     skipped[name] = reason.reason
@@ -340,7 +345,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
                 context.notices += shift_notices(independent)
         for notice in context.notices:
             warnings.warn(notice, stacklevel=2)
-        # it is in results and reports: nothing is wrong that a warning at fit could cure
+        # results and reports contain it; the user cannot fix it at fit, so there is no warning
         kinds = [metric for metric in fitted.values() if "text" not in metric.tags.needs]
         context.notices += table_notices(context)
         if is_checked:
@@ -360,66 +365,68 @@ class MetricSuite(FeatureNames, _BaseComposition):
         date: Date = None,
         release: Stated = None,
     ) -> SuiteResult:
-        """Measure a synthetic table by every metric.
+        """Evaluate a synthetic table with all metrics.
 
         Parameters
         ----------
         synthetic : table of shape (n_synthetic, n_columns)
-            With the columns of train.
+            Synthetic data with the columns of the training data.
         progress : callable, optional
             Called as ``progress(name, n_done, n_total)`` when a metric is done.
         date : date, datetime or str, optional
-            The date of the evaluation, for its provenance; by default now, or
-            ``SOURCE_DATE_EPOCH``.
+            Date of the evaluation for the provenance. The default is ``SOURCE_DATE_EPOCH`` or now.
         release : Release, mapping or path to a TOML file, optional
-            What is to be released, to whom and by which thresholds, for its provenance.
+            Description of the release with its recipient and thresholds, for the provenance.
 
         Returns
         -------
         SuiteResult
-            In the order of the suite; metrics that were left out or failed say why in `error`.
+            Results in the order of the suite. `error` contains the reason why a metric was skipped
+            or failed.
 
         Raises
         ------
         InvalidParameterError
-            If the release cannot be read, or has a threshold on what the suite does not measure.
+            If the release cannot be read, or has a threshold for a metric that the suite does not
+            have.
         """
         from skeval.results.release import stated_release
 
         check_is_fitted(self, "context_")
-        stamp(date)  # an illegal one is found before the work
+        stamp(date)  # raise an error for an invalid date before the evaluation
         stated = stated_release(release, self.all_metrics)
         results = self._evaluate_metrics(self._context_with(synthetic), progress, date, stated)
         results.look_up = RowsAtRisk(self.context_, synthetic)
         return results
 
     def score(self, synthetic: Any, facet: Aspect | None = None) -> float:
-        """Return the mean score of a facet: 0 the worst, 1 as fresh real rows.
+        """Return the mean score of an aspect, where 0 is the worst and 1 the baseline.
 
         Parameters
         ----------
         synthetic : table of shape (n_synthetic, n_columns)
-            With the columns of train.
+            Synthetic data with the columns of the training data.
         facet : {"fidelity", "utility", "privacy", "diagnostic"}, optional
-            Whose metrics count. It need not be named where all metrics are of one.
+            Aspect to average. It may be omitted if all metrics have the same aspect.
 
         Returns
         -------
         float
-            As :class:`~skeval.OverallScore` has it; nan, with a warning that says
-            why, where no metric of the facet has a score.
+            Score as in :class:`~skeval.OverallScore`. If no metric of the aspect has a score, the
+            value is nan, and a warning contains the reason.
 
         Raises
         ------
         InvalidParameterError
-            If the suite has metrics of several facets and none is named, or none of the named one.
+            If the suite has several aspects and none is specified, or no metric of the specified
+            aspect.
         """
         facets = list(dict.fromkeys(metric.tags.aspect for _, metric in self.all_metrics))
         chosen = facets[0] if facet is None and len(facets) == 1 else facet
         if chosen not in facets:
             raise InvalidParameterError(
-                "MetricSuite.score is the mean of one facet, and the suite has metrics of "
-                f"{', '.join(facets) or 'none'}, got {facet!r}. Name one: "
+                "MetricSuite.score averages the metrics of one aspect, but the suite has metrics "
+                f"of {', '.join(facets) or 'none'}, got {facet!r}. Specify one, for example "
                 f"score(synthetic, facet={(*facets, 'fidelity')[0]!r})."
             )
         result, scorer = self.evaluate(synthetic), OverallScore()
@@ -439,28 +446,28 @@ class MetricSuite(FeatureNames, _BaseComposition):
         date: Date = None,
         release: Stated = None,
     ) -> Comparison:
-        """Measure several synthetic tables, and how far they are apart.
+        """Evaluate several synthetic tables and compare them.
 
         Parameters
         ----------
         tables : mapping of str to table
-            Synthetic tables, two or more, by the names that they shall have.
+            Two or more synthetic tables by name.
         progress : callable, optional
             Called as ``progress("table: metric", n_done, n_total)`` when a metric is done.
         date : date, datetime or str, optional
-            The date of the evaluation, for its provenance.
+            Date of the evaluation for the provenance.
         release : Release, mapping or path to a TOML file, optional
-            As of :meth:`evaluate`, for that of each table.
+            Description of the release as in :meth:`evaluate`. It applies to each table.
 
         Returns
         -------
         Comparison
-            The results by table, the intervals of their differences, and which table is ahead.
+            Results of each table, intervals of their differences, and the best tables.
 
         Raises
         ------
         InvalidParameterError
-            If there are fewer than two tables, or the release is refused.
+            If there are fewer than two tables, or the release is not valid.
         """
         from skeval.results.release import stated_release
 
@@ -492,7 +499,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
         return comparison_of(results, variations)
 
     def _fit_on(self, context: Context, left_out: Mapping[str, str]) -> Self:
-        """Take a context in place of real tables; `left_out` says what it is not enough for."""
+        """Use a context in place of real tables. `left_out` contains reasons to skip metrics."""
         self.metrics_ = {
             name: in_space(metric, self.space).fit_context(context)
             for name, metric in self.all_metrics
@@ -525,10 +532,8 @@ class MetricSuite(FeatureNames, _BaseComposition):
                 progress(name, len(done), len(self.metrics_))
             return result
 
-        here = with_current_engine(
-            measure
-        )  # threads do not know what engine was chosen in this one
-        # this thread waits for those of the metrics
+        here = with_current_engine(measure)  # threads do not inherit the engine of this thread
+        # this thread waits for the threads of the metrics
         with sharing(self.n_jobs) as cores, waiting():
             parallel = Parallel(n_jobs=cores.n, backend="threading")
             calls = (delayed(here)(*pair, cores) for pair in self.metrics_.items())
@@ -561,7 +566,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
                 self.timeout,
                 self.max_memory,
             )
-        # a metric may raise anything; the other results must not be lost
+        # a metric may raise any exception, and the other results must not be lost
         except Exception as error:
             if self.on_error == "raise":
                 raise
@@ -574,7 +579,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
             )
 
     def absent(self, schema: TableSchema) -> set[str]:
-        """Return the names of the metrics of texts that no table of this schema gets a row of."""
+        """Return the names of text metrics that have no row in any table of this schema."""
         return {
             name
             for name, metric, optional in self._parts()
@@ -582,17 +587,17 @@ class MetricSuite(FeatureNames, _BaseComposition):
         }
 
     def _own_schema(self) -> Any:
-        """Return the schema that the suite was made with, or that of the first suite in it."""
+        """Return the schema of the suite, or of the first nested suite that has one."""
         nested = (one._own_schema() for _, one in self._pairs if isinstance(one, MetricSuite))
         return self.schema if self.schema is not None else next(filter(None, nested), None)
 
     def check_parameters(self) -> None:
-        """Refuse illegal parameters of the suite and of its metrics, before any table is read.
+        """Check the parameters of the suite and its metrics before any table is read.
 
         Raises
         ------
         InvalidParameterError
-            If one is outside its legal set.
+            If a parameter is not valid.
         """
         self._check()
         self._named_columns()
@@ -606,26 +611,27 @@ class MetricSuite(FeatureNames, _BaseComposition):
             raise InvalidParameterError(
                 "MetricSuite: metrics must be (name, Metric) pairs, such as "
                 "[('ks', KSComplement())], or map names to metrics. make_suite([KSComplement()]) "
-                "names them."
+                "creates the names."
             )
         names = [name for name, _ in pairs]
         if twice := sorted({str(name) for name in names if names.count(name) > 1}):
             raise InvalidParameterError(
-                f"MetricSuite: each metric needs a name of its own, got {', '.join(twice)} more "
+                f"MetricSuite: names of metrics must be unique, got {', '.join(twice)} more "
                 "than once. Rename one of them, or let make_suite([...]) name them."
             )
         self._validate_names(names)
         check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
         if wrong := [name for name, one in pairs if not _is_member(one)]:
             raise InvalidParameterError(
-                f"MetricSuite: metrics must be (name, Metric) pairs; no Metric: {', '.join(wrong)}."
+                f"MetricSuite: metrics must be (name, Metric) pairs, but {', '.join(wrong)} is not "
+                "a Metric."
             )
         for _, one in pairs:
             if isinstance(one, MetricSuite):
                 one._check()
 
     def _named_columns(self) -> dict[str, list[str]]:
-        """Return the columns that metrics name, each once for a parameter that several have."""
+        """Return the columns that metrics name, without duplicates for each parameter."""
         named: dict[str, dict[str, None]] = {}
         for _, metric in self.all_metrics:
             for parameter, columns in metric.named_columns().items():
@@ -636,7 +642,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
         return BlockOfMetrics(self._pairs)
 
     def _repr_html_(self) -> str:
-        """Return what each metric measures, and scikit-learn's diagram below."""
+        """Return the summary of each metric, followed by scikit-learn's diagram."""
         rows = (
             (name, type(one).__name__, (inspect.getdoc(one) or "").partition("\n")[0], one.tags)
             for name, one in self.all_metrics
@@ -648,28 +654,28 @@ class MetricSuite(FeatureNames, _BaseComposition):
 
 
 def _describe_error(error: Exception) -> str:
-    """Return the class of an exception; its message only if it is ours, which quotes no cell."""
+    """Return the class of an exception, with the message only for errors of skeval."""
     kind = type(error).__name__
     if isinstance(error, SkevalError):
         return f"{kind}: {error}"
-    return f"{kind}: on_error='raise' shows where"  # logs of warnings and results are kept
+    return f"{kind}: on_error='raise' shows the traceback"  # warnings and results may be logged
 
 
 def _unmet_need(error: Exception) -> Unmet:
-    """Return what a metric lacks, without its name, which results know."""
+    """Return the missing input of a metric, without the name of the metric."""
     if isinstance(error, MissingInputError):
         return Unmet(error.lack, error.need)
     return Unmet(str(error))
 
 
 def _skipped_result(metric: Metric, why: Unmet) -> Result:
-    """Return the result of a metric that is not measured, and which need of it is unmet."""
+    """Return the result of a skipped metric, with the missing input."""
     kind = type(metric).__name__
     return Result(float("nan"), metric=kind, tags=metric.tags, error=why.reason, unmet=why.need)
 
 
 def _contrasts(metric: Metric) -> bool:
-    """Return whether a metric's value or test rests on train and holdout being exchangeable."""
+    """Return whether a metric requires that train and holdout are exchangeable."""
     return metric.tags.aspect == "privacy" or "holdout" in metric.tags.needs
 
 
@@ -678,7 +684,7 @@ def _is_off(one: Any) -> bool:
 
 
 def _is_member(one: Any) -> bool:
-    """Return whether a suite may hold it: a metric, a suite, or what switches one off."""
+    """Return whether an object may be part of a suite: a metric, a suite or "passthrough"."""
     return isinstance(one, Metric | MetricSuite) or _is_off(one)
 
 
