@@ -200,7 +200,8 @@ class RuleAdherence(Metric):
         compared = "" if fresh is None else f" (holdout rows: {percent(fresh)})"
         mean, rows, least = map(percent, (result.value, details["rows"], worst["value"]))
         return (
-            f"On average {mean} of the rows keep each of {details['n_used']} rules between columns, and "
+            f"On average {mean} of the rows keep each of {details['n_used']} rules between "
+            "columns, and "
             f" {rows} break no rule. Only {least} keep {worst['column']}{compared}."
         )
 

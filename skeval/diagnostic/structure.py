@@ -129,7 +129,10 @@ class KeyUniqueness(Metric):
         }
         notices = []
         if repeated := [name for name, share in of_train.items() if share < 1.0]:
-            text = f"{', '.join(repeated)} is not a key of the training data: it repeats or is missing."
+            text = (
+                f"{', '.join(repeated)} is not a key of the training data: it repeats or is "
+                "missing."
+            )
             notices.append(MetricWarning(text))
         return mean_of_columns(
             scores,

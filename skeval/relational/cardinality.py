@@ -33,8 +33,7 @@ _STATISTICS: Mapping[str, Callable[[np.ndarray], Any]] = {
 
 
 class _Cardinality(RelationalMetric):
-    """Base class of metrics of children per parent. Subclasses score two sorted samples of
-    counts."""
+    """Base class of metrics of children per parent, which compare two samples of counts."""
 
     tags = _TAGS
     _halved: ClassVar[Halved] = True  # the difference: skeval/core/subject_halves.py
@@ -50,7 +49,10 @@ class _Cardinality(RelationalMetric):
         counts = {key: {role: cardinalities(context, role, key) for role in roles} for key in keys}
         scores = {str(key): self._score(of["train"], of["synthetic"]) for key, of in counts.items()}
         constant = [name for name, score in scores.items() if math.isnan(score)]
-        text = f"no score by {', '.join(constant)}: each training parent has the same number of children."
+        text = (
+            f"no score by {', '.join(constant)}: each training parent has the same number of "
+            "children."
+        )
         return mean_of_columns(
             scores,
             n_total=len(keys),
@@ -68,7 +70,8 @@ class _Cardinality(RelationalMetric):
         worst = result.details["worst"]["column"]
         means = result.details["mean"][worst]
         return (
-            f"The worst key is {worst} with {number(means['synthetic'])} synthetic rows per parent on "
+            f"The worst key is {worst} with {number(means['synthetic'])} synthetic rows per "
+            "parent on "
             f"average and {number(means['train'])} training rows"
         )
 

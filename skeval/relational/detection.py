@@ -40,9 +40,7 @@ from skeval.utils.parameters import Interval, OpenFraction, Seed
 Rows = Annotated[int, Interval(20)] | None
 Part = tuple[Context, Mapping[str, np.ndarray]]  # one table, and the roots of its rows by role
 _TAGS = replace(RELATIONAL_TAGS, greater_is_better=False)
-_TOO_FEW = (
-    "a classifier requires at least {n} entities of each role, so {names} have no value."
-)
+_TOO_FEW = "a classifier requires at least {n} entities of each role, so {names} have no value."
 
 
 _SIDES = ("train", "synthetic")
@@ -119,7 +117,7 @@ class _Detection(RelationalMetric):
             short += [] if enough else [name]
         if not areas:
             return undefined_result(
-"no table has children, apart from reference tables.", NothingToMeasureWarning
+                "no table has children, apart from reference tables.", NothingToMeasureWarning
             )
         few = _TOO_FEW.format(n=max(MIN_ROWS, self.n_folds), names=", ".join(short))
         scores = {name: value for name, (value, _) in areas.items()}
@@ -166,8 +164,10 @@ class _Detection(RelationalMetric):
         more = shown if len(result.details["columns"]) > 1 else ""
         said = "" if result.p_value is None else f" (p {number(result.p_value)})"
         return (
-            f"A classifier ranks the synthetic row above the real row in {percent(result.value)} of "
-            f"the pairs{said}{more}. For new real rows, {percent(result.baseline or 0.5)} are expected."
+            "A classifier ranks the synthetic row above the real row in "
+            f"{percent(result.value)} of "
+            f"the pairs{said}{more}. For new real rows, {percent(result.baseline or 0.5)} "
+            "are expected."
         )
 
 

@@ -73,6 +73,7 @@ class InterEventTimeSimilarity(SequenceMetric):
         synthetic, train = (percent(rates[role]["ties"]) for role in ("synthetic", "train"))
         return (
             f"The cumulative distributions of the times between rows differ by at most "
-            f"{percent(1.0 - result.value)}. In {table}, {synthetic} of the synthetic rows and {train} "
+            f"{percent(1.0 - result.value)}. In {table}, {synthetic} of the synthetic rows "
+            f"and {train} "
             f"of the training rows have the same time as the previous row."
         )

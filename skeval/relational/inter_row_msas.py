@@ -84,7 +84,8 @@ class InterRowMSAS(ColumnSequenceMetric):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"The cumulative distributions of changes over {format_count(self.lag, 'row')} differ by "
+            f"The cumulative distributions of changes over {format_count(self.lag, 'row')} "
+            "differ by "
             f"at most {percent(1.0 - result.value)}, on average over columns."
         )
 

@@ -139,7 +139,8 @@ class InterTableTrends(RelationalMetric):
         shuffled = "" if floor is None else f" ({percent(floor)} with shuffled links)"
         return (
             f"Pairs of columns of linked tables agree to {percent(result.value)} on "
-            f"average{shuffled}. The lowest pair is {worst['column']} with {percent(worst['value'])}."
+            f"average{shuffled}. The lowest pair is {worst['column']} with "
+            f"{percent(worst['value'])}."
         )
 
 

@@ -32,8 +32,8 @@ class TagsOfMetric:
 
 
 class Lifted(Metric):
-    """Applies a metric of one table to a table made of several. Subclasses write
-    `_table_context`."""
+    """Apply a metric of one table to a table that is made of several in `_table_context`."""
+
     # The result has the name of the applied metric, and `Result.table` names what was measured.
 
     tags: ClassVar[MetricTags] = TagsOfMetric()  # type: ignore[assignment]
