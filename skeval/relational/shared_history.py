@@ -184,6 +184,7 @@ class SharedHistoryShare(SubjectMetric):
 @dataclass(frozen=True)
 class Shared:
     """Which synthetic subjects have most of the rows of a real subject."""
+
     # `share` is the fraction of the `n_looked_at` subjects with the rows of a training subject.
     # `lists` contains the classes of real subjects near each class of synthetic subjects. `train`
     # and `holdout` are the numbers of subjects in each class.
@@ -205,6 +206,16 @@ class Shared:
 
 @shared
 def shared_histories(
+    context: Context,
+    subject: str,
+    tables: tuple[str, ...],
+    role: str,
+    overlap: float,
+    n_bins: int,
+    min_rows: int,
+    max_subjects: int | None,
+    seed: int,
+) -> Shared:
     """Find the real subjects that have most of their rows in common with a subject of a role.
 
     Rows of the holdout are compared with training rows only.
