@@ -1,4 +1,4 @@
-"""Can the synthetic table be used as train is: types, keys, ranges, categories, missing cells."""
+"""Validity metrics: column types, keys, ranges, categories, missing cells and rules."""
 
 from skeval.diagnostic.adherence import BoundaryAdherence, CategoryAdherence, FormatAdherence
 from skeval.diagnostic.coverage import CategoryCoverage, OutlierCoverage, RangeCoverage

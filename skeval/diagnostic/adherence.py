@@ -1,4 +1,4 @@
-"""Do synthetic cells keep to what train allows: its ranges, categories and formats."""
+"""Check whether synthetic cells keep the ranges, categories and formats of the training data."""
 
 from __future__ import annotations
 
@@ -54,17 +54,18 @@ _CLOCK_WORDS = ("now", "today")  # to pandas, they are dates in any format
 
 @declared
 class CellAdherence(Metric):
-    """Base of the mean share of synthetic cells that keep a rule of their column.
+    """Base class of the mean fraction of synthetic cells that keep a rule of their column.
 
-    Authors set `_kinds`, the kinds of the columns that have the rule, and write `_rule`.
+    A subclass defines `_kinds`, the column types that can have the rule, and writes `_rule`.
 
     Parameters
     ----------
     nullable : {"auto", True, False}, default="auto"
-        Whether a cell may be missing: where train has missing cells in the column, always, or
-        never. A missing cell is then a value like any other.
+        Whether a cell may be missing. If "auto", cells may be missing in columns that have missing
+        cells in the training data. A missing cell is then treated as a valid value.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only those with the rule count.
+        Columns to evaluate: all (None), the first *n*, or the named ones. Only columns with the
+        rule are used.
     """
 
     tags = DIAGNOSTIC_TAGS
@@ -74,10 +75,10 @@ class CellAdherence(Metric):
     columns: Columns = None
 
     def _rule(self, context: Context, column: str) -> Rule | None:
-        """Return what checks the cells of a column; None where train leaves the rule open."""
-        # It takes them as read, and which of them cannot be read, and gives which cells
-        # keep the rule, which count, None for all, and the numbers of those that break
-        # it, by how.
+        """Return the check for the cells of a column, or None if there is no rule."""
+        # The check receives the cells as read and a mask of the cells that cannot be read. It
+        # returns which cells keep the rule, which cells count (None for all), and the number of
+        # invalid cells for each kind of violation.
         raise NotImplementedError(f"{type(self).__name__} must define _rule(...).")
 
     def _allows_missing(self, context: Context, column: str) -> bool:
@@ -118,36 +119,39 @@ def _checked_column(rows: Any, given: Any, name: str, rule: Rule) -> Checked:
 
 @declared
 class BoundaryAdherence(CellAdherence):
-    """Share of synthetic numbers and dates within train's range: 1 if all are, 0 if none is.
+    """Fraction of synthetic numbers and dates that lie in the training range.
 
-    An age of 340 or a date of birth in the year 1600 shows at once that no real row looks like
-    this. Each number and date column of the synthetic table is held to the least and the greatest
-    value that train has in it, or to bounds that its meaning sets; the value is the mean over the
-    columns.
+    An age of 340 or a date of birth in the year 1600 shows at once that a row is not real. For each
+    numerical and datetime column, the metric compares the synthetic values with the minimum and
+    maximum of the training data, or with bounds that you specify. It reports the mean over the
+    columns. The score ranges from 0 (no cell is within the range) to 1 (all cells are). Higher is
+    better.
 
     Parameters
     ----------
     lower : mapping of str to number or date, default=None
-        Lower bounds of columns by name, inclusive: numbers, dates, or strings that read as such.
-        Columns not named keep those of train.
+        Lower bounds of columns by name, inclusive. A bound is a number, a date, or a string that
+        can be read as one. All other columns keep the training minimum.
     upper : mapping of str to number or date, default=None
         Upper bounds, in the same form.
     nullable : {"auto", True, False}, default="auto"
-        Whether a cell may be missing: where train has missing cells in the column, always, or
-        never. Missing cells that are allowed are left out, others count as outside.
+        Whether a cell may be missing. If "auto", cells may be missing in columns that have missing
+        cells in the training data. Allowed missing cells are ignored, and other missing cells count
+        as outside.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only number and date columns
-        count.
+        Columns to evaluate: all (None), the first *n*, or the named ones. Only numerical and
+        datetime columns are used.
 
     Raises
     ------
     InvalidParameterError
-        If a bound is of no number or date column, cannot be read, or lies beyond the other.
+        If a bound is set for a column that is not numerical or datetime, if it cannot be read, or
+        if a lower bound is larger than the upper bound.
 
     Warnings
     --------
-    A table whose values never leave train's range by construction scores 1, which says nothing of
-    how well they are spread: see :class:`RangeCoverage`.
+    A table whose values cannot leave the training range by construction scores 1. Use
+    :class:`RangeCoverage` to check whether its values also cover the range.
 
     See Also
     --------
@@ -156,14 +160,16 @@ class BoundaryAdherence(CellAdherence):
 
     Notes
     -----
-    Cells that cannot be read as the column's kind, and infinite ones, are outside. A column that
-    synthetic lacks scores 0; so does one without any value where train has some. How cells are
-    outside is counted in ``details["violations"]``, column by column; the bounds themselves, which
-    are cells of train, are nowhere in the result.
+    Cells that cannot be read as the column's type and infinite cells count as outside. If a column
+    is missing from the synthetic data, its score is 0. The score is also 0 if the synthetic column
+    has no values although the training column has some. ``details["violations"]`` counts the
+    violations by column. The bounds are cells of the training data, so they never appear in the
+    result.
 
-    A table of fresh real rows scores (n - 1) / (n + 1) on average over continuous columns of n
-    train rows, not 1. The interval of a column is Wilson's; that of the mean takes rows, not cells,
-    as independent. Both hold for further rows of the same generator against the same train.
+    For continuous columns of n training rows, real rows score (n - 1) / (n + 1) on average, not 1.
+    The interval of a column is Wilson's interval. The interval of the mean treats rows, not cells,
+    as independent. Both intervals refer to further rows of the same generator and the same training
+    data.
 
     References
     ----------
@@ -194,14 +200,14 @@ class BoundaryAdherence(CellAdherence):
             low, high = _bounds(context, name, lower, upper)
             if name in lower and name in upper and low > high:
                 raise InvalidParameterError(
-                    f"BoundaryAdherence: the lower bound of {name} lies above its upper bound."
+                    f"BoundaryAdherence: the lower bound of {name} is larger than its upper bound."
                 )
 
     def _summary(self, result: Result) -> str:
-        ranges = "the ranges that are stated" if self.lower or self.upper else "train's ranges"
+        ranges = "the specified ranges" if self.lower or self.upper else "the training range"
         return (
-            f"On average {percent(result.value)} of the cells of {result.details['n_used']} number "
-            f"and date columns lie within {ranges}."
+            f"On average {percent(result.value)} of the cells of {result.details['n_used']} "
+            f"numerical and datetime columns lie within {ranges}."
         )
 
     def _rule(self, context: Context, column: str) -> Rule | None:
@@ -233,7 +239,7 @@ def _is_value(bound: object) -> bool:
 def _bounds(
     context: Context, column: str, lower: Mapping[str, Any], upper: Mapping[str, Any]
 ) -> tuple[float, float]:
-    """Return the bounds that a user gives a column, or else those of train."""
+    """Return the bounds that the user specified for a column, or the training range."""
     low, high = extent(context, "train", column)
     return (
         _bound(context, column, lower[column]) if column in lower else low,
@@ -250,7 +256,7 @@ def _bound(context: Context, column: str, bound: Any) -> float:
     if np.isnan(value):
         raise InvalidParameterError(
             f"BoundaryAdherence: the bound {bound!r} of {column} cannot be read as "
-            f"{schema.kinds[column]}, which the column is."
+            f"{schema.kinds[column]}, which is the type of the column."
         )
     stored = context.precision.get(column, np.dtype("float64"))
     return float(rounded_to(np.array(value), stored))
@@ -258,25 +264,26 @@ def _bound(context: Context, column: str, bound: Any) -> float:
 
 @declared
 class CategoryAdherence(CellAdherence):
-    """Share of synthetic categories that train has too: 1 if all are known, 0 if none is.
+    """Fraction of synthetic categories that also occur in the training data.
 
-    A misspelt city or a product that was never sold breaks all that is built on the table. Each
-    categorical and boolean column of the synthetic table is held to the categories that train has
-    in it, or to a list; the value is the mean over the columns.
+    A misspelt city or a product that was never sold causes errors in all later analyses. For each
+    categorical and boolean column, the metric compares the synthetic cells with the categories of
+    the training data, or with a list that you specify. It reports the mean over the columns. The
+    score ranges from 0 (no cell has a known category) to 1 (all cells do). Higher is better.
 
     Parameters
     ----------
     categories : mapping of str to list, default=None
-        The categories of columns by name; a missing value among them allows missing cells.
-        Columns not named keep those of train.
+        Allowed categories of columns by name. If the list includes a missing value, missing cells
+        are allowed. All other columns keep the training categories.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only categorical and boolean
-        columns count.
+        Columns to evaluate: all (None), the first *n*, or the named ones. Only categorical and
+        boolean columns are used.
 
     Raises
     ------
     InvalidParameterError
-        If `categories` names what is no categorical or boolean column.
+        If `categories` names a column that is not categorical or boolean.
 
     See Also
     --------
@@ -285,13 +292,14 @@ class CategoryAdherence(CellAdherence):
 
     Notes
     -----
-    Categories are compared as labels: 1, 1.0 and "1" are the same. A column that synthetic lacks
-    scores 0. ``details["violations"]`` counts the cells that break the rule. It never names the
-    categories: one that train lacks may still be that of a person.
+    Categories are compared as labels, so 1, 1.0 and "1" are the same. If a column is missing from
+    the synthetic data, its score is 0. ``details["violations"]`` counts the cells that break the
+    rule. It never names the categories, because a category that does not occur in the training data
+    may still belong to a real individual.
 
-    Fresh real rows hold new categories too where there are many rare ones; the baseline shows how
-    many. A generator that can only repeat what it saw scores 1. The interval of a column is
-    Wilson's; that of the mean takes rows, not cells, as independent.
+    If there are many rare categories, real rows also contain new categories, and the baseline shows
+    their number. A generator that can only repeat training categories scores 1. The interval of a
+    column is Wilson's interval. The interval of the mean treats rows, not cells, as independent.
 
     References
     ----------
@@ -318,10 +326,10 @@ class CategoryAdherence(CellAdherence):
             _levels(context, name, listed)
 
     def _summary(self, result: Result) -> str:
-        one = "one of the categories that are stated" if self.categories else "a category of train"
+        one = "one of the specified categories" if self.categories else "a training category"
         return (
             f"On average {percent(result.value)} of the cells of {result.details['n_used']} "
-            f"categorical and boolean columns hold {one}."
+            f"categorical and boolean columns contain {one}."
         )
 
     def _rule(self, context: Context, column: str) -> Rule | None:
@@ -360,7 +368,7 @@ def _check_categories(
 
 
 def _levels(context: Context, column: str, categories: Iterable[Any]) -> tuple[list[str], bool]:
-    """Return the labels of the categories that a user lists, and whether one is missing."""
+    """Return the labels of the specified categories, and whether missing cells are allowed."""
     listed = pd.Series(list(categories), dtype=object, name=column)
     read = read_column(listed, context.schema.kinds[column], None)
     if (unread := listed[listed.notna() & read.isna()]).size:
@@ -378,24 +386,25 @@ def _is_collection(values: object) -> bool:
 
 @declared
 class FormatAdherence(Metric):
-    """Share of synthetic cells written in the format asked for: 1 if all are, 0 if none is.
+    """Fraction of synthetic cells that are written in the required format.
 
-    A postcode of four digits where five are due, or a date with day and month exchanged, passes for
-    text until a program reads it. Each column with a pattern is matched cell by cell, in full; the
-    value is the mean over these columns.
+    A postcode with four digits instead of five, or a date with day and month exchanged, is accepted
+    as text until a program reads it. The metric matches each cell of a column with the full pattern
+    of the column and reports the mean over these columns. The score ranges from 0 (no cell matches)
+    to 1 (all cells do). Higher is better.
 
     Parameters
     ----------
     patterns : mapping of str to str or re.Pattern, default=None
-        The pattern of each column, by name: a regular expression, or the format of dates, which is
-        a text with directives such as ``"%Y-%m-%d"``, or ``"ISO8601"``. A compiled expression is
-        never taken for a format of dates. None takes the formats of the date columns that train
-        holds as text, as ``schema.datetime_formats`` has them.
+        Pattern of each column, by name. A pattern is a regular expression, or a date format, that
+        is a text with directives such as ``"%Y-%m-%d"``, or ``"ISO8601"``. A compiled expression is
+        never read as a date format. None uses ``schema.datetime_formats``, that is, the formats of
+        the date columns that are text in the training data.
 
     Raises
     ------
     InvalidParameterError
-        If `patterns` names what is no column, or a pattern cannot be read.
+        If `patterns` names a column that does not exist, or a pattern cannot be read.
 
     See Also
     --------
@@ -404,11 +413,12 @@ class FormatAdherence(Metric):
 
     Notes
     -----
-    Missing cells pass. Cells are matched as text; whole numbers have no decimals, so that 2139.0
-    is matched as "2139". Columns of true dates, not text, have no format and no score. A column
-    that synthetic lacks scores 0. ``details["train"]`` has the same shares of train: where one is
-    below 1, the pattern is not that of the real column. The interval of a column is Wilson's; that
-    of the mean takes rows, not cells, as independent.
+    Missing cells pass. Cells are matched as text. Integers have no decimals, so 2139.0 is matched
+    as "2139". Columns with a datetime type have no format and no score. If a column is missing from
+    the synthetic data, its score is 0. ``details["train"]`` contains the same fractions for the
+    training data. If such a fraction is below 1, the pattern does not fit the real column. The
+    interval of a column is Wilson's interval. The interval of the mean treats rows, not cells, as
+    independent.
 
     References
     ----------
@@ -437,7 +447,7 @@ class FormatAdherence(Metric):
         patterns = self.patterns or _known_patterns(context)
         if not patterns:
             return undefined_result(
-                "no format is known: pass patterns={column: pattern}, "
+                "no format is known. Pass patterns={column: pattern}, "
                 "or a schema with datetime_formats.",
                 MetricWarning,
             )
@@ -456,7 +466,7 @@ class FormatAdherence(Metric):
     def _summary(self, result: Result) -> str:
         return (
             f"On average {percent(result.value)} of the cells of {result.details['n_used']} "
-            "columns are written in the format asked for."
+            "columns are written in the required format."
         )
 
 
@@ -470,7 +480,7 @@ def _check_pattern(column: str, pattern: Pattern) -> None:
 
 
 def _known_patterns(context: Context) -> dict[str, Pattern]:
-    """Return the formats of dates that train holds as text."""
+    """Return the formats of the date columns that are text in the training data."""
     formats, train = context.schema.datetime_formats, context.original_frame("train")
     return {
         name: formats[name]
@@ -493,14 +503,14 @@ def _share_of_train(context: Context, column: str, pattern: Pattern) -> float:
 
 
 def is_date_format(pattern: Pattern) -> bool:
-    """Return whether a pattern is a format of dates, and no regular expression."""
+    """Return whether a pattern is a date format instead of a regular expression."""
     return isinstance(pattern, str) and (
         pattern == "ISO8601" or _DIRECTIVE.search(pattern) is not None
     )
 
 
 def _matches(values: pd.Series, pattern: Pattern) -> np.ndarray:
-    """Return which cells match the pattern in full; missing ones do."""
+    """Return which cells match the pattern in full. Missing cells count as matches."""
     codes, distinct = pd.factorize(plain_values(values), use_na_sentinel=True)
     texts = [_text(value) for value in distinct]
     if is_date_format(pattern):
@@ -521,7 +531,7 @@ def _text(value: object) -> str:
 def _notices(dates: list[str], of_train: Mapping[str, float]) -> tuple[MetricWarning, ...]:
     texts = []
     if dates:
-        texts.append(f"synthetic has true dates in {', '.join(dates)}: no format, no score.")
+        texts.append(f"no score for {', '.join(dates)}: the cells are datetimes without a format.")
     if strays := [name for name, share in of_train.items() if share < 1.0]:
-        texts.append(f"train itself does not keep to the format of {', '.join(strays)}.")
+        texts.append(f"the training data do not match the format of {', '.join(strays)}.")
     return tuple(MetricWarning(text) for text in texts)

@@ -1,4 +1,4 @@
-"""Columns in the types of pandas that compare and compute as their cells ask."""
+"""Conversion of columns to pandas types in which their cells can be compared."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import pandas as pd
 
 from skeval.exceptions import InvalidParameterError
 
-Value = Any  # a column, or of a literal a str, bool, int, float, Timestamp or Timedelta
+Value = Any  # a column or a literal: str, bool, int, float, Timestamp or Timedelta
 
 _ISO = re.compile(r"[0-9]{4}-[0-9]{2}(-[0-9]{2}([T ][0-9:.]+)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?")
 _LENGTH = re.compile(r"[-+]?[0-9]+(\.[0-9]+)? ?[A-Za-z]+( [0-9:. A-Za-z]+)?|[0-9]+(:[0-9.]+)+")
-_TEXT = pd.StringDtype("python")  # of any text: Arrow has no surrogates
+_TEXT = pd.StringDtype("python")  # Arrow cannot store surrogates
 _KINDS = {**dict.fromkeys("iuf", "number"), "b": "truth", "M": "date", "m": "span"}
 _NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
 _DATES = ("datetime", "datetime64", "date")
@@ -34,7 +34,7 @@ _OF_CALENDARS = {
 
 
 def typed_cells(values: pd.Series) -> pd.Series:
-    """Return a column of any storage in a type that goes by its cells; of a mixture as objects."""
+    """Return a column in the type that fits its cells, or as objects if the cells are mixed."""
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype) and len(dtype.categories):
         levels = typed_cells(pd.Series(dtype.categories))
@@ -73,7 +73,7 @@ def moment(text: str) -> pd.Timestamp:
         return pd.Timestamp(text.strip()).as_unit("us")
     except (ValueError, TypeError, OverflowError) as error:
         raise InvalidParameterError(
-            f"compares a date with {text[:40]!r}, which is none such as '2024-01-31'"
+            f"compares a date with {text[:40]!r}, which is not a date such as '2024-01-31'"
         ) from error
 
 
@@ -84,7 +84,7 @@ def _length(text: str) -> pd.Timedelta:
         return pd.Timedelta(text.strip())
     except (ValueError, OverflowError) as error:
         raise InvalidParameterError(
-            f"compares a length of time with {text[:40]!r}, which is none such as '3 days'"
+            f"compares a length of time with {text[:40]!r}, which is not a length such as '3 days'"
         ) from error
 
 
@@ -97,13 +97,13 @@ def kind_of(value: Value) -> str:
 
 
 def kind_in_words(value: Value) -> str:
-    """Return what a value is called in messages."""
+    """Return the name of a value's type for messages."""
     kind = kind_of(value)
     return {"span": "a length of time", "truth": "a truth value"}.get(kind, f"a {kind}")
 
 
 def compare_cells(compare: Callable[[Any, Any], Any], left: Value, right: Value) -> Value:
-    """Return where a comparison holds; with missing cells it does not."""
+    """Return in which rows a comparison is true. Comparisons with missing cells are false."""
     left, right = _alike(left, right)
     kinds = {kind_of(left), kind_of(right)}
     if len(kinds) > 1 and "mixture" not in kinds and kinds != {"number", "truth"}:
@@ -117,7 +117,7 @@ def compare_cells(compare: Callable[[Any, Any], Any], left: Value, right: Value)
 
 
 def is_member(cells: Value, members: Sequence[Value]) -> Value:
-    """Return which cells are among literals; missing ones are not."""
+    """Return which cells are among the literals. Missing cells are not."""
     is_column = isinstance(cells, pd.Series)
     if is_column and kind_of(cells) == "text" and all(isinstance(one, str) for one in members):
         return cells.isin(members)
@@ -125,7 +125,7 @@ def is_member(cells: Value, members: Sequence[Value]) -> Value:
 
 
 def combine_cells(compute: Callable[[Any, Any], Any], left: Value, right: Value) -> Value:
-    """Return the result of arithmetic: of numbers as floats, of dates what calendars have."""
+    """Return the result of an arithmetic operation, computed with floats or with dates."""
     kinds = kind_of(left), kind_of(right)
     if set(kinds) <= {"number", "truth"}:
         left, right = _as_float(left), _as_float(right)
@@ -145,7 +145,7 @@ def _as_float(value: Value) -> Value:
 
 
 def _alike(left: Value, right: Value) -> tuple[Value, Value]:
-    """Return two values with texts of the rule read as dates, and both or no dates in a zone."""
+    """Return two values with texts read as dates, and dates converted to the same time zone."""
     left, right = _read_literal(left, kind_of(right)), _read_literal(right, kind_of(left))
     return _localize(left, _zone_of(right)), _localize(right, _zone_of(left))
 
@@ -157,7 +157,7 @@ def _read_literal(value: Value, kind: str) -> Value:
 
 
 def _localize(value: Value, zone: Any) -> Value:
-    """Return a date without a zone in a zone: those of columns are taken for UTC."""
+    """Return a date in a time zone. Dates of columns without a zone are treated as UTC."""
     if zone is None or kind_of(value) != "date" or _zone_of(value) is not None:
         return value
     if isinstance(value, pd.Series):
@@ -175,7 +175,7 @@ def _zone_of(value: Value) -> Any:
 
 
 def _ranks(left: Value, right: Value) -> tuple[Value, Value]:
-    """Return the places of ordered levels in place of their names."""
+    """Return the ranks of ordered categories instead of their names."""
     both = left, right
     orders = [
         one.dtype for one in both if isinstance(getattr(one, "dtype", 0), pd.CategoricalDtype)
@@ -183,20 +183,20 @@ def _ranks(left: Value, right: Value) -> tuple[Value, Value]:
     if not orders:
         return both
     if orders[0] != orders[-1]:
-        raise InvalidParameterError("orders two columns whose levels are ordered differently")
+        raise InvalidParameterError("orders two columns whose categories are ordered differently")
     levels, ranks = orders[0].categories, []
     for one in map(without_order, both):
-        if isinstance(one, pd.Series):  # a cell that is no level compares with none of them
+        if isinstance(one, pd.Series):  # an unknown category is not equal to any category
             places = pd.Series(levels.get_indexer(one))
             ranks.append(places.where(places >= 0))
         elif one in levels:
             ranks.append(levels.get_loc(one))
         else:
-            raise InvalidParameterError(f"'{one}' is none of the ordered levels")
+            raise InvalidParameterError(f"'{one}' is not one of the ordered categories")
     return ranks[0], ranks[1]
 
 
 def without_order(value: Value) -> Value:
-    """Return an ordered category as a column of its levels, and others as they are."""
+    """Return an ordered category as a column of its labels, and other values unchanged."""
     is_ordered = isinstance(getattr(value, "dtype", None), pd.CategoricalDtype)
     return typed_cells(value.cat.as_unordered()) if is_ordered else value

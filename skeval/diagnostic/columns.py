@@ -1,4 +1,4 @@
-"""What the diagnostics share: shares of valid cells by column, unreadable cells, notices."""
+"""Shared code of validity metrics: fractions of valid cells, unreadable cells, warnings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from skeval.utils.parameters import Legal
 
 
 def by_column(what: str, legal: Callable[[object], bool]) -> Legal:
-    """Return the set of None and of mappings from column names to what `legal` takes."""
+    """Return the valid values None and mappings from column names to `legal` values."""
 
     def is_legal(value: object) -> bool:
         if value is None:
@@ -42,11 +42,11 @@ def any_columns(schema: TableSchema, columns: ColumnChoice) -> list[str]:
 
 
 def check_names(parameter: str, names: Iterable[str], legal: Sequence[str]) -> None:
-    """Raise one error for all names that a parameter may not hold."""
+    """Raise one error for all names that a parameter does not accept."""
     if unknown := [name for name in names if name not in legal]:
         raise InvalidParameterError(
-            f"{parameter} names {', '.join(unknown)}, which the metric does not look at. "
-            f"Columns that it does: {', '.join(legal) or 'none'}."
+            f"{parameter} names {', '.join(unknown)}, which the metric does not evaluate. "
+            f"Valid columns: {', '.join(legal) or 'none'}."
         )
 
 
@@ -56,12 +56,12 @@ def lacks(context: Context, column: str) -> bool:
 
 
 def unreadable(context: Context, column: str) -> np.ndarray:
-    """Return which synthetic cells hold something that cannot be read as the column's kind."""
+    """Return which synthetic cells cannot be read as the column's type."""
     return unread_cells(context.synthetic[column], context.original_frame("synthetic"))
 
 
 def unread_cells(read: pd.Series, table: Any) -> np.ndarray:
-    """Return which cells of a column hold something in the table as given that was not read."""
+    """Return which cells of a column are present in the given table but could not be read."""
     unread = read.isna().to_numpy()
     if not unread.any() or read.name not in table.columns:
         return np.zeros(unread.size, dtype=bool)
@@ -70,27 +70,27 @@ def unread_cells(read: pd.Series, table: Any) -> np.ndarray:
 
 
 def without_range(context: Context, names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the columns of which train has no value, and those of which it has one only."""
+    """Return the columns without a training value, and the columns with only one."""
     ends = {name: extent(context, "train", name) for name in names}
     empty = [name for name, (low, _) in ends.items() if np.isnan(low)]
     return empty, [name for name, (low, high) in ends.items() if low == high]
 
 
 def empty_notices(none: Sequence[str], gone: Sequence[str]) -> tuple[MetricWarning, ...]:
-    """Say in which columns train has no value, and in which only synthetic has none."""
+    """Return notices about columns that are empty in training or only in synthetic data."""
     return empty_column_warnings({**dict.fromkeys(none, (0, 1)), **dict.fromkeys(gone, (1, 0))})
 
 
 def constant_notices(names: Sequence[str]) -> tuple[MetricWarning, ...]:
-    """Say which columns of train have one value only, so that there is no score."""
-    text = f"train has one value only in {', '.join(names)}: no score."
+    """Return a notice about columns that have no score because the training data are constant."""
+    text = f"no score for {', '.join(names)}: the training data have only one value."
     return (ConstantColumnWarning(text),) if names else ()
 
 
 class ShareTally:
-    """Shares of cells that keep a rule, one a column, and the interval of their mean."""
+    """Fractions of cells that keep a rule, per column, and the interval of their mean."""
 
-    # Columns are added one by one, so that no table of cells is ever held.
+    # Columns are added one by one, so the full table of cells is never in memory.
 
     def __init__(self, n_rows: int) -> None:
         self.n_rows = n_rows
@@ -106,7 +106,7 @@ class ShareTally:
         self.shares[column] = k / n
         self.intervals[column] = wilson(k, n)
         self._inverse += 1.0 / n
-        if 0 < k < n:  # else no row strays from the share
+        if 0 < k < n:  # otherwise, no row differs from the fraction
             strays = (valid - k / n) if counted is None else np.where(counted, valid - k / n, 0.0)
             self._strays += strays / n
 
@@ -117,7 +117,7 @@ class ShareTally:
         warnings: tuple[MetricWarning, ...],
         **details: Any,
     ) -> Result:
-        """Return the mean of the shares, those of `names` that were not added being undefined."""
+        """Return the mean of the fractions, without columns of `names` that have no fraction."""
         result = mean_of_columns(
             {name: self.shares.get(name, np.nan) for name in names},
             n_total=len(context.schema.kinds),
@@ -129,18 +129,17 @@ class ShareTally:
         return replace(result, interval=self.interval())
 
     def interval(self) -> tuple[float, float] | None:
-        """Get where the mean of the shares lies in the population; None if there is no column."""
-        # The cells of a row depend on each other, so the row is the unit: its
-        # contribution to the mean lies between 0 and 1. Wilson's interval is taken at as
-        # many rows as would give a share the variance that the row contributions have.
-        # Rows that fail as a whole may be too rare to have been seen, and no variance
-        # then shows: four rows are therefore thought added for the variance, two valid in
-        # all columns and two in none. The interval is conservative where violations are
-        # spread over rows, the more so the fewer rows there are.
+        """Return the interval of the mean of the fractions, or None without columns."""
+        # The cells of a row depend on each other, so the row is the unit. Its contribution to the
+        # mean lies between 0 and 1. Wilson's interval is computed for the number of rows at which a
+        # fraction would have the variance of the row contributions. If entire rows fail rarely, the
+        # sample may contain none of these rows and show no variance. Therefore four rows are added
+        # for the variance: two that are valid in all columns and two that are valid in no column.
+        # The interval is conservative if violations are spread over rows, mostly for few rows.
         d = len(self.shares)
         if d == 0:
             return None
-        n = d / self._inverse  # where missing cells do not count, columns have fewer rows
+        n = d / self._inverse  # columns have fewer rows if missing cells do not count
         value = exact_mean(self.shares.values())
         spread = (n / d) ** 2 * float(self._strays @ self._strays)
         centre = (n * value + 2.0) / (n + 4.0)
@@ -152,14 +151,15 @@ class ShareTally:
 
 def mean_of_bands(bands: Sequence[tuple[float, float]]) -> tuple[float, float]:
     """Return the interval of a mean from simultaneous intervals of its terms, at least one."""
-    # If each term lies in its interval, the mean lies between the means of their ends: with
-    # terms at `1 - 0.05 / n_terms` each, this holds at 95% however they depend on each other.
+    # If each term lies in its interval, the mean lies between the means of the interval ends. With
+    # a confidence of `1 - 0.05 / n_terms` for each term, the interval of the mean has at least 95%,
+    # no matter how the terms depend on each other.
     low, high = map(exact_mean, zip(*bands, strict=True))
     return low, high
 
 
 def within_bands(result: Result, bands: Sequence[tuple[float, float]]) -> Result:
-    """Return a mean with its interval, from simultaneous intervals of its terms if there is one."""
+    """Return a mean with an interval from simultaneous intervals of its terms, if it has one."""
     if not bands:
         return result
     low, high = mean_of_bands(bands)

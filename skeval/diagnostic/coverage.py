@@ -1,4 +1,4 @@
-"""Does the synthetic table reach all that train has: ranges, categories, outliers."""
+"""Check whether synthetic data cover the training ranges, categories and outliers."""
 
 from __future__ import annotations
 
@@ -32,22 +32,24 @@ _NEGLIGIBLE = 1e-12
 
 @declared
 class RangeCoverage(Metric):
-    """Share of train's ranges that synthetic spans: 1 if all of each, 0 if nothing of any.
+    """Fraction of the training range of each column that the synthetic data cover.
 
-    A generator that avoids the ends makes incomes without the rich and stays without the long ones.
-    For each number and date column, what is missing at either end of train's range is taken off;
-    the value is the mean over the columns.
+    A generator that avoids the ends of a distribution makes incomes without the rich, and hospital
+    stays without the long ones. For each numerical and datetime column, the metric subtracts the
+    uncovered parts at both ends of the training range. It reports the mean over the columns. The
+    score ranges from 0 (nothing is covered) to 1 (the full range is). Higher is better.
 
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only number and date columns
-        count.
+        Columns to evaluate: all (None), the first *n*, or the named ones. Only numerical and
+        datetime columns are used.
     digits : int or None, default=2
-        Decimals to which the share of each column is rounded before the mean is taken. The ends of
-        a range are cells of single persons: who divides the range of a public table by the full
-        share has that of train, and with it the greatest income, to the last digit. None gives
-        the full shares, to those who may see train.
+        Number of decimals to which the fraction of each column is rounded before the mean is
+        computed. The ends of a range are cells of single records. Therefore anyone who divides the
+        range of a public table by the exact fraction learns the training range, and with it the
+        largest income, to the last digit. If None, fractions are exact. Use None only for readers
+        who may see the training data.
 
     See Also
     --------
@@ -58,15 +60,15 @@ class RangeCoverage(Metric):
     Notes
     -----
     ``max(0, 1 - [max(min_S - min_T, 0) + max(max_T - max_S, 0)] / (max_T - min_T))``. Two values
-    suffice to cover a range, and values beyond it are not punished: read it with
-    :class:`BoundaryAdherence`. Infinite values cover nothing. A column that synthetic lacks scores
-    0; a constant column of train has no score.
+    suffice to cover a range. Values outside the training range are not penalized, so use
+    :class:`BoundaryAdherence` in addition. Infinite values cover nothing. If a column is missing
+    from the synthetic data, its score is 0. A constant training column has no score.
 
-    Extremes vary much, so that a perfect table does not score 1. ``details["ceilings"]`` has what
-    as many fresh rows of train's population would score on average, ``details["ceiling"]`` the
-    mean over the columns; on heavy tails the true mean is some points lower. A score above it,
-    where other rows are few, can be a sign of copied extremes. There is no interval: the range of
-    the population has no bound that a sample shows.
+    Extremes vary strongly, so a perfect table does not score 1. ``details["ceilings"]`` contains
+    the mean score of the same number of new rows from the training population, and
+    ``details["ceiling"]`` contains the mean over the columns. For heavy tails, the true mean is
+    some points lower. A score above the ceiling can indicate copied extremes if there are few other
+    rows. The metric has no interval, because a sample does not bound the range of its population.
 
     References
     ----------
@@ -115,20 +117,20 @@ class RangeCoverage(Metric):
     def _summary(self, result: Result) -> str:
         details = result.details
         return (
-            f"On average {percent(result.value)} of train's range is spanned, over "
-            f"{details['n_used']} columns; as many fresh real rows would span about "
+            f"The synthetic data cover {percent(result.value)} of the training range on average "
+            f"over {details['n_used']} columns. The same number of real rows would cover about "
             f"{percent(details['ceiling'])}."
         )
 
 
 def _present(context: Context, names: list[str]) -> list[str]:
-    """Return the columns that are there; the context has warned of those that are absent."""
+    """Return the columns that exist. The context has warned about missing columns."""
     return [name for name in names if not lacks(context, name)]
 
 
 @shared
 def _range_ceiling(context: Context, column: str, n_rows: int) -> float:
-    """Return the coverage that as many fresh real rows as synthetic ones have on average."""
+    """Return the mean coverage of real rows, for the number of synthetic rows."""
     values = present_numbers(context["train"], column)
     n_present = n_rows * values.size / context.n_rows("train")
     return expected_range_coverage(values, max(1, round(n_present)))
@@ -136,19 +138,20 @@ def _range_ceiling(context: Context, column: str, n_rows: int) -> float:
 
 @declared
 class CategoryCoverage(Metric):
-    """Share of train's categories that synthetic has: 1 if all occur, 0 if none does.
+    """Fraction of the training categories that occur in the synthetic data.
 
-    A rare diagnosis that a generator never makes cannot be studied in its table. For each
-    categorical and boolean column, the categories of train that occur in the synthetic table are
-    counted; the value is the mean over the columns.
+    A rare diagnosis that a generator never produces cannot be studied in its table. For each
+    categorical and boolean column, the metric computes the fraction of the training categories that
+    occur in the synthetic data. It reports the mean over the columns. The score ranges from 0 (no
+    category occurs) to 1 (all categories do). Higher is better.
 
     Parameters
     ----------
     min_count : int, default=1
-        Leaves out categories that fewer rows of train have.
+        Minimum number of training rows of a category. Rarer categories are ignored.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only categorical and boolean
-        columns count.
+        Columns to evaluate: all (None), the first *n*, or the named ones. Only categorical and
+        boolean columns are used.
 
     See Also
     --------
@@ -157,13 +160,14 @@ class CategoryCoverage(Metric):
 
     Notes
     -----
-    One row is enough to cover a category; whether its share is right is for
-    :class:`~skeval.fidelity.TVComplement`. Missing is no category. A column that synthetic lacks
-    scores 0. Few rows cannot hold many rare categories: ``details["ceilings"]`` has the mean of
-    ``1 - (1 - p_c)^m`` over the categories, p_c being the share of train's rows and m the number
-    of synthetic ones, which is what as many fresh rows would score, or slightly more;
-    ``details["ceiling"]`` is the mean over the columns. A value above it says that rare categories
-    are made more often than they occur. There is no interval: each further row can only add.
+    One row is enough to cover a category. Use :class:`~skeval.fidelity.TVComplement` to compare the
+    frequencies. A missing value is not a category. If a column is missing from the synthetic data,
+    its score is 0. A small table cannot contain many rare categories. ``details["ceilings"]``
+    therefore contains the mean of ``1 - (1 - p_c)^m`` over the categories, where p_c is the
+    fraction of the training rows and m the number of synthetic rows. The same number of real rows
+    would have this score or a slightly lower one. ``details["ceiling"]`` is the mean over the
+    columns. A score above the ceiling indicates that rare categories are generated too often. The
+    metric has no interval, because each additional row can only increase the score.
 
     References
     ----------
@@ -196,7 +200,7 @@ class CategoryCoverage(Metric):
         gone = [name for name in scores if not level_counts(context, "synthetic", name).any()]
         empty = [name for name, n in counts.items() if not n.any()]
         rare = [name for name in names if name not in (*scores, *empty)]
-        text = f"no category of {{}} has {self.min_count} rows of train: no score."
+        text = f"no score for {{}}: no category has {self.min_count} training rows."
         return mean_of_columns(
             dict.fromkeys(names, np.nan) | scores,
             n_total=len(context.schema.kinds),
@@ -212,21 +216,21 @@ class CategoryCoverage(Metric):
         details = result.details
         covered, known = (sum(details[name].values()) for name in ("n_covered", "n_categories"))
         return (
-            f"{covered:,} of {known:,} categories of train occur; the mean over "
-            f"{details['n_used']} columns is {percent(result.value)}, and as many fresh real rows "
-            f"would reach about {percent(details['ceiling'])}."
+            f"{covered:,} of {known:,} training categories occur. The mean over "
+            f"{details['n_used']} columns is {percent(result.value)}, and the same number of real "
+            f"rows would reach about {percent(details['ceiling'])}."
         )
 
 
 def _category_ceiling(context: Context, column: str, min_count: int) -> float:
-    """Return the coverage that as many fresh real rows as synthetic ones have on average."""
+    """Return the mean coverage of real rows, for the number of synthetic rows."""
     counts = level_counts(context, "train", column)
     shares = counts[counts >= min_count] / context.n_rows("train")
     return expected_category_coverage(shares, context.n_rows("synthetic"))
 
 
 def _n_covered_categories(context: Context, column: str, frequent: np.ndarray) -> int:
-    """Return how many of some levels of train occur in synthetic, which may have more levels."""
+    """Return how many of some training categories occur in the synthetic data."""
     counts = level_counts(context, "synthetic", column)
     return int(np.count_nonzero(counts[: frequent.size][frequent]))
 
@@ -234,7 +238,7 @@ def _n_covered_categories(context: Context, column: str, frequent: np.ndarray) -
 def _notices(
     context: Context, empty: list[str], gone: list[str], others: list[str], text: str
 ) -> tuple[MetricWarning, ...]:
-    """Say which columns are empty in train or in synthetic, and what `text` says of the others."""
+    """Return notices about columns that are empty in one table, and about columns without score."""
     notices = empty_notices(empty, _present(context, gone))
     if not others:
         return notices
@@ -242,9 +246,9 @@ def _notices(
 
 
 def range_coverage(train: tuple[float, float], synthetic: tuple[float, float]) -> float:
-    """Return the share of train's range between the least and the greatest synthetic value."""
-    # 0 means none of it, 1 all; values beyond the range neither help nor harm.
-    # halves: the difference of two large numbers has no room for itself
+    """Return the fraction of the training range between the synthetic minimum and maximum."""
+    # Values outside the range do not change the result. The values are halved because the
+    # difference of two large numbers can overflow.
     (low, high), (low_s, high_s) = ((least / 2.0, most / 2.0) for least, most in (train, synthetic))
     width = high - low
     if not width > 0.0:
@@ -254,13 +258,12 @@ def range_coverage(train: tuple[float, float], synthetic: tuple[float, float]) -
 
 
 def expected_range_coverage(values: np.ndarray, n_fresh: int) -> float:
-    """Return the range coverage that fresh rows of train's population have on average."""
-    # For any distribution, each fresh value falls between any two neighbours among n train
-    # values with equal probability, and the least of m fresh values exceeds the j-th least of
-    # train with probability prod_{i < j} (n - i) / (n - i + m). Between two neighbours it is
-    # taken to lie in the middle. On heavy tails the mean is some points lower, since the
-    # outermost gaps are the widest and the likeliest to be filled by rows that lie beyond
-    # them.
+    """Return the mean range coverage of new rows from the training population."""
+    # For any distribution, each new value falls between any two neighbors among n training values
+    # with equal probability. The minimum of m new values exceeds the j-th smallest training value
+    # with probability prod_{i < j} (n - i) / (n - i + m). Between two neighbors, the new value is
+    # assumed to lie in the middle. For heavy tails, the mean is some points lower, because the
+    # outermost gaps are the widest and are the most likely to be filled by rows that lie outside.
     n = values.size
     width = float(np.ptp(values)) if n else 0.0
     if not 0.0 < width < np.inf or n_fresh == 0:
@@ -281,7 +284,7 @@ def _k_smallest(values: np.ndarray, k: int) -> np.ndarray:
 
 
 def expected_category_coverage(shares: np.ndarray, n_fresh: int) -> float:
-    """Return the mean share of categories that `n_fresh` rows of these shares would hold."""
+    """Return the mean fraction of categories that occur among `n_fresh` rows."""
     if shares.size == 0:
         return float("nan")
     return float(np.mean(-np.expm1(n_fresh * np.log1p(-np.minimum(shares, 1.0 - 1e-16)))))
@@ -289,19 +292,21 @@ def expected_category_coverage(shares: np.ndarray, n_fresh: int) -> float:
 
 @declared
 class OutlierCoverage(Metric):
-    """Share of train's outliers that synthetic has too: 1 if as many or more, 0 if none.
+    """Frequency of synthetic outliers relative to the outliers of the training data.
 
-    Generators often cut the tails: the ship that took two years, the claim of a million. For each
-    number and date column, the share of synthetic values beyond train's fences is divided by
-    train's share; the value is the mean over the columns.
+    Generators often cut the tails, such as the ship that took two years or the claim of a million.
+    For each numerical and datetime column, the fraction of synthetic values outside the fences of
+    the training data is divided by the fraction of training values outside. The metric reports the
+    mean over the columns. The score ranges from 0 (no outliers) to 1 (the same number or more).
+    Higher is better.
 
     Parameters
     ----------
     k : float, default=1.5
-        Distance of the fences from train's quartiles, in interquartile ranges.
+        Distance of the fences from the training quartiles, in interquartile ranges.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only number and date columns
-        count.
+        Columns to evaluate: all (None), the first *n*, or the named ones. Only numerical and
+        datetime columns are used.
 
     See Also
     --------
@@ -310,15 +315,17 @@ class OutlierCoverage(Metric):
 
     Notes
     -----
-    ``min(share_S / share_T, 1)`` with the shares of present values below ``Q1 - k IQR`` or above
-    ``Q3 + k IQR``, quartiles of train. More outliers than train are not punished, and any value far
-    off counts, be it absurd: read it with :class:`BoundaryAdherence`. A column without an outlier
-    in train has no score. If more than half of a column is one value, the fences may close on it. A
-    column that synthetic lacks scores 0.
+    ``min(share_S / share_T, 1)`` with the fractions of present values below ``Q1 - k IQR`` or above
+    ``Q3 + k IQR``, computed with the training quartiles. A larger number of outliers is not
+    penalized. Any distant value counts, even if it is absurd, so use :class:`BoundaryAdherence` in
+    addition. A column without training outliers has no score. If more than half of a column is one
+    value, both fences may equal this value. If a column is missing from the synthetic data, its
+    score is 0.
 
-    Intervals hold for further rows of the same generator against the same train: Wilson's of the
-    synthetic share, divided; that of the mean is made of simultaneous ones. If train has few
-    outliers, its own share is uncertain too, and the baseline shows by how much.
+    Intervals refer to further rows of the same generator and the same training data. The interval
+    of a column is Wilson's interval of the synthetic fraction, divided by the training fraction.
+    The interval of the mean is computed from simultaneous intervals. If the training data have few
+    outliers, their fraction is uncertain, too. The baseline shows this uncertainty.
 
     References
     ----------
@@ -354,7 +361,7 @@ class OutlierCoverage(Metric):
             n_total=len(context.schema.kinds),
             greater_is_better=True,
             warnings=_notices(
-                context, empty, gone, inside, "train has no outlier in {}: no score."
+                context, empty, gone, inside, "no score for {}: the training data have no outlier."
             ),
             shares={x: {"train": shares[x], "synthetic": k / n} for x, (k, n) in counted.items()},
             intervals={name: _band(*counted[name], shares[name], 0.95) for name in shares},
@@ -365,15 +372,14 @@ class OutlierCoverage(Metric):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"Of the outliers that train has in {result.details['n_used']} columns, "
-            f"{percent(result.value)} as many are there on average; more than train has count "
-            "as all."
+            f"The synthetic data have {percent(result.value)} of the training outliers on average "
+            f"over {result.details['n_used']} columns. A column with more outliers counts as 100%."
         )
 
 
 @shared
 def _tail(context: Context, column: str, k: float) -> tuple[tuple[float, float], float]:
-    """Return the fences of a column of train, and the share of its values beyond."""
+    """Return the fences of a training column, and the fraction of its values outside."""
     values = present_numbers(context["train"], column)
     if values.size == 0:
         return (np.nan, np.nan), 0.0
@@ -382,9 +388,9 @@ def _tail(context: Context, column: str, k: float) -> tuple[tuple[float, float],
 
 
 def _counts_beyond(context: Context, column: str, fences: tuple[float, float]) -> tuple[int, int]:
-    """Return how many synthetic values lie beyond the fences, and of how many.
+    """Return the number of synthetic values outside the fences, and the number of values.
 
-    A column that is absent or empty has no value beyond: 0 of as many as there are rows.
+    A missing or empty column has no values outside: the count is 0 out of the number of rows.
     """
     values = numbers(context.synthetic[[column]]).ravel()
     return outside(values, fences), int((~np.isnan(values)).sum()) or values.size
@@ -401,11 +407,11 @@ def _band(k: int, n: int, share: float, confidence: float) -> tuple[float, float
 
 
 def tukey_fences(values: np.ndarray, k: float = 1.5) -> tuple[float, float]:
-    """Return the fences beyond which values count as outliers: k interquartile ranges off."""
+    """Return the outlier fences: the quartiles minus and plus k interquartile ranges."""
     first, third = np.quantile(values, [0.25, 0.75])
     return float(first - k * (third - first)), float(third + k * (third - first))
 
 
 def outside(values: np.ndarray, fences: tuple[float, float]) -> int:
-    """Return how many values lie beyond the fences."""
+    """Return the number of values outside the fences."""
     return int(((values < fences[0]) | (values > fences[1])).sum())

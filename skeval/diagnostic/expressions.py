@@ -1,6 +1,6 @@
-"""Rules as text: a closed grammar that :mod:`ast` reads, evaluated over columns by pandas."""
+"""Rules as text, parsed by :mod:`ast` with a closed grammar and evaluated with pandas."""
 
-# Nothing of a rule is run as Python: what the grammar does not have is refused as the text is read.
+# No part of a rule is run as Python. Text outside the grammar is rejected when it is parsed.
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ GRAMMAR = (
     "notna(column), abs(number), parentheses, and nothing else"
 )
 MAX_LENGTH = 10_000  # characters of a rule
-_MAX_DEPTH = 100  # levels of one
-_MAX_BITS = 1000  # of whole numbers, more than which no float holds
+_MAX_DEPTH = 100  # nested levels of a rule
+_MAX_BITS = 1000  # of an integer. Larger integers do not fit into a float.
 _QUOTED = re.compile(r"`([^`]+)`|('(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")")
-_WORDS = {"&": " and ", "|": " or "}  # as pandas reads them
+_WORDS = {"&": " and ", "|": " or "}  # as in pandas
 _ARITHMETIC: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul},
     **{ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv},
@@ -56,7 +56,7 @@ _NOT_COMPUTED = (TypeError, ValueError, ArithmeticError)
 
 
 class Condition:
-    """What a rule says, read and found to be within the grammar."""
+    """A rule that was parsed and checked with the grammar."""
 
     def __init__(self, text: str) -> None:
         if not isinstance(text, str) or len(text) > MAX_LENGTH:
@@ -64,7 +64,7 @@ class Condition:
         self.text = text
         self._placed: dict[str, str] = {}
         try:
-            with warnings.catch_warnings():  # such as of "1if", which is no rule either
+            with warnings.catch_warnings():  # invalid text such as "1if" causes a warning
                 warnings.simplefilter("error", SyntaxWarning)
                 self._tree = ast.parse(self._to_python(), mode="eval").body
         except (*_MISSPELT, SyntaxWarning, tokenize.TokenError) as error:
@@ -77,10 +77,10 @@ class Condition:
             raise self._rule_error("names no column")
 
     def truth(self, columns: Mapping[str, pd.Series] | pd.DataFrame) -> np.ndarray | None:
-        """Return of each row whether the condition holds; None if it is neither true nor false."""
-        # A comparison with a missing cell does not hold.
+        """Return for each row whether the condition is true, or None if it is not a condition."""
+        # A comparison with a missing cell is false.
         if lacking := [name for name in self.names if name not in columns]:
-            raise InvalidParameterError(f"there is no column {', '.join(lacking)}")
+            raise InvalidParameterError(f"uses unknown columns: {', '.join(lacking)}")
         try:
             read = {name: typed_cells(columns[name]) for name in self.names}
             with np.errstate(all="ignore"):
@@ -94,7 +94,7 @@ class Condition:
         return np.broadcast_to(_truth(found), (len(columns[self.names[0]]),)).astype(bool)
 
     def _to_python(self) -> str:
-        """Return the text as Python spells it: quoted names are words, `&` and `|` are too."""
+        """Return the text in Python syntax, without backticks and with `and` and `or` as words."""
         mark = "_q"
         while mark in self.text:
             mark += "q"
@@ -121,7 +121,7 @@ class Condition:
         return self._placed.get(node.id, node.id)
 
     def _check(self, node: ast.AST, names: list[str], asked: list[str], depth: int) -> None:
-        """Refuse what the grammar does not have; collect the names of columns."""
+        """Reject nodes outside the grammar, and collect the names of columns."""
         if depth > _MAX_DEPTH:
             raise self._rule_error(f"is nested more than {_MAX_DEPTH} levels deep")
         parts: Sequence[ast.AST]
@@ -142,20 +142,22 @@ class Condition:
             case ast.Constant(value=value) if _is_literal(value):
                 parts = ()
             case _:
-                raise self._rule_error(f"has {_describe_node(node)}, which no rule has")
+                raise self._rule_error(f"contains {_describe_node(node)}, which is not supported")
         for part in parts:
             self._check(part, names, asked, depth + 1)
 
     def _arguments(self, called: str, argument: ast.expr, asked: list[str]) -> tuple[ast.AST, ...]:
-        """Return what is to be checked of a call of one of the functions."""
+        """Return the nodes to check for a function call."""
         if called in _OF_MISSING:
             if not isinstance(argument, ast.Name):
-                raise self._rule_error(f"asks {called} of something other than a column")
+                raise self._rule_error(f"calls {called} without a column name")
             asked.append(self._name(argument))
             return (argument,)
         if called == "date":
             if not (isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
-                raise self._rule_error("has a date that is no text, such as date('2024-01-31')")
+                raise self._rule_error(
+                    "contains a date that is not a text such as date('2024-01-31')"
+                )
             try:
                 moment(argument.value)
             except InvalidParameterError as error:
@@ -163,20 +165,20 @@ class Condition:
             return ()
         if called == "abs":
             return (argument,)
-        raise self._rule_error(f"calls {called}, which no rule does")
+        raise self._rule_error(f"calls {called}, which is not supported")
 
     def _right_operands(self, node: ast.Compare) -> list[ast.AST]:
-        """Return what stands on the right of comparisons; of lists, the members."""
+        """Return the right operands of comparisons, or the members of lists."""
         parts: list[ast.AST] = []
         for op, right in zip(node.ops, node.comparators, strict=True):
             if type(op) in _COMPARISONS:
                 parts.append(right)
                 continue
             if not isinstance(op, ast.In | ast.NotIn):
-                raise self._rule_error("compares by 'is', which no rule does")
+                raise self._rule_error("compares with 'is', which is not supported")
             members = right.elts if isinstance(right, ast.List | ast.Tuple | ast.Set) else []
             if not members or not all(map(_is_member, members)):
-                raise self._rule_error("has 'in' without a list of numbers, texts or dates")
+                raise self._rule_error("contains 'in' without a list of numbers, texts or dates")
             parts.extend(members)
         return parts
 
@@ -203,7 +205,7 @@ class Condition:
                 return combine_cells(_ARITHMETIC[type(op)], *both)
             case ast.Compare():
                 return self._comparison(node, columns)
-        raise AssertionError(node)  # _check lets no other node through
+        raise AssertionError(node)  # _check rejects all other nodes
 
     def _evaluate_call(
         self, called: str, argument: ast.expr, columns: Mapping[str, pd.Series]
@@ -214,11 +216,11 @@ class Condition:
         if called in _OF_MISSING:
             return value.isna() if called == "isna" else value.notna()
         if kind_of(value) not in ("number", "span"):
-            raise InvalidParameterError(f"abs is of numbers, not of {kind_in_words(value)}")
+            raise InvalidParameterError(f"abs requires a number, not {kind_in_words(value)}")
         return abs(without_order(value))
 
     def _comparison(self, node: ast.Compare, columns: Mapping[str, pd.Series]) -> Value:
-        """Return whether all comparisons of a chain hold."""
+        """Return whether all comparisons of a chain are true."""
         left, holds = self._value(node.left, columns), True
         for op, right in zip(node.ops, node.comparators, strict=True):
             if type(op) in _COMPARISONS:
@@ -238,7 +240,7 @@ def _is_literal(value: object) -> bool:
 
 
 def _is_member(node: ast.AST) -> bool:
-    """Return whether a node is a literal; what else it may be is refused when it is read."""
+    """Return whether a node is a literal. Other nodes are rejected when they are read."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
         node = node.operand
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -247,9 +249,9 @@ def _is_member(node: ast.AST) -> bool:
 
 
 def _describe_node(node: ast.AST) -> str:
-    """Return what a node is called that no rule has."""
+    """Return the name of an unsupported node for messages."""
     if isinstance(node, ast.Constant):
-        return "None (ask isna of a column)" if node.value is None else "an odd literal"
+        return "None (use isna with a column)" if node.value is None else "an unsupported literal"
     return {
         ast.Attribute: "an attribute (a dot)",
         ast.Call: "a call",
@@ -264,11 +266,13 @@ def _describe_node(node: ast.AST) -> str:
 
 def _condition(value: Value) -> Value:
     if kind_of(value) != "truth":
-        raise InvalidParameterError(f"and, or and not join conditions, not {kind_in_words(value)}")
+        raise InvalidParameterError(
+            f"and, or and not require conditions, not {kind_in_words(value)}"
+        )
     return value
 
 
 def _truth(value: Value) -> Value:
-    """Return a condition as true or false; a truth that is missing does not hold."""
+    """Return a condition as true or false. Missing truth values are false."""
     value = _condition(value)
     return value.fillna(False).astype(bool) if isinstance(value, pd.Series) else value

@@ -1,4 +1,4 @@
-"""Are as many cells missing as in train, and together in the same rows."""
+"""Compare the frequency and the patterns of missing cells with the training data."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ from skeval.steps.distinct_rows import Groups, count_codes
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import AnyColumns
 
-_WORD = 62  # columns in one whole number
+_WORD = 62  # columns for each integer
 
 
 @declared
 class MissingMetric(Metric):
-    """Base of the metrics of missing cells, which columns of any kind may have.
+    """Base class of metrics of missing cells, which can occur in columns of any type.
 
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; those of text and ids too.
+        Columns to evaluate: all (None), the first *n*, or the named ones. Text and ID columns are
+        included.
     """
 
     columns: AnyColumns = None
@@ -46,11 +47,12 @@ class MissingMetric(Metric):
 
 @declared
 class MissingValueSimilarity(MissingMetric):
-    """Agreement of the shares of missing cells: 1 if they are equal, 0 if all against none.
+    """Similarity of the fractions of missing cells in each column.
 
-    If incomes are missing in a third of the real rows and in none of the synthetic ones, an analyst
-    learns to clean data that nobody has. The shares are compared column by column; the value is the
-    mean over the columns.
+    If incomes are missing in a third of the real rows but in no synthetic row, an analyst prepares
+    for data that do not exist. The metric compares the fractions of missing cells column by column
+    and reports the mean over the columns. The score ranges from 0 (all cells are missing in one
+    table and present in the other) to 1 (equal fractions). Higher is better.
 
     See Also
     --------
@@ -58,12 +60,14 @@ class MissingValueSimilarity(MissingMetric):
 
     Notes
     -----
-    ``1 - |share_train - share_synthetic|``. Missing is what is missing in the tables as given: a
-    cell that cannot be read as its column's kind is there, and is for the adherence metrics. A
-    column that synthetic lacks scores 0. The interval of a column is Newcombe's for the difference
-    of two shares; that of the mean is made of simultaneous ones. ``details["ceilings"]`` has what
-    a relabelling of the pooled rows would score on average, ``details["ceiling"]`` its mean.
-    Which cells are missing together is left to :class:`MissingPatternSimilarity`.
+    ``1 - |share_train - share_synthetic|``. A cell counts as missing only if it is missing in the
+    given table. A cell that cannot be read as its column's type counts as present, because the
+    adherence metrics count such cells. If a column is missing from the synthetic data, its score is
+    0. The interval of a column is Newcombe's interval for the difference of two proportions. The
+    interval of the mean is computed from simultaneous intervals. ``details["ceilings"]`` contains
+    the mean score after the pooled rows are assigned to the two tables at random, and
+    ``details["ceiling"]`` contains its mean. Use :class:`MissingPatternSimilarity` to compare which
+    cells are missing together.
 
     References
     ----------
@@ -105,7 +109,7 @@ class MissingValueSimilarity(MissingMetric):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"The shares of missing cells of {result.details['n_used']} columns differ by "
+            f"The fractions of missing cells in {result.details['n_used']} columns differ by "
             f"{percent(1.0 - result.value)} on average."
         )
 
@@ -117,11 +121,13 @@ def _band(k: int, n: int, j: int, m: int, confidence: float) -> tuple[float, flo
 
 @declared
 class MissingPatternSimilarity(MissingMetric):
-    """Agreement of which cells are missing together: 1 if patterns are as frequent, 0 if disjoint.
+    """Similarity of the patterns of cells that are missing together.
 
-    In a cancelled flight departure, arrival and air time are missing at once; a generator that
-    drops cells at random keeps each column's share and makes flights that left and never flew. Each
-    row has a pattern, the set of its missing cells; the metric compares how frequent each is.
+    If a flight is cancelled, its departure, arrival and air time are all missing. A generator that
+    deletes cells at random keeps the fraction of each column, but makes flights that departed and
+    never flew. The pattern of a row is the set of its missing cells. The metric compares how
+    frequent each pattern is. The score ranges from 0 (no common pattern) to 1 (equal frequencies).
+    Higher is better.
 
     See Also
     --------
@@ -129,12 +135,13 @@ class MissingPatternSimilarity(MissingMetric):
 
     Notes
     -----
-    ``1 - sum_p |share_train(p) - share_synthetic(p)| / 2`` over the patterns p, the complement of
-    their total variation. Complete rows are a pattern: if few cells are missing, the value is near
-    1 in any case, and ``details["among_incomplete"]`` has it for the rows with a missing cell.
-    Missing is what is missing in the tables as given; in a column that synthetic lacks, all cells
-    are. Chance alone keeps a perfect table below 1, the more so the more patterns there are:
-    ``details["ceiling"]`` is what a relabelling of the pooled rows would score on average.
+    ``1 - sum_p |share_train(p) - share_synthetic(p)| / 2`` over the patterns p, that is, one minus
+    the total variation distance. Complete rows are a pattern. If few cells are missing, the score
+    is therefore always near 1, and ``details["among_incomplete"]`` contains the score of the rows
+    with a missing cell. A cell counts as missing only if it is missing in the given table. In a
+    column that is missing from the synthetic data, all cells are missing. A perfect table scores
+    below 1, and the difference grows with the number of patterns. ``details["ceiling"]`` is the
+    mean score after the pooled rows are assigned to the two tables at random.
 
     ``details["largest_difference"]`` names the columns that are missing in the pattern
     whose share differs most.
@@ -154,7 +161,7 @@ class MissingPatternSimilarity(MissingMetric):
 
     def _compute(self, context: Context) -> Result:
         names = any_columns(context.schema, self.columns)
-        # columns without a missing cell on either side are the same in all patterns
+        # columns without a missing cell in either table are the same in all patterns
         used = [name for name in names if any(n_missing(context, role, name) for role in ROLES)]
         words, p, q = pooled_patterns(*(_patterns(context, role, tuple(used)) for role in ROLES))
         incomplete = np.any([word != 0 for word in words], axis=0)
@@ -175,8 +182,8 @@ class MissingPatternSimilarity(MissingMetric):
 
     def _summary(self, result: Result) -> str:
         agreement = (
-            f"{percent(result.value)} of the rows agree in which cells are missing together; "
-            f"chance alone would give {percent(result.details['ceiling'])}."
+            f"{percent(result.value)} of the rows agree in the cells that are missing together "
+            f"({percent(result.details['ceiling'])} expected by chance)."
         )
         return agreement + _worst_sentence(**result.details["largest_difference"])
 
@@ -185,8 +192,8 @@ def _worst_sentence(columns: list[str], train: float, synthetic: float) -> str:
     if not columns:
         return ""
     return (
-        f" The largest difference: rows that lack {', '.join(columns)}, {percent(train)} of train "
-        f"and {percent(synthetic)} of synthetic."
+        f" The largest difference is for rows in which {', '.join(columns)} are missing: "
+        f"{percent(train)} of the training rows and {percent(synthetic)} of the synthetic rows."
     )
 
 
@@ -214,8 +221,8 @@ def _among_incomplete(
     q: np.ndarray,
     incomplete: np.ndarray,
 ) -> dict[str, Any]:
-    """Return the agreement of incomplete rows, and the columns missing where it is worst."""
-    # complete rows differ by what all others do together
+    """Return the agreement of incomplete rows, and the columns of the worst pattern."""
+    # the fraction of complete rows differs by the sum of all other differences
     train, synthetic = (np.where(incomplete, of / of.sum(), 0.0) for of in (p, q))
     at = int(np.argmax(np.abs(train - synthetic)))
     bits = [(int(words[j // _WORD][at]) >> j % _WORD) & 1 for j in range(len(names))]
@@ -235,7 +242,7 @@ def _among_incomplete(
 
 
 def pack_missing(missing: Iterable[np.ndarray], n_rows: int) -> list[np.ndarray]:
-    """Return which cells of each row are missing, the bits of whole numbers."""
+    """Return the missing cells of each row as bits of integers."""
     words = [np.zeros(n_rows, dtype=np.int64)]
     for j, is_missing in enumerate(missing):
         if j and j % _WORD == 0:
@@ -258,8 +265,8 @@ def pooled_patterns(
 def difference_interval(
     k: int, n: int, k_other: int, n_other: int, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Return the interval of the absolute difference of two independent shares."""
-    # It holds the true difference whenever Newcombe's interval of the signed one does.
+    """Return the interval of the absolute difference of two independent proportions."""
+    # It contains the true difference if Newcombe's interval contains the signed difference.
     low, high = newcombe(k, n, k_other, n_other, confidence)
     if low <= 0.0 <= high:
         return 0.0, max(-low, high)

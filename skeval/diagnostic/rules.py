@@ -1,4 +1,4 @@
-"""Do synthetic rows keep the rules between columns: those given, and those train never breaks."""
+"""Check whether synthetic rows keep rules between columns, specified or found in train."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Count, Legal
 
 MINED = ("dependencies", "hierarchies", "inequalities")
-_TEXTS = ("string", "mixed", "mixed-integer")  # kinds of columns that hold texts
+_TEXTS = ("string", "mixed", "mixed-integer")  # column types that contain texts
 _PROBE = 500  # rows that break most pairs of columns at once
-# which rows keep a rule, and which of them it is about
+# which rows keep a rule, and to which rows it applies
 Kept = tuple[np.ndarray, np.ndarray]
 
 
@@ -55,35 +55,37 @@ Kinds = Annotated[
 
 @declared
 class RuleAdherence(Metric):
-    r"""Share of rows that keep the rules between columns: 1 if all are kept, 0 if none is.
+    r"""Fraction of rows that keep the rules between columns.
 
-    Each cell of a row may be possible, and the row not: a landing before the take-off, a city in
-    another country, a pension at the age of twelve. An expert of the data sees it at once, and a
-    program that trusts the table fails. Rules are given as expressions, and mined: what no row of
-    train breaks, though unrelated columns would have.
+    Each cell of a row may be possible although the row is not, for example a landing before the
+    take-off, a city in another country, or a pension at the age of twelve. An expert of the data
+    sees such a row at once, and a program that relies on the table fails. You can specify rules as
+    expressions. In addition, the metric mines rules that no training row breaks although unrelated
+    columns would break them. The score ranges from 0 (no row keeps a rule) to 1 (all rows keep all
+    rules). Higher is better.
 
     Parameters
     ----------
     rules : list of str or mapping of str to str, optional
         Conditions on columns that are true of a row that keeps the rule, such as
         ``"arrival >= departure"`` or ``"age >= 16 or income == 0"``; see the notes for all that
-        they may hold. A mapping gives them names.
+        describe the syntax. A mapping gives names to the rules.
     mine : list of str, default=("dependencies", "hierarchies", "inequalities")
-        What is mined: values of one column that determine those of another, where one of them is a
-        number or a date ("dependencies"), or both are categories, such as city and country
-        ("hierarchies"); and pairs of numbers, or of dates, one of which is never above the other
-        ("inequalities"). An empty list for none.
+        Types of rules to mine. "dependencies" are values of one column that determine the values of
+        another, if one of the columns is numerical or datetime. "hierarchies" are the same for two
+        categorical columns, such as city and country. "inequalities" are pairs of numerical or of
+        datetime columns, one of which is never above the other. If empty, no rule is mined.
     min_chances : int, default=30
-        A rule is mined if train has kept it in all rows where independent columns would have broken
-        it in at least as many on average.
+        A rule is mined if all training rows keep it although independent columns would break it in
+        at least this number of rows on average.
     columns : None, int or list of str, default=None
-        The columns between which rules are mined: all, the first *n*, or these.
+        Columns in which rules are mined: all (None), the first *n*, or the named ones.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if a rule is outside the grammar, before any table is read; if it cannot be
-        evaluated on train, or is neither true nor false.
+        At fit, if a rule is outside the grammar. Rules are checked before any table is read. Also
+        if a rule cannot be evaluated on the training data, or is not a condition.
 
     See Also
     --------
@@ -92,36 +94,40 @@ class RuleAdherence(Metric):
 
     Notes
     -----
-    The value is the mean over rules of the share of rows that keep the rule,
+    The value is the mean over the rules of the fraction of rows that keep the rule,
 
     .. math:: \frac{1}{R} \sum_r \frac{|\{i \in S_r : i \text{ keeps } r\}|}{|S_r|}
 
-    where :math:`S_r` are the synthetic rows that the rule is about: none of its columns is missing
-    (a cell that cannot be read is not, and keeps no rule that is given) and, where one value
-    determines another, train has the first. ``details["columns"]`` has the share of each rule,
-    `worst` the least, ``details["rules"]`` its kind and, for those given, the share of train rows;
-    ``details["rows"]`` is the share of rows that break no rule. The baseline
-    is what holdout rows keep: a mined rule that they break is a rule of this train only. A rule
-    about a column that synthetic lacks scores 0.
+    where :math:`S_r` are the synthetic rows to which the rule applies. A rule applies to rows
+    without missing cells in its columns. A cell that cannot be read is not missing, and it breaks
+    every specified rule. If one value determines another, the rule applies if the first value
+    occurs in the training data. ``details["columns"]`` contains the fraction for each rule, `worst`
+    the rule with the smallest one, and ``details["rules"]`` the type of each rule and, for
+    specified rules, the fraction of training rows. ``details["rows"]`` is the fraction of rows that
+    break no rule. The baseline is the fraction of holdout rows. If holdout rows break a mined rule,
+    the rule is specific to this training data. A rule about a column that is missing from the
+    synthetic data scores 0.
 
     With n rows in which both values are known, G distinct values that determine, and shares p of
     the values that are determined, unrelated columns would break the rule in about
-    :math:`(n - G)(1 - \sum p^2)` rows; an inequality in n times the chance that a value drawn from
-    the one column is above one drawn from the other. Rules of three columns or more are not mined,
-    and rules with exceptions neither: give those.
+    :math:`(n - G)(1 - \sum p^2)` rows. They would break an inequality in n times the probability
+    that a value drawn from one column is above a value drawn from the other. Rules of three or more
+    columns and rules with exceptions are not mined. Specify such rules in `rules`.
 
-    Rules that are given are made of names of columns, in backticks where they are no words of
-    Python; numbers, texts in quotes, ``True`` and ``False``; ``+ - * / // % **``;
-    ``== != < <= > >=``, also in chains; ``in`` and ``not in`` with a list; ``and``, ``or``, ``not``
-    and parentheses; ``isna(column)``, ``notna(column)``, ``abs(number)`` and
-    ``date("2024-01-31")``. Nothing else is evaluated, and nothing is run as Python. A text that is
-    compared with a date is read as a date; with a difference of two dates, as a length such as
-    ``"3 days"``. Ordered categories are ordered as they say. Numbers and texts are not compared. A
-    rule that asks ``isna`` or ``notna`` of a column is about rows in which that column is missing
-    too: there, other comparisons with it are false, as in ``"isna(left) or left >= entered"``.
+    Specified rules consist of names of columns (in backticks if they are not valid Python names),
+    numbers, texts in quotes, ``True`` and ``False``, ``+ - * / // % **``, ``== != < <= > >=`` (also
+    in chains), ``in`` and ``not in`` with a list, ``and``, ``or``, ``not``, parentheses,
+    ``isna(column)``, ``notna(column)``, ``abs(number)`` and ``date("2024-01-31")``. Nothing else is
+    evaluated, and nothing is run as Python. A text that is compared with a date is read as a date.
+    A text that is compared with a difference of two dates is read as a duration such as ``"3
+    days"``. Ordered categories are compared by their order. Numbers and texts cannot be compared.
+    If a rule uses ``isna`` or ``notna`` with a column, the rule also applies to rows in which that
+    column is missing. In these rows, other comparisons with the column are false, as in
+    ``"isna(left) or left >= entered"``.
 
-    Rules that follow from others count again: a wrong city breaks country and continent. Intervals
-    are Wilson's, that of the mean takes rows, not cells, as independent. A copy of train scores 1.
+    Rules that follow from other rules count again. For example, a wrong city breaks country and
+    continent. The interval of a rule is Wilson's interval. The interval of the mean treats rows,
+    not cells, as independent. A copy of the training data scores 1.
 
     References
     ----------
@@ -149,7 +155,7 @@ class RuleAdherence(Metric):
     columns: Columns = None
 
     def named_columns(self) -> dict[str, list[str]]:
-        """Return the columns that parameters name; refuse rules that are none."""
+        """Return the columns that parameters name, and reject invalid rules."""
         named = super().named_columns()
         if faults := [fault for rule in self._given_rules() if (fault := rule.misspelt())]:
             raise InvalidParameterError(f"RuleAdherence: {'; '.join(faults)}. {GRAMMAR}.")
@@ -163,7 +169,7 @@ class RuleAdherence(Metric):
     def _compute(self, context: Context) -> Result:
         rules, n_rows = self._rules(context), context.n_rows("synthetic")
         if not rules:
-            text = "no rule is given, and train has none between two columns; pass rules=[...]."
+            text = "no rule was specified, and none was found. Pass rules=[...]."
             return undefined_result(text, NothingToMeasureWarning)
         tally, unbroken, idle = ShareTally(n_rows), np.ones(n_rows, dtype=bool), []
         for name, rule in rules.items():
@@ -191,11 +197,12 @@ class RuleAdherence(Metric):
         details = result.details
         worst, of_fresh = details["worst"], details.get("baseline_columns", {})
         fresh = of_fresh.get(worst["column"])
-        compared = "" if fresh is None else f", where {percent(fresh)} of holdout rows do"
+        compared = "" if fresh is None else f" (holdout rows: {percent(fresh)})"
         mean, rows, least = map(percent, (result.value, details["rows"], worst["value"]))
         return (
             f"On average {mean} of the rows keep each of {details['n_used']} rules between "
-            f"columns, and {rows} break none; {least} keep {worst['column']}{compared}."
+            "columns, and "
+            f" {rows} break no rule. Only {least} keep {worst['column']}{compared}."
         )
 
     def _given_rules(self) -> list[Expression]:
@@ -214,14 +221,14 @@ class RuleAdherence(Metric):
 
 @dataclass(frozen=True)
 class Expression:
-    """A rule as it is given: true of the rows that keep it."""
+    """A specified rule, which is true for the rows that keep it."""
 
     name: str
     text: str
     kind: str = "given"
 
     def misspelt(self) -> str:
-        """Say why the text is no rule; empty if it is one."""
+        """Return why the text is not a rule, or an empty string."""
         try:
             Condition(self.text)
         except InvalidParameterError as error:
@@ -229,38 +236,38 @@ class Expression:
         return ""
 
     def columns(self, names: Sequence[str]) -> list[str]:
-        """Return which of the names the expression speaks of."""
+        """Return the names that the expression uses."""
         mentioned = Condition(self.text).names
         return [name for name in names if name in mentioned]
 
     def fault(self, context: Context) -> str:
-        """Say why the rule cannot be held to train; empty if it can."""
+        """Return why the rule cannot be evaluated on the training data, or an empty string."""
         try:
             truth = Condition(self.text).truth(self._read(context, "train"))
         except InvalidParameterError as error:
             return f"the rule {self.name!r} cannot be evaluated: {error}"
-        return "" if truth is not None else f"the rule {self.name!r} is neither true nor false"
+        return "" if truth is not None else f"the rule {self.name!r} is not a condition"
 
     def check_rows(self, context: Context, role: str) -> Kept:
-        """Return which rows keep the rule, and which it is about."""
+        """Return which rows keep the rule, and to which rows it applies."""
         table, condition = self._read(context, role), Condition(self.text)
         try:
             truth = condition.truth(table)
-        except InvalidParameterError:  # of cells that are no numbers, where it takes numbers
+        except InvalidParameterError:  # cells are not numbers although the rule requires numbers
             truth = None
         if truth is None:
             return np.zeros(len(table), dtype=bool), np.ones(len(table), dtype=bool)
         needed = [name for name in table if name not in condition.asked]
-        # a cell that cannot be read is not missing: it does not keep the rule
+        # a cell that cannot be read is not missing, so it breaks the rule
         about = np.ones(len(table), dtype=bool)
         for name in needed:
             about &= ~missing_cells(context, role, name)
         return truth & about, about
 
     def _read(self, context: Context, role: str) -> pd.DataFrame:
-        """Return the columns that the expression speaks of, as given; of texts what they say."""
-        # Texts are dates or numbers where those of train are: one cell that cannot be
-        # read makes a column of numbers one of texts, where a file has it.
+        """Return the columns of the expression, with texts read as dates or numbers."""
+        # Texts are read as the type of the training column. If a file contains one unreadable cell
+        # in a column of numbers, the full column is text.
         table = context.original_frame(role)
         table = table[self.columns(list(table.columns))]
         kinds, columns = context.schema.kinds, {}
@@ -282,12 +289,12 @@ class _OfTwo:
     kind: str
 
     def columns(self, names: Sequence[str]) -> list[str]:
-        """Return which of the names the rule speaks of."""
+        """Return the names that the rule uses."""
         return [name for name in names if name in (self.first, self.second)]
 
 
 class Dependency(_OfTwo):
-    """Values of one column determine those of another."""
+    """Values of one column determine the values of another column."""
 
     @property
     def name(self) -> str:
@@ -295,7 +302,7 @@ class Dependency(_OfTwo):
         return f"{self.first} -> {self.second}"
 
     def check_rows(self, context: Context, role: str) -> Kept:
-        """Return which rows keep the rule, and which it is about."""
+        """Return which rows keep the rule, and to which rows it applies."""
         determined = _second_by_first(
             *(value_codes(context, "train", c) for c in (self.first, self.second))
         )
@@ -308,7 +315,7 @@ class Dependency(_OfTwo):
 
 @dataclass(frozen=True)
 class Inequality(_OfTwo):
-    """Values of one column are never above those of another."""
+    """Values of one column are never above the values of another column."""
 
     kind: str = "inequalities"
 
@@ -318,7 +325,7 @@ class Inequality(_OfTwo):
         return f"{self.first} <= {self.second}"
 
     def check_rows(self, context: Context, role: str) -> Kept:
-        """Return which rows keep the rule, and which it is about."""
+        """Return which rows keep the rule, and to which rows it applies."""
         first, second = (_values_of(context, role, name) for name in (self.first, self.second))
         about = ~np.isnan(first) & ~np.isnan(second)
         return about & (first <= second), about
@@ -328,7 +335,7 @@ Rule = Expression | Dependency | Inequality
 
 
 def check_synthetic_rows(context: Context, rule: Rule) -> Kept:
-    """Return which synthetic rows keep a rule, none if a column lacks, and which it is about."""
+    """Return which synthetic rows keep a rule, and to which rows it applies."""
     if any(lacks(context, name) for name in rule.columns(list(context.schema.kinds))):
         n_rows = context.n_rows("synthetic")
         return np.zeros(n_rows, dtype=bool), np.ones(n_rows, dtype=bool)
@@ -336,7 +343,7 @@ def check_synthetic_rows(context: Context, rule: Rule) -> Kept:
 
 
 def share_kept(context: Context, role: str, rule: Rule) -> float:
-    """Return the share of rows of a role that keep a rule; nan if it is about none."""
+    """Return the fraction of the rows of a role that keep a rule, or nan if it never applies."""
     valid, about = rule.check_rows(context, role)
     return float(valid.sum() / about.sum()) if about.any() else float("nan")
 
@@ -346,9 +353,9 @@ def _notices(
 ) -> tuple[MetricWarning, ...]:
     texts = []
     if idle:
-        texts.append(f"no synthetic row has values that these rules are about: {', '.join(idle)}.")
+        texts.append(f"these rules do not apply to any synthetic row: {', '.join(idle)}.")
     if strays := [rule.name for rule in given if share_kept(context, "train", rule) < 1.0]:
-        texts.append(f"train itself does not keep to {', '.join(strays)}.")
+        texts.append(f"the training data break the rules {', '.join(strays)}.")
     return tuple(MetricWarning(text) for text in texts)
 
 
@@ -359,7 +366,7 @@ def _notices(
 def mined_rules(
     context: Context, columns: tuple[str, ...], kinds: tuple[str, ...], min_chances: int
 ) -> list[Rule]:
-    """Return the rules between two columns that no row of train breaks, though chance would."""
+    """Return the rules between two columns that every training row keeps."""
     rules: list[Rule] = []
     nominal = set(context.schema.columns(*NOMINAL))
     if {"dependencies", "hierarchies"} & set(kinds):
@@ -379,9 +386,9 @@ def mined_rules(
 
 
 def _may_determine(codes: Mapping[str, np.ndarray], min_chances: int) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of columns of which the first rows break no dependency."""
-    # All second columns are looked at together, as there are many pairs in a wide table.
-    # Columns that have hardly a value twice determine nothing that chance would not.
+    """Yield the pairs of columns whose first rows break no dependency."""
+    # All second columns are tested together, because a wide table has many pairs. Columns whose
+    # values rarely repeat are ignored, because they determine nothing.
     names = list(codes)
     rows = np.array([codes[name][:_PROBE] for name in names])
     for first, own in zip(names, rows, strict=True):
@@ -390,14 +397,14 @@ def _may_determine(codes: Mapping[str, np.ndarray], min_chances: int) -> Iterato
             continue
         order = np.argsort(own, kind="stable")
         order = order[own[order] >= 0]
-        again = np.flatnonzero(np.diff(own[order]) == 0)  # rows with the value of the row before
+        again = np.flatnonzero(np.diff(own[order]) == 0)  # rows with the value of the previous row
         before, after = rows[:, order[again]], rows[:, order[again + 1]]
         broken = ((before != after) & (before >= 0) & (after >= 0)).any(axis=1)
         yield from ((first, names[j]) for j in np.flatnonzero(~broken) if names[j] != first)
 
 
 def _candidate_inequalities(values: Mapping[str, np.ndarray]) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of columns of which the first rows have no first value above the second."""
+    """Yield the pairs of columns whose first rows have no first value above the second."""
     names = list(values)
     rows = np.array([values[name][:_PROBE] for name in names])
     for first, own in zip(names, rows, strict=True):
@@ -412,7 +419,7 @@ def _values_of(context: Context, role: str, column: str) -> np.ndarray:
 
 @shared
 def value_codes(context: Context, role: str, column: str) -> np.ndarray:
-    """Return the code that train has for each value: -1 if missing; another if it has none."""
+    """Return the training code of each value, -1 if missing, and another code if unknown."""
     if column in context.schema.columns(*NOMINAL):
         return np.asarray(context[role][column].cat.codes.to_numpy(), dtype=np.int64)
     values, known = (numbers(context[r][[column]]).ravel() for r in (role, "train"))
@@ -423,7 +430,7 @@ def value_codes(context: Context, role: str, column: str) -> np.ndarray:
 
 
 def _second_by_first(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return a value of the second column for each of the first; -1 if there is none."""
+    """Return a value of the second column for each value of the first, or -1 without rows."""
     present = (first >= 0) & (second >= 0)
     values = np.full(int(first.max(initial=-1)) + 1, -1, dtype=np.int64)
     values[first[present]] = second[present]
@@ -431,7 +438,7 @@ def _second_by_first(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def dependency_chances(first: np.ndarray, second: np.ndarray) -> float:
-    """Return in how many rows unrelated columns would break a dependency; 0 if one row does."""
+    """Return in how many rows unrelated columns would break a dependency, or 0 if a row does."""
     for rows in (slice(_PROBE), slice(None)):
         one, two = first[rows], second[rows]
         present = (one >= 0) & (two >= 0)
@@ -443,7 +450,7 @@ def dependency_chances(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def inequality_chances(first: np.ndarray, second: np.ndarray) -> float:
-    """Return in how many rows unrelated columns would break ``first <= second``; 0 if one does."""
+    """Return in how many rows unrelated columns would break ``first <= second``, or 0."""
     if (first[:_PROBE] > second[:_PROBE]).any() or (first > second).any():
         return 0.0
     present = ~np.isnan(first) & ~np.isnan(second)

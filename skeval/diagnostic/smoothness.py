@@ -1,4 +1,4 @@
-"""Is the density of a column as wide as that of train."""
+"""Compare the width of the density of a column with the training data."""
 
 from __future__ import annotations
 
@@ -21,29 +21,30 @@ from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Interval
 
-_STEPS = 4  # grid steps a bandwidth has at least
+_STEPS = 4  # minimum number of grid steps for each bandwidth
 _LARGEST_GRID = 2**18
-_REACH = 6.0  # bandwidths beyond which the kernel is 0
+_REACH = 6.0  # number of bandwidths at which the kernel is cut to 0
 
 
 @declared
 class SmoothnessSimilarity(Metric):
-    """Agreement of the widths of the bulk of numbers: 1 if equal, towards 0 if one is far wider.
+    """Similarity of the widths of the densities of numerical and datetime columns.
 
-    Noise added to protect people smears a column, and a generator that has collapsed makes it a
-    spike. The density of each number and date column is estimated in both tables, and its width
-    taken at half its height; the value is the mean over the columns.
+    Noise added for protection smears a column, and a generator that has collapsed turns it into a
+    spike. The metric estimates the density of each numerical and datetime column in both tables,
+    compares the widths at half of the maximum, and reports the mean over the columns. The score
+    approaches 0 if one density is much wider, and is 1 if the widths are equal. Higher is better.
 
     Parameters
     ----------
     bandwidth : {"scott", "silverman"}, default="scott"
         Rule for the bandwidth of the Gaussian kernel.
     grid : int, default=2048
-        Number of points at which the density is computed; more where the bandwidth would be less
-        than four steps.
+        Number of points at which the density is computed. If the bandwidth would be less than four
+        steps, the number is increased.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only number and date columns
-        count.
+        Columns to evaluate: all (None), the first *n*, or the named ones. Only numerical and
+        datetime columns are used.
 
     See Also
     --------
@@ -52,15 +53,16 @@ class SmoothnessSimilarity(Metric):
 
     Notes
     -----
-    ``1 - |a - b| / max(a, b)``, a and b being the full widths at half maximum: the distance between
-    the outermost points at which the density is half its greatest. With several peaks, all that
-    reach half the height of the highest lie within, so that the width jumps as a peak passes this
-    height. The place of the bulk does not count, nor do the tails.
+    ``1 - |a - b| / max(a, b)``, where a and b are the full widths at half maximum. The full width
+    is the distance between the outermost points at which the density is half of its maximum. If a
+    density has several peaks, all peaks above half of the maximum are included. Therefore the width
+    jumps when a peak passes this height. The position of the bulk and the tails do not matter.
 
-    The factor of the bandwidth, which falls as rows grow, is that of the smaller table for both:
-    tables of unequal size would otherwise be smoothed unequally. A constant column of train has no
-    score, nor has one with a single synthetic value; a constant synthetic column, and one that
-    synthetic lacks, score 0. There is no interval.
+    The factor of the bandwidth decreases with the number of rows. The factor of the smaller table
+    is used for both tables, because different factors would smooth the tables differently. A
+    constant training column has no score, and neither does a column with a single synthetic value.
+    A constant synthetic column, and a column that is missing from the synthetic data, score 0. The
+    metric has no interval.
 
     References
     ----------
@@ -93,7 +95,9 @@ class SmoothnessSimilarity(Metric):
         sizes = {name: present_numbers(context["synthetic"], name).size for name in measured}
         single = [name for name, n in sizes.items() if n == 1]
         gone = [name for name, n in sizes.items() if n == 0 and not lacks(context, name)]
-        text = f"synthetic has one value only in {', '.join(single)}, no width: no score."
+        text = (
+            f"no score for {', '.join(single)}: the synthetic data have only one value, no width."
+        )
         return mean_of_columns(
             dict.fromkeys(names, np.nan) | scores,
             n_total=len(context.schema.kinds),
@@ -107,13 +111,13 @@ class SmoothnessSimilarity(Metric):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"The widths of the bulk of {result.details['n_used']} columns differ by "
+            f"The densities of {result.details['n_used']} columns differ in width by "
             f"{percent(1.0 - result.value)} of the wider one on average."
         )
 
 
 def _agreement(context: Context, column: str, bandwidth: str, grid: int) -> float:
-    """Return the agreement of a column's widths; one factor of the bandwidth serves both tables."""
+    """Return the agreement of a column's widths, with one bandwidth factor for both tables."""
     n_train, n_synthetic = (present_numbers(context[role], column).size for role in ROLES)
     if n_synthetic < 2:
         return np.nan if n_synthetic else 0.0
@@ -130,13 +134,14 @@ def _width(context: Context, role: str, column: str, factor: float, n_grid: int)
 
 def full_width(values: np.ndarray, factor: float, n_grid: int = 2048) -> float:
     """Return the width of a kernel density between its outermost crossings of half its maximum."""
-    # Values are shared out linearly to their two nearest grid points, then convolved with the
-    # kernel: a million rows take as long as their histogram. Crossings are interpolated
-    # linearly.
+    # Values are distributed linearly to their two closest grid points, then convolved with the
+    # kernel. The time for a million rows is the time for their histogram. Crossings are
+    # interpolated linearly.
     scale = float(np.abs(values).max(initial=0.0))
     if scale == 0.0 or np.ptp(values / scale) == 0.0:
         return 0.0
-    values = np.sort(values / scale)  # sums of squares have room, and do not depend on the order
+    # scaled to avoid overflow, and sorted so that the order does not matter
+    values = np.sort(values / scale)
     bandwidth = factor * float(np.std(values, ddof=1))
     start = float(values.min()) - 3.0 * bandwidth
     length = float(np.ptp(values)) + 6.0 * bandwidth
@@ -147,7 +152,7 @@ def full_width(values: np.ndarray, factor: float, n_grid: int = 2048) -> float:
 
 
 def _shared_out(places: np.ndarray, n_grid: int) -> np.ndarray:
-    """Return the mass on each grid point; a place between two is shared out linearly."""
+    """Return the mass on each grid point. A value between two points is split linearly."""
     left = np.clip(places.astype(np.intp), 0, n_grid - 2)
     part = places - left
     ones = np.bincount(left, minlength=n_grid)

@@ -1,4 +1,4 @@
-"""Is the synthetic table built like train: the same columns and types, keys that name one row."""
+"""Compare the columns, types and keys of the synthetic table with the training table."""
 
 from __future__ import annotations
 
@@ -42,35 +42,37 @@ def _is_composite(key: object) -> bool:
     return isinstance(key, list | tuple) and len(key) > 0 and all(isinstance(n, str) for n in key)
 
 
-_NO_KEY = "no key is known: name it, keys=[column], or pass a schema with a primary_key."
+_NO_KEY = "no key is known. Pass keys=[column], or a schema with a primary_key."
 
 
 @declared
 class KeyUniqueness(Metric):
-    """Share of synthetic rows whose key is their own: 1 if every key names one row, 0 if none does.
+    """Fraction of synthetic rows with a unique key.
 
-    A table with two customers of the same number cannot be loaded into a database, and joins on it
-    double its rows. The metric counts the rows whose key is there and in no earlier row; the value
-    is the mean over the keys.
+    If two customers have the same number, the table cannot be loaded into a database, and joins
+    duplicate its rows. The metric counts the rows with a key that is not missing and does not occur
+    in an earlier row. It reports the mean over the keys. The score ranges from 0 (no row has a key)
+    to 1 (each key identifies one row). Higher is better.
 
     Parameters
     ----------
     keys : None, str or list, default=None
-        Each item is a key: a column name, or a tuple of names that are a key together. None takes
-        the primary key of the schema; without one, each id column of which train repeats no value.
+        Keys to check. Each item is a column name, or a tuple of names that form a key together. If
+        None, the primary key of the schema is used. A schema without a primary key uses each ID
+        column whose values do not repeat in the training data.
     missing : {"any", "all"}, default="any"
-        Whether a key of several columns is void where any of its cells is missing, or only where
-        all are.
+        Whether a key of several columns is missing if any of its cells is missing, or only if all
+        cells are missing.
 
     Raises
     ------
     InvalidParameterError
-        If `keys` names what is no column.
+        If `keys` names a column that does not exist.
 
     Warnings
     --------
-    Unique keys say nothing of whether synthetic keys are those of real people: keep real keys out
-    of a synthetic table.
+    Unique keys may still be keys of real individuals. Do not include real keys in a synthetic
+    table.
 
     See Also
     --------
@@ -79,11 +81,11 @@ class KeyUniqueness(Metric):
 
     Notes
     -----
-    The first row of a repeated key is valid, as with :meth:`pandas.DataFrame.duplicated`. A key
-    column that synthetic lacks scores 0. Cells that cannot be read as the column's kind count as
-    missing. ``details["train"]`` has the same share of train; where it is below 1, what was named
-    is no key. The share of repeats grows with the number of rows, since rows repeat each other: it
-    has no interval.
+    The first row of a repeated key is valid, as in :meth:`pandas.DataFrame.duplicated`. If a key
+    column is missing from the synthetic data, its score is 0. Cells that cannot be read as the
+    column's type count as missing. ``details["train"]`` contains the same fraction for the training
+    data. If this fraction is below 1, the named columns are not a key. The metric has no interval,
+    because repeats become more frequent as the number of rows grows.
 
     References
     ----------
@@ -127,7 +129,10 @@ class KeyUniqueness(Metric):
         }
         notices = []
         if repeated := [name for name, share in of_train.items() if share < 1.0]:
-            text = f"{', '.join(repeated)}: no key, train repeats or lacks it."
+            text = (
+                f"{', '.join(repeated)} is not a key of the training data: it repeats or is "
+                "missing."
+            )
             notices.append(MetricWarning(text))
         return mean_of_columns(
             scores,
@@ -164,7 +169,7 @@ def _own_keys(context: Context, role: str, key: Key, missing: str) -> float:
         repeats = table.duplicated().to_numpy()
     except TypeError as error:
         raise TableError(
-            f"{role} holds values in {_name(key)} that cannot be keys ({error}). "
+            f"{role} contains values in {_name(key)} that cannot be keys ({error}). "
             "Write them as text or numbers."
         ) from error
     return float(np.mean(~(void | repeats)))
@@ -172,17 +177,19 @@ def _own_keys(context: Context, role: str, key: Key, missing: str) -> float:
 
 @declared
 class TableStructure(Metric):
-    """Agreement of columns and their types: 1 where both tables have the same, 0 where none agrees.
+    """Similarity of the columns and column types of two tables.
 
-    What reads the real table should read the synthetic one: the same names, the same types, nothing
-    more and nothing less. The order of the columns does not count.
+    A program that reads the real table should also be able to read the synthetic table. The
+    synthetic table should therefore have the same column names and the same types, without missing
+    or extra columns. The order of the columns does not matter. The score ranges from 0 (no common
+    column) to 1 (the same columns and types). Higher is better.
 
     Parameters
     ----------
     dtypes : {"exact", "kind"}, default="exact"
-        Types are whole numbers, numbers with decimals, Boolean values, dates, durations and text.
-        If "kind", whole numbers and numbers with decimals are one type. Dates that are written as
-        text are text.
+        Types are integers, numbers with decimals, Boolean values, dates, durations and text. If
+        "kind", integers and numbers with decimals are one type. Dates that are written as text are
+        text.
 
     See Also
     --------
@@ -191,14 +198,14 @@ class TableStructure(Metric):
 
     Notes
     -----
-    The columns that both tables have with the same type, divided by all pairs of name and type that
-    either has (Jaccard's index): a column of another type counts twice below, a further or a
-    missing one once. ``details`` names the columns ``missing``, ``extra`` and ``retyped``, with
-    both types.
+    The number of columns with the same name and type in both tables, divided by the number of all
+    pairs of name and type in either table (Jaccard index). A column of another type counts twice in
+    the denominator, and an extra or missing column counts once. ``details`` names the columns
+    ``missing``, ``extra`` and ``retyped``, with both types.
 
-    The type of a column depends on its values in the table as given, not on how they are stored:
-    whole numbers in a float column, as pandas reads whole numbers with blanks, are whole numbers,
-    and nullable, Arrow, object and categorical columns have the type of their values.
+    The type of a column depends on its values in the given table, not on their storage. For
+    example, integers in a float column, as pandas reads integers with blanks, are integers.
+    Nullable, Arrow, object and categorical columns have the type of their values.
 
     References
     ----------
@@ -260,12 +267,12 @@ def _types(table: pd.DataFrame, dtypes: str) -> Mapping[str, str]:
 
 
 def _are_stored_alike(one: Any, other: Any) -> bool:
-    """Return whether two columns have one type of numbers, though only one has decimals."""
+    """Return whether two columns are numerical, and one of them has decimals."""
     return isinstance(one, np.dtype) and one.kind == "f" and one == other
 
 
 def _is_whole(values: pd.Series) -> bool:
-    """Return whether all numbers of a column are whole; blanks make a float column of integers."""
+    """Return whether all numbers of a column are integers, possibly stored as floats."""
     numbers = read_numbers(plain_values(values)).to_numpy()
     finite = numbers[np.isfinite(numbers)]
     return bool(finite.size and (finite == np.rint(finite)).all())
@@ -280,7 +287,7 @@ _OF_OBJECTS = {
 
 
 def kind_of_type(values: pd.Series) -> str:
-    """Return what the cells of a column are by their type: number, date, duration, ... or text."""
+    """Return the type of the cells of a column: number, date, duration, ... or text."""
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return kind_of_type(dtype.categories.to_series())

@@ -1,4 +1,4 @@
-"""Several tables with keys, and rows in order: references, links, subjects, sequences."""
+"""Metrics of several tables with keys, of subjects, and of sequences of rows."""
 
 from skeval.core.relational_context import RelationalContext
 from skeval.relational.autocorrelation import AutocorrelationDifference

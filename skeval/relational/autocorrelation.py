@@ -1,4 +1,4 @@
-"""How long the sequences remember earlier values, compared with those of train."""
+"""Compare the autocorrelation of sequences with the training data."""
 
 from __future__ import annotations
 
@@ -18,23 +18,25 @@ from skeval.steps.sequences import sequence_values, sequences, statistic_by_sequ
 from skeval.utils.formatting import number
 from skeval.utils.parameters import Interval
 
-_LARGEST_GAP = 2.0  # of two correlations
+_LARGEST_GAP = 2.0  # difference of two correlations
 
 
 @declared
 class AutocorrelationDifference(ColumnSequenceMetric):
-    r"""How far autocorrelations are from those of train: 0 if equal, 2 if exactly reversed.
+    r"""Mean absolute difference between the autocorrelations of real and synthetic sequences.
 
-    A value today says much about tomorrow's, and less about next week's. Rows drawn anew for each
-    day forget at once; a copied trend never does.
+    A value today is informative about the value of tomorrow, and less informative about next week.
+    If the rows of each day are generated independently, this dependence disappears. The score
+    ranges from 0 (equal autocorrelations) to 2 (reversed). Lower is better.
 
     Parameters
     ----------
     max_lag : int, default=5
-        The greatest distance in rows up to which autocorrelations are compared.
+        Maximum lag, in rows, for which autocorrelations are compared.
     centre : {"table", "sequence"}, default="table"
-        Whether values are taken as deviations from the column's mean, so that lasting differences
-        between sequences count as persistence, or from the mean of their own sequence.
+        Reference of the deviations. If "table", values are compared with the mean of the column, so
+        that lasting differences between sequences count as persistence. If "sequence", values are
+        compared with the mean of their sequence.
 
     See Also
     --------
@@ -44,15 +46,15 @@ class AutocorrelationDifference(ColumnSequenceMetric):
     Notes
     -----
     With :math:`r_k` the correlation of :math:`x_t` and :math:`x_{t+k}` over all pairs of rows of
-    one sequence that are k apart, the score of a column is
+    the same sequence with lag k, the score of a column is
 
     .. math:: \frac{1}{K} \sum_{k=1}^{K} |r_k^{train} - r_k^{synthetic}|
 
-    over the lags that both tables have; the value is the mean over columns. A column without any
-    correlation in the synthetic table, because it is constant there, has the score 2. TSGBench
-    divides by the variance of all values, which is the same for long sequences. Around the mean of
-    their own sequence, values of short sequences correlate negatively even without memory; the
-    lengths of both tables should then be alike. ``details["autocorrelations"]`` has both curves.
+    over the lags that both tables have. The value is the mean over columns. If a synthetic column
+    is constant, it has no correlation, and its score is 2. TSGBench divides by the variance of all
+    values, which gives the same result for long sequences. With ``centre="sequence"``, values of
+    short sequences correlate negatively even without memory, so the lengths in both tables should
+    be similar. ``details["autocorrelations"]`` contains both curves.
 
     References
     ----------
@@ -94,7 +96,7 @@ class AutocorrelationDifference(ColumnSequenceMetric):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"Correlations of values up to {self.max_lag} rows apart differ by "
+            f"The correlations of values within a distance of {self.max_lag} rows differ by "
             f"{number(result.value)} on average."
         )
 
@@ -103,7 +105,7 @@ class AutocorrelationDifference(ColumnSequenceMetric):
 def autocorrelations(
     context: RelationalContext, role: str, table: str, column: str, max_lag: int, centre: str
 ) -> np.ndarray:
-    """Return the correlations of a column's values 1, 2, ... rows apart in their sequences."""
+    """Return the autocorrelations of a column within sequences for the lags 1, 2, ..."""
     own = sequences(context, role, table)
     values = sequence_values(context, role, table, column)
     values = np.where(np.isfinite(values), values, np.nan)
@@ -114,7 +116,7 @@ def autocorrelations(
 
 
 def lag_correlation(values: np.ndarray, firsts: np.ndarray, lag: int) -> float:
-    """Return the correlation of values and those `lag` places later; nan where one is constant."""
+    """Return the correlation of values with values `lag` rows later, or nan if constant."""
     pairs = np.stack([values[firsts], values[firsts + lag]])
     pairs = pairs[:, ~np.isnan(pairs).any(axis=0)]
     if pairs.shape[1] < 2:

@@ -1,4 +1,4 @@
-"""How many children parents have: the distribution, its mean, its range."""
+"""Compare the number of children per parent: distribution, mean and range."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STATISTICS: Mapping[str, Callable[[np.ndarray], Any]] = {
 
 
 class _Cardinality(RelationalMetric):
-    """Base of the metrics of children per parent: authors score two sorted samples of counts."""
+    """Base class of metrics of children per parent, which compare two samples of counts."""
 
     tags = _TAGS
     _halved: ClassVar[Halved] = True  # the difference: skeval/core/subject_halves.py
@@ -49,7 +49,10 @@ class _Cardinality(RelationalMetric):
         counts = {key: {role: cardinalities(context, role, key) for role in roles} for key in keys}
         scores = {str(key): self._score(of["train"], of["synthetic"]) for key, of in counts.items()}
         constant = [name for name, score in scores.items() if math.isnan(score)]
-        text = f"all parents have as many children in train, by {', '.join(constant)}: no score."
+        text = (
+            f"no score by {', '.join(constant)}: each training parent has the same number of "
+            "children."
+        )
         return mean_of_columns(
             scores,
             n_total=len(keys),
@@ -63,23 +66,25 @@ class _Cardinality(RelationalMetric):
         )
 
     def _means(self, result: Result) -> str:
-        """Say what the key with the worst score has on average."""
+        """Return the mean number of children for the key with the worst score."""
         worst = result.details["worst"]["column"]
         means = result.details["mean"][worst]
         return (
-            f"least by {worst}: {number(means['synthetic'])} rows a parent on average, in train "
-            f"{number(means['train'])}"
+            f"The worst key is {worst} with {number(means['synthetic'])} synthetic rows per "
+            "parent on "
+            f"average and {number(means['train'])} training rows"
         )
 
 
 @declared
 class CardinalityShapeSimilarity(_Cardinality):
-    """Agreement of how many children parents have: 1 where the shares are equal, 0 where disjoint.
+    """Similarity of the distributions of the number of children per parent.
 
-    A bank counts the accounts of each client. If the generator gives every client one, while real
-    ones have none, one or ten, no single table shows it. The score of a foreign key is 1 minus the
-    greatest distance of the cumulative shares of parents with 0, 1, 2, ... children; the value is
-    the mean over the foreign keys.
+    A bank counts the accounts of each client. If each synthetic client has one account, while real
+    clients have zero, one or ten, no single table shows the difference. For each foreign key, the
+    score is one minus the Kolmogorov-Smirnov distance between the numbers of children. The metric
+    reports the mean over the foreign keys. The score ranges from 0 (no overlap) to 1 (equal
+    distributions). Higher is better.
 
     See Also
     --------
@@ -88,12 +93,12 @@ class CardinalityShapeSimilarity(_Cardinality):
 
     Notes
     -----
-    Parents without children count as 0; keys that are missing or name no row count for no parent.
-    The rows of a reference table are the same in all roles, however many children they have:
-    there, counts are scaled to the number of train's children. It says nothing of *which* parents
-    have many children, nor of what the children are like: a database whose links are shuffled
-    scores 1. ``details["histograms"]`` has the counts in bars of at least ten
-    parents of each real table.
+    Parents without children count as 0. A key that is missing or does not match a row counts for no
+    parent. The rows of a reference table are the same in all roles, but their number of children
+    depends on the size of the child table. Therefore these counts are scaled to the number of
+    training children. The metric does not evaluate *which* parents have many children, nor the
+    values of the children. A database with shuffled links scores 1. ``details["histograms"]``
+    contains the counts in bins of at least ten parents of each real table.
 
     References
     ----------
@@ -117,22 +122,23 @@ class CardinalityShapeSimilarity(_Cardinality):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"The shares of parents by number of children agree to {percent(result.value)}; "
+            f"The distributions of the number of children agree to {percent(result.value)}. "
             f"{self._means(result)}."
         )
 
 
 @declared
 class CardinalityStatisticSimilarity(_Cardinality):
-    """Agreement of the mean number of children: 1 where equal, 0 where train's range apart.
+    """Similarity of the mean, median or standard deviation of the number of children.
 
-    An analyst compares two lines of a report: orders per customer, real and synthetic. The value is
-    the mean over the foreign keys.
+    An analyst compares two lines of a report, for example orders per customer in the real and the
+    synthetic data. The value is the mean over the foreign keys. The score ranges from 0 (the
+    difference is at least the training range) to 1 (equal). Higher is better.
 
     Parameters
     ----------
     statistic : {"mean", "median", "std"}, default="mean"
-        What is compared; the standard deviation divides by n - 1.
+        The statistic to compare. The standard deviation divides by n - 1.
 
     Warnings
     --------
@@ -144,10 +150,10 @@ class CardinalityStatisticSimilarity(_Cardinality):
 
     Notes
     -----
-    ``max(0, 1 - |f(train) - f(synthetic)| / (max(train) - min(train)))`` of the numbers of
-    children, 0 for parents without one; those of reference tables are scaled, see
-    :class:`CardinalityShapeSimilarity`. A key by which all parents of train have as many children
-    has no score, with a warning.
+    ``max(0, 1 - |f(train) - f(synthetic)| / (max(train) - min(train)))`` for the numbers of
+    children. Parents without children count as 0. Counts of reference tables are scaled as in
+    :class:`CardinalityShapeSimilarity`. If all training parents have the same number of children
+    for a key, the key has no score, and a warning is issued.
 
     References
     ----------
@@ -177,17 +183,18 @@ class CardinalityStatisticSimilarity(_Cardinality):
     def _summary(self, result: Result) -> str:
         return (
             f"The {self.statistic} number of children differs by {percent(1.0 - result.value)} of "
-            f"train's range on average; {self._means(result)}."
+            f"the training range on average. {self._means(result)}."
         )
 
 
 @declared
 class CardinalityBoundaryAdherence(_Cardinality):
-    """Share of parents with no fewer and no more children than train's have: 1 if all, 0 if none.
+    """Fraction of synthetic parents whose number of children lies in the training range.
 
-    A hotel room has at most four guests, an order at least one line. A synthetic room with forty
-    guests breaks what programs rely on, however plausible its guests are. The value is the mean
-    over the foreign keys.
+    A hotel suite has at most four guests, and an order has at least one line. A synthetic suite
+    with forty guests breaks the programs that use the table, even if its guests are plausible. The
+    value is the mean over the foreign keys. The score ranges from 0 (no parent) to 1 (all parents).
+    Higher is better.
 
     See Also
     --------
@@ -195,9 +202,9 @@ class CardinalityBoundaryAdherence(_Cardinality):
 
     Notes
     -----
-    The bounds are the least and the largest number in train, which a larger real table would
-    exceed: compare with the baseline. Counts of reference tables are scaled, see
-    :class:`CardinalityShapeSimilarity`.
+    The bounds are the minimum and the maximum of the training data. A larger real table would
+    exceed these bounds, so compare the value with the baseline. Counts of reference tables are
+    scaled as in :class:`CardinalityShapeSimilarity`.
 
     References
     ----------
@@ -216,22 +223,22 @@ class CardinalityBoundaryAdherence(_Cardinality):
     """
 
     tags = replace(_TAGS, aspect="diagnostic")
-    _halved = False  # few parents decide it
+    _halved = False  # few parents determine the value
 
     def _score(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         return float(((synthetic >= train[0]) & (synthetic <= train[-1])).mean())
 
     def _summary(self, result: Result) -> str:
         return (
-            f"{percent(result.value)} of the parents have as many children as some parent of train "
-            f"or between; {self._means(result)}."
+            f"{percent(result.value)} of the synthetic parents have a number of children in the "
+            f"training range. {self._means(result)}."
         )
 
 
 def cardinalities(context: RelationalContext, role: str, key: ForeignKey) -> np.ndarray:
-    """Return how many children the parents of a key have, ascending."""
-    # The rows of a reference table do not grow with those that name them: there, counts are
-    # scaled to the number of train's.
+    """Return the numbers of children of the parents of a key, in ascending order."""
+    # The rows of a reference table do not grow with the tables that refer to them. Their counts are
+    # therefore scaled to the number of training rows.
     counts = np.sort(n_children(context, role, key)).astype(np.float64)
     if context.relations.role(key.parent) == "reference":
         counts *= len(context.original_frame("train")[key.child]) / len(
@@ -241,7 +248,7 @@ def cardinalities(context: RelationalContext, role: str, key: ForeignKey) -> np.
 
 
 def histogram(counts: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Return how many parents have how many children, in bars that no single one fills."""
+    """Return the number of parents by number of children, in bins of several parents."""
     real = [own for role, own in counts.items() if role != "synthetic"]
     fewest = [max(_MIN_IN_BAR, -(-real[0].size // _MAX_BARS)), _MIN_IN_BAR][: len(real)]
     starts = [0.0]

@@ -1,4 +1,4 @@
-"""Classifiers that tell synthetic rows with their parents, or their children, from real ones."""
+"""Classifiers that distinguish synthetic rows with parents or children from real rows."""
 
 from __future__ import annotations
 
@@ -38,18 +38,16 @@ from skeval.utils.formatting import number, percent
 from skeval.utils.parameters import Interval, OpenFraction, Seed
 
 Rows = Annotated[int, Interval(20)] | None
-Part = tuple[Context, Mapping[str, np.ndarray]]  # one table, and of each role the rows' roots
+Part = tuple[Context, Mapping[str, np.ndarray]]  # one table, and the roots of its rows by role
 _TAGS = replace(RELATIONAL_TAGS, greater_is_better=False)
-_TOO_FEW = (
-    "a classifier needs {n} entities of each role to learn from and to score: no value of {names}."
-)
+_TOO_FEW = "a classifier requires at least {n} entities of each role, so {names} have no value."
 
 
 _SIDES = ("train", "synthetic")
 
 
 def mean_interval(intervals: Iterable[tuple[float, float] | None]) -> tuple[float, float] | None:
-    """Return an interval of a mean of values from theirs, however these depend on each other."""
+    """Return an interval of the mean of values from their intervals, which may be dependent."""
     known = [ends for ends in intervals if ends is not None]
     if not known:
         return None
@@ -58,7 +56,7 @@ def mean_interval(intervals: Iterable[tuple[float, float] | None]) -> tuple[floa
 
 
 class Entities(NamedTuple):
-    """Rows, and of each the number of its entity, in random order from 0."""
+    """Rows with the number of their entity, in random order from 0."""
 
     rows: np.ndarray
     roots: np.ndarray
@@ -69,25 +67,27 @@ class Entities(NamedTuple):
         return int(self.roots.max(initial=-1)) + 1
 
     def take(self, chosen: np.ndarray) -> Entities:
-        """Return some of the rows."""
+        """Return a selection of the rows."""
         return Entities(self.rows[chosen], self.roots[chosen])
 
 
 @declared
 class _Detection(RelationalMetric):
-    """Base of the two-sample tests by classifiers: authors yield the tables that are looked at.
+    """Base class of two-sample tests with classifiers. Subclasses yield the tables to compare.
 
     Parameters
     ----------
     estimator : classifier, optional
-        A classifier of scikit-learn. It sees standardised and one-hot columns. The default is
-        gradient boosting of small trees (xgboost), on ranks.
+        A scikit-learn classifier, which receives standardized and one-hot encoded columns. The
+        default is gradient boosting of small trees (xgboost) on ranks.
     n_folds : int, default=5
         Number of folds, each of whole entities.
     test_size : float, default=0.5
-        Share of the synthetic entities that the classifier of the test does not see.
+        Fraction of the synthetic entities that the classifier of the test does not use for
+        training.
     max_rows : int or None, default=10_000
-        Rows of each role that are looked at: as many of each entity as fit, drawn at random.
+        Maximum number of rows per role. Whole entities are sampled at random, each with the same
+        number of rows where possible.
     random_state : int, default=0
         Seed of samples, folds and classifiers.
     """
@@ -117,7 +117,7 @@ class _Detection(RelationalMetric):
             short += [] if enough else [name]
         if not areas:
             return undefined_result(
-                "no table that is not public has children.", NothingToMeasureWarning
+                "no table has children, apart from reference tables.", NothingToMeasureWarning
             )
         few = _TOO_FEW.format(n=max(MIN_ROWS, self.n_folds), names=", ".join(short))
         scores = {name: value for name, (value, _) in areas.items()}
@@ -140,7 +140,7 @@ class _Detection(RelationalMetric):
         model, nominal = self._model(), nominal_columns(part[0], None)
         scores = scores_out_of_fold(model, both, nominal, self.n_folds, self.random_state)
         value, error = grouped_auc(scores[1], both[1].roots, scores[0], both[0].roots)
-        # scores out of fold depend on each other: as if half of the entities had been scored
+        # out-of-fold scores depend on each other, so the interval uses half of the entities
         return value, auc_interval(value, math.sqrt(2.0) * error, n / 2.0, n / 2.0)
 
     def _in_relation(self, context: Any, result: Result) -> Result:
@@ -164,19 +164,22 @@ class _Detection(RelationalMetric):
         more = shown if len(result.details["columns"]) > 1 else ""
         said = "" if result.p_value is None else f" (p {number(result.p_value)})"
         return (
-            f"A classifier puts {percent(result.value)} of pairs of a synthetic and a real row in "
-            f"order{said}{more}; of new real rows it would be {percent(result.baseline or 0.5)}."
+            "A classifier ranks the synthetic row above the real row in "
+            f"{percent(result.value)} of "
+            f"the pairs{said}{more}. For new real rows, {percent(result.baseline or 0.5)} "
+            "are expected."
         )
 
 
 @declared
 class DenormalizedDetection(_Detection):
-    """AUC of telling synthetic rows with all their ancestors from real ones: 0.5 if none can, to 1.
+    """AUC of a classifier that separates synthetic rows, joined with all ancestors, from real rows.
 
-    Each order is shown with its customer, and the customer's region: one wide row. A classifier
-    that has learned from other customers says whether the row is synthetic. It sees what no table
-    shows alone: an order of another region's goods. One such table is made of each table that no
-    other refers to; the value is the mean over them.
+    Each order is joined with its customer and the region of the customer into one wide row. A
+    classifier that was trained on other customers predicts whether the row is synthetic. It finds
+    errors that no single table shows, such as an order with goods from another region. One joined
+    table is made of each table that no other table refers to, and the value is the mean over these
+    tables. The score ranges from 0.5 (indistinguishable) to 1. Lower is better.
 
     See Also
     --------
@@ -186,18 +189,19 @@ class DenormalizedDetection(_Detection):
 
     Notes
     -----
-    Rows that hang on one subject depend on each other; if the schema names no subject, rows that
-    hang on one row at the top do. If folds split them, the classifier knows a customer from the
-    other orders, and the AUC and its p-value are inflated: folds, samples and the test take whole
-    entities. The interval is that of Obuchowski by entity, as wide as if half of them had been
-    scored. The p-value is of one split: the classifier learns from train and a part of the
-    synthetic entities. The mean scores of the others are compared with those of the holdout's
-    entities by the test of Mann and Whitney, which is exact for any classifier. Without a holdout
-    they are compared with those of a part of train that the classifier has not seen, and the test
-    is conservative. Several tables have the least p-value after Holm. Orphans stay; the cells of
-    their parents are missing. The baseline is the value of the holdout in the synthetic place;
-    ``details["tests"]`` has the splits, ``details["similarity"]`` the form
-    ``1 - (2 max(AUC, 1/2) - 1)``.
+    Rows of one subject depend on each other. If the schema names no subject, the rows that belong
+    to one row of the topmost table are treated in the same way. If folds split them, the classifier
+    would recognize a customer from other orders, and the AUC would be too high and its p-value too
+    small. Therefore folds, samples and the test use whole entities. The interval is computed with
+    the method of Obuchowski for clustered data, as if only half of the entities had been scored.
+    The p-value uses one split. The classifier is trained on the training data and a part of the
+    synthetic entities. The mean scores of the remaining synthetic entities are compared with the
+    holdout entities by a Mann-Whitney test, which is exact for any classifier. Without a holdout,
+    they are compared with a part of the training data that the classifier did not see, and the test
+    is conservative. For several tables, the smallest p-value after Holm correction is reported.
+    Orphans are kept, and the cells of their parents are missing. The baseline is the score of the
+    holdout. ``details["tests"]`` contains the splits, and ``details["similarity"]`` the form ``1 -
+    (2 max(AUC, 1/2) - 1)``.
 
     References
     ----------
@@ -227,19 +231,21 @@ class DenormalizedDetection(_Detection):
 
 @declared
 class ParentChildDetection(_Detection):
-    """AUC of telling synthetic rows with their parent from real ones: 0.5 if none can, to 1.
+    """AUC of a classifier that separates synthetic rows, joined with their parent, from real rows.
 
-    Each visit is shown with its patient, and a classifier that has learned from other patients says
-    whether the pair is synthetic. The value is the mean over the foreign keys.
+    Each visit is joined with its patient, and a classifier that was trained on other patients
+    predicts whether the pair is synthetic. The value is the mean over the foreign keys. The score
+    ranges from 0.5 (indistinguishable) to 1. Lower is better.
 
     Parameters
     ----------
     estimator : {"logistic", "svc"} or classifier, default="logistic"
-        A logistic regression, a support vector machine with a Gaussian kernel (slow beyond a few
-        thousand rows), or any classifier of scikit-learn; they see standardised and one-hot
-        columns.
+        A logistic regression, a support vector machine with a Gaussian kernel (slow for more than a
+        few thousand rows), or any scikit-learn classifier. All receive standardized and one-hot
+        encoded columns.
     max_rows : int or None, default=2_000
-        Rows of each role that are looked at: as many of each entity as fit, drawn at random.
+        Maximum number of rows per role. Whole entities are sampled at random, each with the same
+        number of rows where possible.
 
     See Also
     --------
@@ -247,9 +253,10 @@ class ParentChildDetection(_Detection):
 
     Notes
     -----
-    Folds, interval and test are those of :class:`DenormalizedDetection`. A logistic regression sees
-    no tie between the columns of parent and child, only their marginals: a value near 0.5 does not
-    say that the links are right. Take "svc" or trees for that.
+    Folds, interval and test are computed as in :class:`DenormalizedDetection`. A logistic
+    regression evaluates the marginal distributions only, not the dependence between columns of
+    parent and child. Therefore a value near 0.5 does not show that the links are correct. Use "svc"
+    or trees to evaluate the links.
 
     References
     ----------
@@ -274,7 +281,7 @@ class ParentChildDetection(_Detection):
 
     def _model(self) -> Any:
         if self.estimator == "svc":
-            from sklearn.svm import SVC  # not at the top: few ask for it
+            from sklearn.svm import SVC  # imported here because few calls use it
 
             return SVC()
         return LINEAR if self.estimator in (None, "logistic") else self.estimator
@@ -287,18 +294,20 @@ class ParentChildDetection(_Detection):
 
 @declared
 class AggregationDetection(_Detection):
-    """AUC of telling synthetic parents with their children from real ones: 0.5 if none can, to 1.
+    """AUC of a classifier that separates synthetic parents, with their children, from real parents.
 
-    A customer is shown with the number of orders, their mean, spread and range, the kinds of goods.
-    A classifier that has learned from other customers says whether the customer is synthetic. The
-    value is the mean over the parent tables.
+    A customer is described by the number of orders, their mean, spread and range, and the number of
+    different goods. A classifier that was trained on other customers predicts whether the customer
+    is synthetic. The value is the mean over the parent tables. The score ranges from 0.5
+    (indistinguishable) to 1. Lower is better.
 
     Parameters
     ----------
     stats : list of str, default=all
-        How the children are summed up: see :class:`ParentChildAggregates`.
+        How the children are aggregated. See :class:`ParentChildAggregates`.
     max_rows : int or None, default=10_000
-        Parents of each role that are looked at: as many of each entity as fit, drawn at random.
+        Maximum number of parents per role. Whole entities are sampled at random, each with the same
+        number of rows where possible.
 
     See Also
     --------
@@ -307,9 +316,9 @@ class AggregationDetection(_Detection):
 
     Notes
     -----
-    Folds, interval and test are those of :class:`DenormalizedDetection`: parents that belong to one
-    subject, as the orders of a customer that have lines of their own, stay together. Public tables
-    are left out: their rows are the same in all roles, and no sample of them can be compared.
+    Folds, interval and test are computed as in :class:`DenormalizedDetection`. Parents of the same
+    subject stay together, for example the orders of a customer. Public tables are skipped, because
+    their rows are the same in all roles and cannot be compared as samples.
 
     References
     ----------
@@ -341,9 +350,9 @@ class AggregationDetection(_Detection):
 
 
 def entities(part: Part, role: str, seed: int) -> Entities:
-    """Return the rows of a role with their entities, in an order that the tables' does not sway.
+    """Return the rows of a role with their entities, independent of the order of the tables.
 
-    Entities are ordered by their rows, not by their keys; those of equal rows are alike.
+    Entities are sorted by their rows, not by their keys, and equal rows are interchangeable.
     """
     context, whose = part
     rows = labelled_rows(context, role)
@@ -364,7 +373,7 @@ def scores_out_of_fold(
     n_folds: int,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return scores of real and synthetic rows, each by a classifier that knows no such entity."""
+    """Return scores of all rows, each from a classifier that was not trained on its entity."""
     scores = tuple(np.empty(len(side.rows)) for side in both)
     for fold in range(n_folds):
         unseen = [side.roots % n_folds == fold for side in both]

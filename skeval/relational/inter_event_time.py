@@ -1,4 +1,4 @@
-"""The times between the rows of a sequence, compared with those of train."""
+"""Compare the times between the rows of a sequence with the training data."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from skeval.utils.formatting import percent
 
 @declared
 class InterEventTimeSimilarity(SequenceMetric):
-    """Agreement of the times between rows: 1 where they are distributed alike, 0 without overlap.
+    """Similarity of the distributions of the times between consecutive rows.
 
-    Visits a week apart and visits a year apart are two diseases. Generators often get the dates
-    right and the times between them wrong, since each date was drawn on its own.
+    Visits every week and visits every year indicate two different diseases. Generators often
+    reproduce the dates but not the times between dates, because each date was drawn independently.
+    The score ranges from 0 (no overlap) to 1 (equal distributions). Higher is better.
 
     Parameters
     ----------
     weight : {"row", "sequence"}, default="row"
-        Whether each time counts as much, or each sequence.
+        Whether each time or each sequence has the same weight.
 
     See Also
     --------
@@ -31,11 +32,12 @@ class InterEventTimeSimilarity(SequenceMetric):
 
     Notes
     -----
-    One minus the Kolmogorov-Smirnov distance of the differences of the index from row to row, by
-    table in ``details["columns"]``; the value is their mean. ``details["order"]`` has three shares
-    for train and for the synthetic table: rows with the index of the row before (`ties`), steps
-    longer than the usual one of train if at least half of its steps are equal (`gaps`), and rows
-    without index or key. A table whose sequence key has no index has no times.
+    One minus the Kolmogorov-Smirnov distance between the differences of the index from row to row,
+    by table in ``details["columns"]``. The value is their mean. ``details["order"]`` contains three
+    fractions for the training and the synthetic data. `ties` are rows with the index of the
+    previous row. `gaps` are steps that are longer than the most common training step, if at least
+    half of the training steps are equal. The third are rows without index or key. A table whose
+    sequence key has no index has no times.
 
     Examples
     --------
@@ -70,7 +72,8 @@ class InterEventTimeSimilarity(SequenceMetric):
         rates = result.details["order"][table]
         synthetic, train = (percent(rates[role]["ties"]) for role in ("synthetic", "train"))
         return (
-            f"The cumulative curves of times between rows lie {percent(1.0 - result.value)} apart "
-            f"at most; in {table}, {synthetic} of synthetic rows have the time of the row before, "
-            f"of train {train}."
+            f"The cumulative distributions of the times between rows differ by at most "
+            f"{percent(1.0 - result.value)}. In {table}, {synthetic} of the synthetic rows "
+            f"and {train} "
+            f"of the training rows have the same time as the previous row."
         )

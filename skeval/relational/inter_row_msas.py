@@ -1,4 +1,4 @@
-"""The changes between rows of a sequence, compared with those of train."""
+"""Compare the changes between rows of a sequence with the training data."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ from skeval.utils.parameters import Count
 
 @declared
 class InterRowMSAS(ColumnSequenceMetric):
-    """Agreement of changes from row to row: 1 where they are distributed alike, 0 without overlap.
+    """Similarity of the distributions of changes between rows (inter-row MSAS).
 
-    A share price moves by a percent a day. Synthetic prices that are right in level and drawn anew
-    each day leap by half their value: nobody sees it in the distribution of prices, and everybody
-    in that of their changes.
+    A share price changes by one percent per day. If synthetic prices have the correct level but are
+    drawn independently for each day, they jump by half of their value. The distribution of prices
+    does not show this error, but the distribution of their changes does. The score ranges from 0
+    (no overlap) to 1 (equal distributions). Higher is better.
 
     Parameters
     ----------
     lag : int, default=1
-        How many rows the two values of a change are apart.
+        Distance in rows between the two values of a change.
     log : bool, default=False
-        Whether changes are of logarithms, that is, relative ones; values that are not positive, and
-        dates, are then left out.
+        Whether changes are computed from logarithms, which gives relative changes. In this case,
+        values that are not positive and dates are ignored.
     weight : {"row", "sequence"}, default="row"
-        Whether each change counts as much, or each sequence: long ones have more changes.
+        Whether each change or each sequence has the same weight. Long sequences have more changes.
 
     See Also
     --------
@@ -41,10 +42,10 @@ class InterRowMSAS(ColumnSequenceMetric):
 
     Notes
     -----
-    One minus the Kolmogorov-Smirnov distance of ``x[i + lag] - x[i]`` within sequences, pooled over
-    sequences, column by column; the value is the mean over columns. Rows are sorted by the index of
-    the sequence key first; SDMetrics trusts the order of the rows. Sequences of `lag` rows or fewer
-    have no change.
+    One minus the Kolmogorov-Smirnov distance between the values ``x[i + lag] - x[i]`` within
+    sequences, pooled over sequences, for each column. The value is the mean over columns. Rows are
+    sorted by the index of the sequence key first. SDMetrics uses the given order of the rows.
+    Sequences of `lag` rows or fewer have no change.
 
     References
     ----------
@@ -83,8 +84,9 @@ class InterRowMSAS(ColumnSequenceMetric):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"The cumulative curves of changes over {format_count(self.lag, 'row')} lie "
-            f"{percent(1.0 - result.value)} apart at most, on average over columns."
+            f"The cumulative distributions of changes over {format_count(self.lag, 'row')} "
+            "differ by "
+            f"at most {percent(1.0 - result.value)}, on average over columns."
         )
 
 
@@ -92,13 +94,13 @@ def _changes(values: np.ndarray, firsts: np.ndarray, lag: int, log: bool) -> np.
     """Return how values change over `lag` rows, as logarithms if asked."""
     if log:
         values = np.log(np.where(values > 0, values, np.nan))
-    with np.errstate(invalid="ignore"):  # infinity less infinity is missing
+    with np.errstate(invalid="ignore"):  # infinity minus infinity is missing
         change: np.ndarray = values[firsts + lag] - values[firsts]
     return change
 
 
 def changes_decimals(values: np.ndarray, log: bool) -> int:
-    """Return to how many decimals differences are exact: 0.3 - 0.2 is 0.2 - 0.1 then."""
+    """Return the number of decimals to which differences are exact, so that equal ones match."""
     finite = values[np.isfinite(values) & (values > 0 if log else True)]
     largest = np.abs(np.log(finite) if log else finite).max(initial=0.0)
     exponent = int(np.ceil(np.log10(largest))) if largest > 0 else 0

@@ -1,4 +1,4 @@
-"""Whether columns of two tables go together as they do in train, over the rows that link them."""
+"""Compare the dependence between columns of linked tables with the training data."""
 
 from __future__ import annotations
 
@@ -25,34 +25,37 @@ from skeval.utils.parameters import BinCount, Count, Fraction, Strategy
 
 @declared
 class InterTableTrends(RelationalMetric):
-    """Agreement of pairs of columns across keys: 1 where all go together as in train, 0 where none.
+    """Similarity of the dependence between columns of linked tables.
 
-    Older customers place larger orders; if the generator hands the orders out at random, customers
-    and orders may each look right and the tie is gone. Each column of a parent is compared with
-    each column of its children over all linked rows: two numbers by their correlation, other pairs
-    by their joint shares. The value is the mean over the pairs.
+    Older customers place larger orders. If the generator assigns orders to customers at random,
+    customers and orders may both be realistic, but their dependence is lost. The metric compares
+    each column of a parent table with each column of its child table over all linked rows. Two
+    numerical columns are compared by their correlation, other pairs by their joint distribution.
+    The value is the mean over the pairs. The score ranges from 0 to 1 (equal dependence). Higher is
+    better.
 
     Parameters
     ----------
     max_hops : int or None, default=1
-        The longest way up, in foreign keys; 2 sets grandparents against their grandchildren, None
-        all ancestors against all descendants.
+        Maximum number of foreign keys between two tables. For example, 2 also compares grandparents
+        with grandchildren. If None, all ancestors are compared with all descendants.
     weight : {"child", "parent"}, default="child"
-        What counts once: each child row, so that parents count by the number of their children, or
-        each parent, its children by equal parts.
+        What has equal weight. If "child", each child row counts once, so a parent counts once for
+        each child. If "parent", each parent counts once, divided among its children.
     siblings : bool, default=True
-        Whether columns of two parents of the same row make pairs too, as those of student and
-        course do over their enrolments: tables that link m to n show only there.
+        Whether to compare columns of two parents of the same row, for example of student and course
+        through their enrolments. Only these pairs show the dependence in many-to-many tables.
     min_correlation, min_association : float, default=0.0
-        Pairs count whose correlation, or Cramer's V, in train is above this; 0 counts all.
+        Minimum correlation or minimum Cramer's V in the training data. Weaker pairs are skipped. If
+        0, all pairs are used.
     n_bins : int, default=10
-        Number of bins of numbers and dates, where they are set against categories.
+        Number of bins of numerical and datetime columns when they are compared with categories.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        How they are cut, see :class:`~skeval.tables.Discretizer`; on the cells of train's own
-        table.
+        How the columns are binned. See :class:`~skeval.tables.Discretizer`. The bins are computed
+        from the cells of the original training table.
     floor : bool, default=True
-        Whether :meth:`evaluate` also measures train with its links shuffled, as
-        ``details["floor"]``: what rows without a tie to their parents get.
+        Whether :meth:`evaluate` also computes the score of training data with shuffled links, as
+        ``details["floor"]``. The floor is the score of rows that do not depend on their parents.
 
     See Also
     --------
@@ -61,14 +64,14 @@ class InterTableTrends(RelationalMetric):
 
     Notes
     -----
-    Rows whose key is missing are left out. If a key names no row, the parent's cells are missing,
-    which is a category of its own next to the others, and no pair of two numbers. With
-    ``weight="parent"`` such rows do not count, since no parent has them:
-    :class:`ReferentialIntegrity` counts them. Columns that join are left out, so are texts and ids.
-    A correlation that is lost since a synthetic column is constant counts as 0.
-    ``details["calibrated"]`` says how far the value is on the way from the floor to the baseline;
-    pairs without a tie in train pull both together. Joins are arrays of positions, and only the
-    columns of one pair are held in memory together.
+    Rows with a missing key are ignored. If a key does not match a row, the cells of the parent are
+    missing. Missing is treated as a category and is ignored in pairs of two numerical columns. With
+    ``weight="parent"`` such rows do not count, because they have no parent.
+    :class:`ReferentialIntegrity` counts them. Key, text and ID columns are skipped. If a synthetic
+    column is constant, its correlation counts as 0. ``details["calibrated"]`` is the position of
+    the value between the floor (0) and the baseline (1). Pairs without dependence in the training
+    data bring floor and baseline closer together. Joins are arrays of positions, and only the
+    columns of one pair are in memory at the same time.
 
     References
     ----------
@@ -133,10 +136,11 @@ class InterTableTrends(RelationalMetric):
     def _summary(self, result: Result) -> str:
         worst = result.details["worst"]
         floor = result.details.get("floor")
-        shuffled = "" if floor is None else f"; with shuffled links it would be {percent(floor)}"
+        shuffled = "" if floor is None else f" ({percent(floor)} with shuffled links)"
         return (
-            f"Pairs of columns across keys agree to {percent(result.value)} on average{shuffled}. "
-            f"Least: {worst['column']}, {percent(worst['value'])}."
+            f"Pairs of columns of linked tables agree to {percent(result.value)} on "
+            f"average{shuffled}. The lowest pair is {worst['column']} with "
+            f"{percent(worst['value'])}."
         )
 
 
@@ -148,7 +152,7 @@ def named_scores(
     role: str = "synthetic",
     least: tuple[float, float] = (0.0, 0.0),
 ) -> Mapping[str, float]:
-    """Return the scores of a join's pairs that are strong enough in train, by their names."""
+    """Return the named scores of the pairs of a join with enough dependence in the real data."""
     scored, (upper, lower) = pair_scores(context, join, binning, weight, role), join.tables
     needed = np.where(scored.numeric, least[0] or -1.0, least[1] or -1.0)
     weak = ~(scored.strength > needed) & (needed >= 0.0)

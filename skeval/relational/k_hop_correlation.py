@@ -1,4 +1,4 @@
-"""How well pairs of columns agree, by the number of keys between their tables."""
+"""Similarity of pairs of columns, by the number of foreign keys between their tables."""
 
 from __future__ import annotations
 
@@ -27,25 +27,27 @@ from skeval.utils.parameters import BinCount, Interval, Strategy
 
 @declared
 class KHopCorrelation(RelationalMetric):
-    """Agreement of pairs of columns, tables apart or together: 1 where all are as in train, 0 none.
+    """Similarity of pairs of columns, by the number of foreign keys between their tables.
 
-    A generator that makes one table after another may keep the ties of columns within a table, lose
-    half of them from parent to child, and all of them from grandparent to grandchild. Hop 0 is the
-    mean over the pairs of columns of each table. Hop h is the mean over the pairs of the two ends
-    of each path of h foreign keys, over all paths and all keys.
+    A generator that makes one table after another may keep the dependence of columns within a
+    table, lose half of it between parent and child, and all of it between grandparent and
+    grandchild. Hop 0 is the mean over the pairs of columns within each table. Hop h is the mean
+    over the pairs of columns at the two ends of each path of h foreign keys. The score ranges from
+    0 to 1 (equal dependence). Higher is better.
 
     Parameters
     ----------
     max_hops : int or None, default=None
-        The longest path; None for all.
+        Maximum length of a path. If None, all paths are used.
     reduce : {"mean", "hops", "min"}, default="mean"
-        The value: the mean over all pairs, the mean over the hops, or the hop that fares worst.
+        How the value is computed: as the mean over all pairs, as the mean over the hops, or as the
+        minimum over the hops.
     weight : {"child", "parent"}, default="child"
-        Whether each row of the lower table counts once, or each of the upper one.
+        Whether each row of the lower table or each row of the upper table has the same weight.
     n_bins : int, default=10
-        Number of bins of numbers and dates, where they are set against categories.
+        Number of bins of numerical and datetime columns when they are compared with categories.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        How they are cut, see :class:`~skeval.tables.Discretizer`.
+        How the columns are binned. See :class:`~skeval.tables.Discretizer`.
 
     See Also
     --------
@@ -53,11 +55,12 @@ class KHopCorrelation(RelationalMetric):
 
     Notes
     -----
-    Pairs of numbers are scored as :class:`~skeval.fidelity.CorrelationSimilarity` does it, others
-    as :class:`~skeval.fidelity.ContingencySimilarity`. ``details["hops"]`` has mean, standard error
-    over the pairs, and number of pairs of each hop. The pairs share columns, so that the error is a
-    rough one. The rows of the middle tables only join; no path leads through a table twice, but
-    for keys of a table to itself.
+    Pairs of numerical columns are scored as in :class:`~skeval.fidelity.CorrelationSimilarity`,
+    other pairs as in :class:`~skeval.fidelity.ContingencySimilarity`. ``details["hops"]`` contains
+    the mean, the standard error over the pairs, and the number of pairs for each hop. The pairs
+    share columns, so the standard error is approximate. The tables in the middle of a path are only
+    used for joins. A path visits each table only once, except if a foreign key refers to its own
+    table.
 
     References
     ----------
@@ -104,7 +107,7 @@ class KHopCorrelation(RelationalMetric):
     def _summary(self, result: Result) -> str:
         hops = result.details["hops"].items()
         said = ", ".join(f"{percent(of['mean'])} at {hop}" for hop, of in hops)
-        return f"Pairs of columns agree, by the number of keys between their tables: {said}."
+        return f"Similarity of pairs of columns by the number of keys between their tables: {said}."
 
 
 def scores_by_hop(

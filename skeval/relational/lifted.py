@@ -1,4 +1,4 @@
-"""The base of metrics that apply a metric of one table to several tables."""
+"""Base class of metrics that apply a metric of one table to several tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from skeval.results.result import Result, undefined_result
 
 @dataclass(frozen=True)
 class TagsOfMetric:
-    """The tags of the metric that is applied; those of the class are those of any metric."""
+    """Tags of the applied metric on instances, and general tags on the class."""
 
     display: str = ""
 
@@ -32,16 +32,15 @@ class TagsOfMetric:
 
 
 class Lifted(Metric):
-    """A metric of one table on a table made of several: its author writes `_table_context`."""
+    """Apply a metric of one table to a table that is made of several in `_table_context`."""
 
-    # The result is that of the metric, with its name, and `Result.table` says what was
-    # measured.
+    # The result has the name of the applied metric, and `Result.table` names what was measured.
 
     tags: ClassVar[MetricTags] = TagsOfMetric()  # type: ignore[assignment]
     metric: AnyMetric
 
     def unmet_need(self, context: Context) -> Unmet | None:
-        """Say what the metric, or the tables, leave unmet, and the cure; None if nothing."""
+        """Return the unmet need of the metric or the tables with its remedy, or None."""
         if not isinstance(context, RelationalContext):
             return super().unmet_need(context)
         if refusal := self._refusal(context):
@@ -49,7 +48,7 @@ class Lifted(Metric):
         return self.metric.unmet_need(self._table_context(context))
 
     def unmet_needs(self, context: Context) -> list[Need]:
-        """Return the needs that the tables leave unmet: those of the metric in its table."""
+        """Return the unmet needs of the tables, that is, of the applied metric in its table."""
         if not isinstance(context, RelationalContext):
             return super().unmet_needs(context)
         return (
@@ -57,15 +56,15 @@ class Lifted(Metric):
         )
 
     def _refusal(self, context: RelationalContext) -> str:
-        """Return why these tables cannot be measured, and the cure; "" if they can."""
+        """Return why these tables cannot be measured and the remedy, or an empty string."""
         raise NotImplementedError
 
     def _table_context(self, context: RelationalContext) -> Context:
-        """Return the context of the table that the metric is given."""
+        """Return the context of the table that the metric receives."""
         raise NotImplementedError
 
     def _place(self, context: RelationalContext) -> str:
-        """Return what was measured, for sentences: it follows "in"."""
+        """Return the measured part for sentences, as it follows the word "in"."""
         raise NotImplementedError
 
     def _prepare(self, context: Context) -> None:
@@ -79,7 +78,7 @@ class Lifted(Metric):
         return fit_clone(self.metric, own)._compute(own)
 
     def evaluate_context(self, context: Context, *, advise: bool = True) -> Result:
-        """Measure a context's synthetic rows; see :meth:`skeval.Metric.evaluate_context`."""
+        """Measure the synthetic rows of a context. See :meth:`skeval.Metric.evaluate_context`."""
         start, relational = time.perf_counter(), cast("RelationalContext", context)
         own, place = self._table_context(relational), self._place(relational)
         if "synthetic" not in own:
@@ -89,7 +88,7 @@ class Lifted(Metric):
         return replace(result, table=place, seconds=time.perf_counter() - start)
 
     def _with_valid_test(self, context: RelationalContext, result: Result) -> Result:
-        """Return a result whose test holds for these rows: as it is, by default."""
+        """Return a result whose test is valid for these rows. By default, it is unchanged."""
         return result
 
 
@@ -99,10 +98,10 @@ def fit_clone(metric: Metric, context: Context) -> Metric:
 
 
 def with_table_name(result: Result, place: str) -> Result:
-    """Return a result whose contrast, fact and advice say of which table they are."""
+    """Return a result whose contrast, fact and advice name their table."""
     shown = result.contrast
     if shown is not None:
-        # the same test of another table is another test
+        # the same test of another table is a different test
         names = tuple(f"{name} in {place}" for name in shown.tests)
         shown = replace(shown, what=f"{shown.what}, in {place}", tests=names)
     return replace(
@@ -115,12 +114,12 @@ def with_table_name(result: Result, place: str) -> Result:
 
 
 def drop_test(result: Result) -> Result:
-    """Return a result without its test, nor those in its details."""
+    """Return a result without its test and without the tests in its details."""
     return replace(result, p_value=None, contrast=None, details=without_tests(result.details))
 
 
 def without_tests(details: Any) -> Any:
-    """Return details with every p-value, and what was concluded of it, taken out."""
+    """Return details without p-values and without the conclusions from them."""
     if isinstance(details, Mapping):
         return {name: _drop_p_values(name, part) for name, part in details.items()}
     if isinstance(details, list | tuple):

@@ -1,4 +1,4 @@
-"""Synthetic sequences that lie nearer to a sequence of train than real ones do."""
+"""Screen for synthetic sequences that are closer to a training sequence than real ones are."""
 
 from __future__ import annotations
 
@@ -33,39 +33,40 @@ from skeval.steps.sequences import (
 from skeval.utils.formatting import format_count, percent
 from skeval.utils.parameters import Columns, Count, Fraction, Interval, Seed
 
-_FIRST_CUT, _WIDER = 4, 1.25  # subjects at the first of the cuts, and by how much the next is wider
+_FIRST_CUT, _WIDER = 4, 1.25  # subjects at the first cut, and the growth factor of the cuts
 
 
 @declared
 class NearestSequences(SequenceMetric):
-    r"""Share of train's subjects to whom a synthetic sequence is nearer than any other real one is.
+    r"""Fraction of training subjects with a synthetic sequence closer than any other real one.
 
-    An attacker looks in the release for the history that is most like a patient's. Among fresh
-    patients somebody is always most like; where a synthetic history is much more like it than that
-    of any other real patient, it has been copied, digits changed or not. 1 if everybody is met in
-    this way.
+    An attacker searches the synthetic data for the history that is most similar to a patient's
+    history. New patients also have a most similar synthetic history. However, if a synthetic
+    history is much more similar than the history of any other real patient, it has been copied,
+    even if digits were changed. The score ranges from 0 (no subject) to 1 (all subjects). Lower is
+    better.
 
     Parameters
     ----------
-    n_points : int, default=8
-        At how many evenly spaced places of a sequence values are compared, the first row and the
-        last among them, in addition to the features of the whole sequence.
+    Number of evenly spaced positions of a sequence, including the first and last row, at which
+    values are compared. They are used in addition to the features of the whole sequence.
     near : float, default=0.1
-        A synthetic sequence is very near if its distance is at most this share of that to the
-        nearest other real one; such subjects are counted as a fact.
+        A synthetic sequence is very close if its distance is at most this fraction of the distance
+        to the nearest other real sequence. Such subjects are counted as a fact.
     max_sequences : int or None, default=5_000
-        About how many sequences of train, and of the holdout, are looked at: all those of a seeded
-        sample of subjects. They are compared with all others.
+        Approximate number of sequences from the training data and from the holdout that are
+        evaluated. All sequences of a random sample of subjects are used. They are compared with all
+        other sequences.
     n_permutations : int, default=1999
-        Number of relabellings behind the p-value, at most.
+        Maximum number of permutations for the p-value.
     columns : None, int or list of str, default=None
-        The columns to compare: all but keys, the first *n* of these, or names.
+        Columns to compare: all except keys (None), the first *n*, or the named ones.
     random_state : int, default=0
         Seed of samples and relabellings.
 
     Warnings
     --------
-    This is a distance screen: it can raise an alarm and cannot clear a release.
+    This is a distance-based screening metric, which can find a leak but cannot rule one out.
 
     See Also
     --------
@@ -74,29 +75,34 @@ class NearestSequences(SequenceMetric):
 
     Notes
     -----
-    A sequence is a row of features (length, times; of numbers first, last, mean, standard
-    deviation, mean difference, autocorrelation; of categories first, last, how many, share of the
-    most frequent pair) and of values at `n_points` places; the distance is the mean over these of
-    capped differences, as in the space "gower". With :math:`d_S(x)` the distance of a real sequence
-    x to the nearest synthetic one and :math:`d_R(x)` to the nearest other real one, of train or
-    holdout, the ratio of a subject is the least :math:`d_S(x) / d_R(x)` over its sequences; the
-    value is the share of train's subjects with a ratio below 1, the baseline that of the holdout's.
+    A sequence is represented by a row of features and values. The features are the length and the
+    times, the first, last and mean value, standard deviation, mean difference and autocorrelation
+    of numerical columns, and the first and last category, number of categories and fraction of the
+    most frequent pair of categorical columns. The values are those at `n_points` positions. The
+    distance is the mean of the capped differences, as in the space "gower". Let :math:`d_S(x)` be
+    the distance of a real sequence x to the nearest synthetic sequence and :math:`d_R(x)` the
+    distance to the nearest other real sequence, from the training data or the holdout. The ratio of
+    a subject is the minimum of :math:`d_S(x) / d_R(x)` over its sequences. The value is the
+    fraction of training subjects with a ratio below 1, and the baseline is the same fraction of the
+    holdout subjects.
 
-    The test looks at the 4, 5, 6, 8, 10, ... subjects of the least ratios, up to half of all: are
-    more of them from train than chance explains? Its statistic is the least of the hypergeometric
-    probabilities, compared with that of random choices of which subjects were train. Ratios do not
-    depend on that choice, so that the p-value is exact, however many rows or sequences a subject
-    has. It is multiplied by the number of tables. If both tables are of one size, four copies among
-    thousands are no evidence beyond 1 in 16; the fact counts them.
+    The test uses the 4, 5, 6, 8, 10, ... subjects with the smallest ratios, up to half of all
+    subjects, and checks whether they include more training subjects than expected by chance. Its
+    statistic is the minimum of the hypergeometric probabilities, which is compared with its values
+    after random permutations of the labels training and holdout. Ratios do not depend on the
+    labels, so the p-value is exact for any number of rows or sequences per subject. The p-value is
+    multiplied by the number of tables. If training data and holdout have the same size, four copies
+    among thousands cannot give a p-value below 1/16, but the fact counts them.
 
-    ``details["closer_to_train"]`` is the share of synthetic sequences that are nearer to train than
-    to the holdout (DCR share; one half on average only where both are of equal size), and
-    ``details["median_distance"]`` from the synthetic sequences to those of both.
+    ``details["closer_to_train"]`` is the fraction of synthetic sequences that are closer to the
+    training data than to the holdout (DCR share). It is one half on average only if both have the
+    same size. ``details["median_distance"]`` contains the median distances from the synthetic
+    sequences to both.
 
-    Train and holdout must have whole sequences: where rows were divided at random, the longer parts
-    in the larger table are more like synthetic sequences, which looks like a leak.
+    Training data and holdout must contain whole sequences. If rows were split at random, the longer
+    parts in the larger table are more similar to synthetic sequences, which looks like a leak.
 
-    It misses a piece of a history within a new one.
+    The metric does not find a copied part of a history within a new history.
 
     Examples
     --------
@@ -160,8 +166,8 @@ class NearestSequences(SequenceMetric):
             **self._distances(relational, worst),
         }
         what = (
-            f"train {unit_name(relational, worst)}s among the {found.n_nearest:,} real ones of "
-            f"{worst} that a synthetic one is nearest to, compared with other real ones"
+            f"training {unit_name(relational, worst)}s among the {found.n_nearest:,} real ones in "
+            f"{worst} that are closest to a synthetic one, compared with other real ones"
         )
         return replace(
             result,
@@ -184,19 +190,18 @@ class NearestSequences(SequenceMetric):
         )
 
     def _fact(self, who: str, train: np.ndarray, holdout: np.ndarray) -> str:
-        """Say how many subjects have a synthetic sequence very near; nothing if none has."""
+        """Return how many subjects have a very close synthetic sequence, or nothing for none."""
         k, k_fresh = (int((of <= self.near).sum()) for of in (train, holdout))
         if not k:
             return ""
         return (
-            f"{k:,} of {format_count(train.size, f'train {who}')} {'has' if k == 1 else 'have'} a "
-            f"synthetic sequence at {percent(self.near)} or less of the distance to the nearest "
-            f"other real one; of {format_count(holdout.size, f'holdout {who}')} "
-            f"{f'{k_fresh:,}' if k_fresh else 'none'} {'has' if k_fresh == 1 else 'have'}."
+            f"{k:,} of {format_count(train.size, f'training {who}')} and {k_fresh:,} of "
+            f"{format_count(holdout.size, f'holdout {who}')} have a synthetic sequence at "
+            f"{percent(self.near)} or less of the distance to the nearest other real one."
         )
 
     def _distances(self, context: RelationalContext, table: str) -> dict[str, Any]:
-        """Return distances of the synthetic sequences to those of train and of the holdout."""
+        """Return distances of the synthetic sequences to the training and the holdout sequences."""
         one = cast("Context", aligned_context(context, table, self.n_points, self.columns))
         sample = {"n_query": self.max_sequences, "seed": self.random_state}
         to_train, to_holdout = (
@@ -208,11 +213,11 @@ class NearestSequences(SequenceMetric):
         return {"closer_to_train": float(closer), "median_distance": medians}
 
     def _summary(self, result: Result) -> str:
-        fresh = "" if result.baseline is None else f"; to {percent(result.baseline)} of the holdout"
+        fresh = "" if result.baseline is None else f" (holdout: {percent(result.baseline)})"
         tested = "" if result.contrast is None else f"; {result.contrast}"
         return (
-            f"To {percent(result.value)} of those in train, a synthetic sequence is nearer than "
-            f"any other real one is{fresh}{tested}."
+            f"For {percent(result.value)} of the training subjects{fresh}, a synthetic sequence is "
+            f"closer than any other real one{tested}."
         )
 
 
@@ -252,9 +257,9 @@ def ratios(
     max_sequences: int | None,
     seed: int,
 ) -> dict[str, np.ndarray]:
-    """Return the least ratio of two distances for each subject of train and of the holdout."""
-    # The first is from one of its sequences to the nearest synthetic one, the second to the
-    # nearest other real one.
+    """Return the minimum ratio of two distances for each training and holdout subject."""
+    # The first distance is from a sequence of the subject to the nearest synthetic sequence, the
+    # second to the nearest other real sequence.
     one = aligned_context(context, table, n_points, columns)
     if one is None or one.n_rows("train") + one.n_rows("holdout") < 2:
         return {"train": np.empty(0), "holdout": np.empty(0)}
@@ -279,8 +284,8 @@ def ratios(
 
 def _n_drawn(owners: list[np.ndarray], max_sequences: int | None) -> int | None:
     """Return how many subjects have `max_sequences` sequences on average; None for all."""
-    # A subject is drawn with all its sequences: the least of some is larger than the least of
-    # all, and which part is drawn depends on the table.
+    # A subject is drawn with all its sequences, because the minimum of a part is larger than the
+    # minimum of all, and the size of the part depends on the table.
     if max_sequences is None or max(of.size for of in owners) <= max_sequences:
         return None
     n_units = sum(int(of.max()) + 1 for of in owners)
@@ -289,7 +294,7 @@ def _n_drawn(owners: list[np.ndarray], max_sequences: int | None) -> int | None:
 
 @dataclass(frozen=True)
 class Extremes:
-    """Whether train has more than its share of the least values."""
+    """Whether the training data have more of the smallest values than expected."""
 
     test: Relabelled
     n_nearest: int
@@ -300,10 +305,10 @@ class Extremes:
 def extremes_test(
     train: np.ndarray, holdout: np.ndarray, n_permutations: int, seed: int
 ) -> Extremes:
-    """Compare train's share of the least values with that of random choices of who was train."""
-    # Cuts are made after the 4, 5, 6, 8, 10, ... least values; equal values stay together.
-    # The statistic is the largest -log of the chance that as many of the values below a cut,
-    # or more, are from train.
+    """Compare the training fraction of the smallest values with random permutations of labels."""
+    # Cuts are made after the 4, 5, 6, 8, 10, ... smallest values, and equal values stay together.
+    # The statistic is the maximum of -log of the probability that at least the observed number of
+    # values below a cut belong to the training data.
     values = np.concatenate([train, holdout])
     order, n = np.argsort(values, kind="stable"), values.size
     ascending = values[order]

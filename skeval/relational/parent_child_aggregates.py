@@ -1,4 +1,4 @@
-"""What the children of a parent are like together: counts, means, spreads, kinds."""
+"""Compare aggregates of the children of a parent, such as counts and means."""
 
 from __future__ import annotations
 
@@ -30,19 +30,21 @@ _BINNING = Binning()
 
 @declared
 class ParentChildAggregates(RelationalMetric):
-    """Agreement of what parents' children are like: 1 where distributions are equal, 0 where apart.
+    """Similarity of the distributions of aggregated children per parent.
 
-    A shop looks at its customers: how many orders, of what mean value, how different from each
-    other, of how many kinds of goods. Numbers of orders may be right and their lines too, while
-    each customer orders one kind of thing only, or every thing there is. The value is the mean
-    over all such columns of all parents.
+    A shop evaluates for each customer the number of orders, their mean value, their spread, and the
+    number of different goods. The number of orders and the individual orders may be correct
+    although each synthetic customer orders only one kind of goods, or all kinds. The value is the
+    mean over all aggregates of all parents. The score ranges from 0 (no overlap) to 1 (equal
+    distributions). Higher is better.
 
     Parameters
     ----------
     stats : list of str, default=all
-        How children are summed up: all by "count"; numbers by "mean", "median", "std" (divided by
-        n), "min", "max"; dates by "min", "max", "span" in days; categories and booleans by
-        "nunique", "mode", "mode_share". All but the median by default.
+        How children are aggregated. All columns can use "count". Numerical columns can use "mean",
+        "median", "std" (divided by n), "min" and "max". Datetime columns can use "min", "max" and
+        "span" in days. Categorical and boolean columns can use "nunique", "mode" and "mode_share".
+        By default, all except the median are used.
     detection : bool, default=True
         Whether :meth:`evaluate` also runs :class:`AggregationDetection` on the same columns.
     random_state : int, default=0
@@ -55,14 +57,15 @@ class ParentChildAggregates(RelationalMetric):
 
     Notes
     -----
-    Numbers and dates are scored as :class:`~skeval.fidelity.KSComplement` does it, categories as
-    :class:`~skeval.fidelity.TVComplement`; parents without children have count 0, and no value of
-    the others. ``details["columns"]`` has the scores, ``details["pairs"]`` the mean over pairs of
-    which one is an aggregate, by :class:`~skeval.fidelity.CorrelationSimilarity` and
-    :class:`~skeval.fidelity.ContingencySimilarity`; ``details["detection"]`` the AUC and the
-    p-value of a classifier. A table of links has little but two keys: the columns of the far side
-    count as its own, so that m to n is looked at from both sides. Public tables are left out, since
-    their rows are no sample.
+    Numerical and datetime aggregates are scored as in :class:`~skeval.fidelity.KSComplement`,
+    categorical aggregates as in :class:`~skeval.fidelity.TVComplement`. Parents without children
+    have a count of 0, and their other aggregates are missing. ``details["columns"]`` contains the
+    scores. ``details["pairs"]`` contains the mean over pairs with at least one aggregate, scored by
+    :class:`~skeval.fidelity.CorrelationSimilarity` and
+    :class:`~skeval.fidelity.ContingencySimilarity`. ``details["detection"]`` contains the AUC and
+    the p-value of a classifier. A table of links consists mostly of two keys. Therefore, the
+    columns of the other parent count as columns of the link table, so that many-to-many tables are
+    evaluated from both sides. Public tables are skipped, because their rows are not a sample.
 
     References
     ----------
@@ -98,7 +101,7 @@ class ParentChildAggregates(RelationalMetric):
         defined = {name: score for name, score in scores.items() if not math.isnan(score)}
         if not defined:
             return undefined_result(
-                "no table that is not public has children.", NothingToMeasureWarning
+                "no table has children, apart from reference tables.", NothingToMeasureWarning
             )
         mean = exact_mean(pairs) if pairs else math.nan
         return mean_of_columns(
@@ -121,10 +124,10 @@ class ParentChildAggregates(RelationalMetric):
 
     def _summary(self, result: Result) -> str:
         worst, told = result.details["worst"], result.details.get("detection")
-        auc = f" A classifier tells the parents with AUC {told['value']:.3f}." if told else ""
+        auc = f" A classifier separates the parents with AUC {told['value']:.3f}." if told else ""
         return (
-            f"What the children of a parent are like agrees to {percent(result.value)} on average; "
-            f"least in {worst['column']}, {percent(worst['value'])}.{auc}"
+            f"The aggregates of children agree to {percent(result.value)} on average. The lowest "
+            f"is {worst['column']} with {percent(worst['value'])}.{auc}"
         )
 
 
@@ -162,9 +165,9 @@ def marginals(context: Context) -> Iterator[tuple[str, float]]:
 def pairs_within(
     context: Context, binning: Binning = _BINNING
 ) -> Iterator[tuple[tuple[str, str], float]]:
-    """Yield the score of each pair of columns of one table that has one.
+    """Yield the score of each pair of columns of one table that contains an aggregate.
 
-    Pairs of numbers by their correlation, others by their joint shares.
+    Pairs of numerical columns are scored by correlation, others by their joint distribution.
     """
     n_bins, strategy, _ = binning
     metrics = (

@@ -1,4 +1,4 @@
-"""Any metric of one table on the subjects, each with all its rows."""
+"""Apply a metric of one table to subjects, each with all its rows."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from skeval.steps.subjects import parted_tables
 from skeval.utils.parameters import Legal, is_text
 
 _PARTED = (
-    "no test is made of {subject}: rows of {tables} stand in train and their {subject} in the "
-    "holdout, or the other way round, so that the larger table has more of each. Divide the tables "
-    "by this subject alone."
+    "no test was made for {subject}, because {subject} in the training data and in the holdout "
+    "share rows of {tables}. The larger table then has more of these rows. Split the tables by "
+    "this subject only."
 )
 SubjectName = Annotated[
     str | None, Legal("the name of a subject or None", lambda v: v is None or is_text(v), -1)
@@ -36,33 +36,34 @@ Stats = Annotated[
 
 @declared
 class PerSubject(Lifted):
-    """A metric of one table on the subjects, each with all the rows that belong to it.
+    """Apply a metric of one table to the subjects, each with all its rows.
 
-    A person is protected or exposed with everything that is known of them: the visits, the
-    purchases, the transfers. A generator that gives one synthetic person the whole history of a
-    real one may change every row of it a little; each row alone then looks like one of thousands,
-    and all of them together like one person. So each subject becomes one row: its own columns, and
-    what its rows in the other tables are like (their number, means, extremes, most frequent
-    categories). Any metric of one table applies: distances, copies, membership, attributes.
+    An individual is described by all of their records, for example visits, purchases and transfers.
+    If a generator gives the whole history of a real individual to one synthetic individual with
+    small changes in every row, each row is similar to thousands of others, but all rows together
+    identify the individual. Therefore each subject becomes one row with its own columns and with
+    aggregates of its rows in the other tables (number, mean, extremes, most frequent categories).
+    Any metric of one table can be applied, for example distances, copies, membership inference or
+    attribute inference.
 
     Parameters
     ----------
     metric : Metric
-        What to measure. It is cloned, never fitted itself. Columns that it names are those of the
-        subject, or aggregates: "orders.amount.mean".
+        Metric to apply. It is cloned and never fitted itself. Columns that it names are columns of
+        the subject, or aggregates such as "orders.amount.mean".
     subject : str or None, default=None
         The subject; None for the only one.
     stats : tuple of str, default=("count", "mean", "std", "min", "max", "span", "nunique", \
 "mode", "mode_share")
-        What the rows are summed up by; "median" is possible too.
+        How the rows are aggregated. "median" is also possible.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if the subject is no subject, or the metric refuses its parameters.
+        At fit, if the subject does not exist, or the metric rejects its parameters.
     MissingInputError
-        At fit, if the schema does not say whose the rows are, or the metric needs something that is
-        not given.
+        At fit, if the schema does not specify the subjects of the rows, or the metric requires an
+        input that is missing.
 
     See Also
     --------
@@ -72,14 +73,15 @@ class PerSubject(Lifted):
 
     Notes
     -----
-    The result is that of the metric, under the metric's name; ``Result.table`` says "users with all
-    their rows". Subjects are independent where rows are not, so that the tests of the metrics hold
-    as they are. Numbers are summed up by `mean`, `std`, `min` and `max`, dates by `min`, `max` and
-    `span`, categories by the number of different ones, the most frequent and its share. A subject
-    without rows has a count of 0; the rest is missing.
+    The result has the name of the applied metric. ``Result.table`` is, for example, "users with all
+    their rows". Subjects are independent although rows are not, so the tests of the metrics are
+    valid. Numerical columns are aggregated by `mean`, `std`, `min` and `max`, datetime columns by
+    `min`, `max` and `span`, and categorical columns by the number of categories, the most frequent
+    category and its fraction. A subject without rows has a count of 0, and its other aggregates are
+    missing.
 
-    Distances weight each of these columns like one of the subject's own: a table with many columns
-    outweighs the others.
+    In distances, each aggregate has the same weight as a column of the subject. A table with many
+    columns therefore has more influence than other tables.
 
     References
     ----------
@@ -122,7 +124,7 @@ class PerSubject(Lifted):
 
 
 def with_whole_subjects(context: RelationalContext, subject: str, result: Result) -> Result:
-    """Return a result without its test if train has rows of the holdout's subjects."""
+    """Return a result without its test if training data and holdout share rows of subjects."""
     if result.p_value is None or "holdout" not in context:
         return result
     if not (tables := parted_tables(context, subject)):
@@ -132,8 +134,8 @@ def with_whole_subjects(context: RelationalContext, subject: str, result: Result
 
 
 def chosen_subject(context: RelationalContext, metric: object, *, refuse: bool = False) -> str:
-    """Return the subject that a metric's `subject` names, the only one if it names none."""
-    # With `refuse` nothing is returned but the error raised.
+    """Return the subject that a metric's `subject` names, or the only subject if it is None."""
+    # With `refuse`, only the error is raised.
     subjects, subject = context.relations.subjects, getattr(metric, "subject", None)
     if subject is None and len(subjects) == 1:
         subject = subjects[0]

@@ -1,4 +1,4 @@
-"""Any metric of one table, on one of several tables or on all of them."""
+"""Apply a metric of one table to one of several tables or to all of them."""
 
 from __future__ import annotations
 
@@ -43,30 +43,30 @@ Aggregate = Annotated[
     Legal("'mean', 'worst' or a callable", lambda v: v in ("mean", "worst") or callable(v), "sum"),
 ]
 _PUBLIC = (
-    "looks for what was learned of persons, and {table} is a reference table, which is public. "
-    "Give it another role, or compare it by ReferenceEquality."
+    "searches for information about individuals, but {table} is a reference table, which is "
+    "public. Give {table} another role, or compare it by ReferenceEquality."
 )
 _NO_TEST = (
-    "no test is made in {table}: whose its rows are is not known, and rows of one person are one "
-    "piece of evidence. The schema {undetermined}"
+    "no test was made in {table}, because the subjects of its rows are not known, and rows of the "
+    "same subject are not independent. The schema {undetermined}"
 )
-_TOO_FEW = "no test is made in {table}: of one row a subject the metric has none."
+_TOO_FEW = "no test was made in {table}: the metric has no test for one row per subject."
 
 
 @declared
 class OnTables(Metric):
-    """Base of what applies a metric to tables whose rows may depend on subjects.
+    """Base class of metrics that are applied to tables whose rows may depend on subjects.
 
     Parameters
     ----------
     metric : Metric
-        What to measure. It is cloned, never fitted itself.
+        Metric to apply. It is cloned and never fitted itself.
     max_rows : int, tuple of (int, int, int) or None, default=None
-        Rows of each table and role at most, a seeded sample; or one limit for train, one for the
-        holdout and one for the synthetic table. None for all.
+        Maximum number of rows per table and role. Larger tables are sampled at random. A tuple
+        contains the limits for train, holdout and synthetic. If None, all rows are used.
     n_draws : int, default=5
-        How often one row a subject is drawn for the test, if the rows of a table depend on
-        subjects.
+        Number of times that one row per subject is drawn for the test, if the rows of a table
+        depend on subjects.
     random_state : int, default=0
         Seed of the draws.
     """
@@ -80,27 +80,27 @@ class OnTables(Metric):
 
 @declared
 class OfTable(Lifted, OnTables):
-    """A metric of one table, on one of several tables: its value there, and its result.
+    """Apply a metric of one table to one of several tables.
 
-    Orders, visits and accounts are tables as any other, and each metric of one table says
-    something of them. What it cannot know is that the rows of one person belong together: ten
-    thousand visits of a hundred patients are a hundred independent observations, not ten thousand.
-    A test of privacy that exchanges rows between train and holdout would find a leak where two
-    tables hold different patients. If the rows depend on a subject, the test is made on rows that
-    are independent.
+    Metrics of one table can also be applied to related tables such as orders, visits or accounts.
+    However, such a metric does not know which rows belong to the same subject. Ten thousand visits
+    of a hundred patients are a hundred independent observations, not ten thousand. A privacy test
+    that exchanges rows between training data and holdout would therefore find a leak whenever the
+    two contain different patients. If the rows depend on a subject, the test uses rows that are
+    independent.
 
     Parameters
     ----------
     table : str
-        The table. Metrics of privacy take no reference table.
+        Name of the table. Privacy metrics do not accept reference tables.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if there is no such table, or the metric refuses its parameters there.
+        At fit, if the table does not exist, or the metric rejects its parameters for this table.
     MissingInputError
-        At fit, if the metric needs something that is not given, or is one of privacy and the table
-        a reference.
+        At fit, if the metric requires an input that is missing, or if it is a privacy metric and
+        the table is a reference table.
 
     See Also
     --------
@@ -109,22 +109,23 @@ class OfTable(Lifted, OnTables):
 
     Notes
     -----
-    The result is that of the metric, under the metric's name; ``Result.table`` names the table, as
-    contrast, fact and advice do.
+    The result has the name of the applied metric. ``Result.table``, the contrast, the fact and the
+    advice name the table.
 
-    A privacy metric on a dependent table has the value of all rows. Its p-value is that of one
-    random row of each train and each holdout subject, with all synthetic rows: if nothing was
-    learned of any one subject, which of these rows were train is exchangeable. The p-values of
-    several draws depend on each other, and are exchangeable: a little less than twice their mean is
-    a valid p-value [1]_. A single draw has its own. With several subjects (flights of planes and of
-    pilots) the largest p-value is taken. Rows without a subject are left out of the test. The
-    contrast has the means over the draws, ``details["by_subject"]`` their p-values. Intervals and
-    p-values that take rows for independent are left out for any metric of a dependent table, in the
-    details too. The interval of value minus baseline is that of halves of subjects, each with all
-    its rows; there is none if a row belongs to several subjects, or with `max_rows`.
+    For a dependent table, the value of a privacy metric uses all rows. Its p-value uses one random
+    row of each training and each holdout subject, and all synthetic rows. If nothing was learned
+    about any subject, the labels training and holdout of these rows are exchangeable. The p-values
+    of several draws depend on each other, but they are exchangeable, so slightly less than twice
+    their mean is a valid p-value [1]_. A single draw keeps its p-value. If there are several
+    subjects (flights of planes and of pilots), the largest p-value is used. The test ignores rows
+    without a subject. The contrast contains the means over the draws, and ``details["by_subject"]``
+    their p-values. Intervals and p-values that treat rows as independent are removed for any metric
+    of a dependent table, also from the details. The interval of value minus baseline is computed
+    from random halves of the subjects, each with all its rows. It is not available if a row belongs
+    to several subjects, or with `max_rows`.
 
-    If the schema does not say whose the rows are, there is a value and no test, with a
-    :class:`~skeval.exceptions.NoTestWarning`.
+    If the schema does not specify the subjects of the rows, the result has a value but no test, and
+    a :class:`~skeval.exceptions.NoTestWarning` is issued.
 
     References
     ----------
@@ -161,14 +162,14 @@ class OfTable(Lifted, OnTables):
         if relations.role(table) in ("subject", "reference") or len(relations.tables) == 1:
             return result
         had_test, metric = result.p_value is not None, self.metric
-        # nothing holds that takes rows for independent
+        # results that treat rows as independent are not valid
         difference = self._by_subject(context, result)
         result = replace(drop_test(result), interval=None, difference=difference)
         if not had_test or self.tags.aspect != "privacy":
             summary = "" if np.isnan(result.value) else metric._summary(result)
             return replace(result, summary=summary)
         own = self._table_context(context)
-        # warnings of the row-wise tests do not hold either: those of the value do
+        # warnings of row-wise tests are removed, and warnings of the value are kept
         warnings = fit_clone(metric, own)._result(own).warnings
         result = replace(result, warnings=warnings)
         if subjects := owners(relations, table):
@@ -195,20 +196,20 @@ class OfTable(Lifted, OnTables):
 
 @declared
 class PerTable(OnTables):
-    """A metric of one table on all tables, and the mean or the worst of its values.
+    """Apply a metric of one table to all tables, and report the mean or the worst value.
 
-    A database leaks where its worst table does, and its likeness is that of all its tables. The
-    metric is applied to each table by itself; the value says how the tables do together, and
-    ``details`` how each of them does.
+    One table with a leak is enough for the database to leak, whereas similarity depends on all
+    tables. The metric is applied to each table separately. The value summarizes the tables, and
+    ``details`` contains the result of each table.
 
     Parameters
     ----------
     aggregate : {"mean", "worst"} or callable, default="mean"
-        How the values of the tables become one: a callable takes their list. "worst" goes by the
-        metric's direction.
+        How the values of the tables are combined. A callable receives the list of values. "worst"
+        uses the direction of the metric.
     tables : list of str or None, default=None
-        Which tables. None takes all that have the columns which the metric names; metrics of
-        privacy leave out reference tables.
+        Tables to evaluate. If None, all tables that have the columns of the metric are used.
+        Privacy metrics skip reference tables.
 
     Attributes
     ----------
@@ -218,9 +219,9 @@ class PerTable(OnTables):
     Raises
     ------
     InvalidParameterError
-        At fit, if there is no such table, or the metric refuses its parameters in one.
+        At fit, if a table does not exist, or the metric rejects its parameters for a table.
     MissingInputError
-        At fit, if the metric needs something that is not given.
+        At fit, if the metric requires an input that is missing.
 
     See Also
     --------
@@ -230,14 +231,15 @@ class PerTable(OnTables):
 
     Notes
     -----
-    ``details["columns"]`` has the value of each table, ``details["baseline_columns"]`` that of
-    fresh real rows, ``details["tables"]`` numbers of rows and p-values, as they are and after Holm.
-    The p-value is the least after Holm, so that many tables raise no more false alarms than one;
-    the contrast is that of the table which has it. A table without a value, as one of keys alone,
-    is left out of the aggregate. The baseline is the aggregate of those of the tables; there is no
-    interval.
+    ``details["columns"]`` contains the value of each table, ``details["baseline_columns"]`` the
+    baseline of each table, and ``details["tables"]`` the numbers of rows and the p-values before
+    and after Holm correction. The p-value is the smallest p-value after Holm correction, so a test
+    of many tables does not raise more false alarms than a test of one table. The contrast belongs
+    to the table with the smallest p-value. Tables without a value, for example tables with only
+    keys, are not included in the aggregate. The baseline is the aggregate of the baselines of the
+    tables. There is no interval for the aggregate.
 
-    A mean lets a good table buy back a bad one: for privacy, take "worst".
+    A mean can hide a bad table behind good tables. Use "worst" for privacy metrics.
 
     Examples
     --------
@@ -257,14 +259,14 @@ class PerTable(OnTables):
     tables: TableNames = None
 
     def unmet_need(self, context: Context) -> Unmet | None:
-        """Say which need of the metric all tables leave unmet, and the cure; None if none."""
+        """Return the need of the metric that no table meets with its remedy, or None."""
         if not isinstance(context, RelationalContext):
             return super().unmet_need(context)
         check_tables(context, self.tables or [], type(self).__name__, "tables")
         chosen = self._metrics_of_tables(context)
         unmet = [need for one in chosen.values() if (need := one.unmet_need(context))]
         if self.tables is not None or len(unmet) == len(chosen):
-            nothing = None if chosen else Unmet("finds no table that it can measure.")
+            nothing = None if chosen else Unmet("does not find a table that it can measure.")
             return next(iter(unmet), nothing)
         return None
 
@@ -273,7 +275,7 @@ class PerTable(OnTables):
             one._prepare(context)
 
     def _metrics_of_tables(self, context: RelationalContext) -> dict[str, OfTable]:
-        """Return the metric on each table that is looked at."""
+        """Return the metric for each evaluated table."""
         relations, named = context.relations, self.metric.named_columns()
         columns = {column for columns in named.values() for column in columns}
         public = set(relations.references) if self.tags.aspect == "privacy" else set()
@@ -305,7 +307,8 @@ class PerTable(OnTables):
             warning.with_prefix(name)
             for name, result in results.items()
             for warning in result.warnings
-            # that a table has no column of some kind is nothing to warn of where others have
+            # no warning if a table has no column of some type, because other tables have such
+            # columns
             if not (known and isinstance(warning, NothingToMeasureWarning))
         )
         if not known:
@@ -367,15 +370,15 @@ class PerTable(OnTables):
 
     def _summary(self, result: Result) -> str:
         worst, n_tables = result.details["worst"], len(result.details["columns"])
-        of = f"Of {n_tables} tables, {worst['column']} is the worst"
+        of = f"The worst of {n_tables} tables is {worst['column']}"
         return f"{of}. {worst['summary']}" if worst["summary"] else f"{of} ({worst['value']:.3g})."
 
 
 def check_tables(context: RelationalContext, names: list[str], owner: str, parameter: str) -> None:
-    """Refuse names of tables that are not there."""
+    """Reject names of tables that do not exist."""
     if unknown := [name for name in names if name not in context.relations.tables]:
         raise InvalidParameterError(
-            f"{owner}: {parameter} names {', '.join(unknown)}, which is no table. "
+            f"{owner}: {parameter} names unknown tables: {', '.join(unknown)}. "
             f"Tables: {', '.join(context.relations.tables)}."
         )
 
@@ -396,18 +399,18 @@ def subject_results(
     n_draws: int,
     seed: int,
 ) -> list[Result]:
-    """Return the results of a metric on several draws of one row a subject."""
+    """Return the results of a metric on several draws of one row per subject."""
     draws = [
         one_row_each(context, table, subject, max_rows, seed + draw) for draw in range(n_draws)
     ]
     sizes = [d.n_rows(role) for d in draws for role in ("train", "holdout") if role in d]
-    if not min(sizes):  # no row has a subject
+    if not min(sizes):  # the rows have no subject
         return [Result(np.nan)] * n_draws
     return [fit_clone(metric, drawn).evaluate_context(drawn) for drawn in draws]
 
 
 def with_subject_test(result: Result, tests: Mapping[str, list[Result]], table: str) -> Result:
-    """Return a result with the p-value and the contrast of draws of one row a subject."""
+    """Return a result with p-value and contrast from draws of one row per subject."""
     p_values = {
         subject: [as_float(one.p_value) if one.p_value is not None else np.nan for one in draws]
         for subject, draws in tests.items()
@@ -429,13 +432,13 @@ def with_subject_test(result: Result, tests: Mapping[str, list[Result]], table: 
 
 
 def merged_p_value(p_values: list[float]) -> float:
-    """Return one p-value of several that are exchangeable, however they depend on each other."""
-    # A single one is returned as it is. Several give at most twice the mean of the first k,
-    # for every k.
+    """Return one p-value from several exchangeable p-values, for any dependence."""
+    # A single p-value is returned unchanged. The result for several p-values is at most twice the
+    # mean of the first k, for every k.
     #
-    # For a level a, `(2 - 2 p / a)_+ / a` is an e-value, of mean 1 at most if there is
-    # nothing to find. Means of the first k exchangeable e-values all stay below `1 / a` with
-    # a chance of at least `1 - a`: the least a for which one of them does not is
+    # For a level a, `(2 - 2 p / a)_+ / a` is an e-value, that is, its mean is at most 1 under the
+    # null hypothesis. Means of the first k exchangeable e-values all stay below `1 / a` with a
+    # probability of at least `1 - a`. The smallest a at which a mean does not stay below is
     #
     # .. math:: \min_{k \le K} \min_{m > k / 2} \frac{2}{2 m - k} \sum_{i \le m} p_{(i)}
     #
@@ -451,7 +454,7 @@ def merged_p_value(p_values: list[float]) -> float:
 
 
 def mean_contrast(contrasts: list[Contrast | None], subject: str) -> Contrast | None:
-    """Return the means of what several draws compared; None if one of them shows nothing."""
+    """Return the mean contrast of several draws, or None if a draw has no contrast."""
     shown = [one for one in contrasts if one is not None]
     if len(shown) < len(contrasts):
         return None
@@ -459,7 +462,7 @@ def mean_contrast(contrasts: list[Contrast | None], subject: str) -> Contrast | 
         round(float(np.mean([getattr(one, side) for one in shown])), 12)
         for side in ("observed", "expected")
     )
-    first, each = shown[0], f"one row each of {subject}"
+    first, each = shown[0], f"one row per subject of {subject}"
     return replace(
         first,
         what=f"{first.what} ({each})",
@@ -472,7 +475,7 @@ def mean_contrast(contrasts: list[Contrast | None], subject: str) -> Contrast | 
 
 
 def most_significant(results: Mapping[str, Result], corrected: Mapping[str, float]) -> Any:
-    """Return contrast, advice and refit of the table that has the least p-value."""
+    """Return contrast, advice and refit of the table with the smallest p-value."""
     name = min(corrected, key=lambda table: corrected[table], default="")
     shown = results[name].contrast if name else None
     if shown is not None:

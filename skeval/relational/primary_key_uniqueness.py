@@ -1,4 +1,4 @@
-"""Whether each primary key names one row."""
+"""Check whether each primary key identifies one row."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ from skeval.tables.keys import key_codes
 from skeval.utils.formatting import percent
 
 _NO_KEYS = (
-    "no table has a primary key. Give them: RelationalSchema(..., primary_keys={table: column})."
+    "no table has a primary key. Specify RelationalSchema(..., primary_keys={table: column})."
 )
 
 
 @declared
 class PrimaryKeyUniqueness(RelationalMetric):
-    """Share of rows whose primary key is their own: 1 if every key names one row, 0 if none does.
+    """Fraction of rows with a unique primary key.
 
-    If two customers have one number, every row that names it doubles in a join, and a database
-    refuses the table. But real keys repeat, too: the hours of a weather station do when clocks are
-    set back. So each share is given with that of train and of the holdout. The value is the mean
-    over the tables that have a primary key.
+    If two customers have the same number, every row that refers to it is duplicated in a join, and
+    a database rejects the table. However, real keys may also repeat. For example, the hours of a
+    weather station repeat when clocks are set back. Therefore the result also contains the
+    fractions of the training data and the holdout. The value is the mean over the tables with a
+    primary key. The score ranges from 0 (no row has a unique key) to 1 (all keys are unique).
+    Higher is better.
 
     See Also
     --------
@@ -38,13 +40,13 @@ class PrimaryKeyUniqueness(RelationalMetric):
 
     Notes
     -----
-    The value counts the rows whose key no earlier row has. Rows with a missing cell in their key
-    are counted separately, in ``details["null"]``: if train has some, they are left out; if train
-    has none, they count as broken. ``details["columns"]`` has the share of each key,
-    ``details["train"]`` those of train. A table that is missing, or lacks a column of its key,
-    scores 0.
+    The value counts the rows whose key does not occur in an earlier row. Rows with a missing cell
+    in their key are counted separately, in ``details["null"]``. If the training data contain such
+    rows, they are ignored. Otherwise they count as invalid. ``details["columns"]`` contains the
+    fraction for each key, and ``details["train"]`` the fractions of the training data. A table that
+    is missing, or that does not have a column of its key, scores 0.
 
-    The fewer rows there are, the less real keys repeat: compare tables of one size.
+    Keys repeat less often in small tables, so compare tables of the same size.
 
     Examples
     --------
@@ -80,13 +82,14 @@ class PrimaryKeyUniqueness(RelationalMetric):
     def _summary(self, result: Result) -> str:
         worst, share = min(result.details["columns"].items(), key=lambda item: item[1])
         return (
-            f"On average {percent(result.value)} of the primary keys name one row; fewest in "
-            f"{worst}: {percent(share)}, in train {percent(result.details['train'][worst])}."
+            f"On average {percent(result.value)} of the primary keys identify one row. The lowest "
+            f"table is {worst} with {percent(share)} (training data: "
+            f"{percent(result.details['train'][worst])})."
         )
 
 
 def own_key_codes(rows: pd.DataFrame | None, columns: Sequence[str]) -> np.ndarray:
-    """Return a code of each row's key, -1 where a cell is missing; none without such columns."""
+    """Return a code of each row's key, -1 if a cell is missing, or None without the columns."""
     if rows is None or not set(columns) <= set(rows.columns):
         return np.empty(0, dtype=np.int64)
     keys = rows[list(columns)]
@@ -94,6 +97,6 @@ def own_key_codes(rows: pd.DataFrame | None, columns: Sequence[str]) -> np.ndarr
 
 
 def share_of_own(codes: np.ndarray, *, null_is_broken: bool) -> float:
-    """Return the share of rows whose key no earlier row has; 0 if there is none to count."""
+    """Return the fraction of rows whose key does not occur in an earlier row, or 0 if empty."""
     n_rows = codes.size if null_is_broken else int((codes >= 0).sum())
     return np.unique(codes[codes >= 0]).size / n_rows if n_rows else 0.0

@@ -1,4 +1,4 @@
-"""Whether public tables came through unchanged."""
+"""Check whether reference tables are unchanged."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ from skeval.tables.preprocessing import NUMERIC, numbers
 from skeval.utils.formatting import percent
 
 _NONE = (
-    "no table is a reference. Name those that are public: "
+    "no table is a reference table. Specify the public tables: "
     "RelationalSchema(..., roles={table: 'reference'})."
 )
 
 
 @declared
 class ReferenceEquality(RelationalMetric):
-    """Share of the rows of reference tables that equal a row of train's: 1 if all do, 0 if none.
+    """Fraction of the rows of reference tables that match a training row.
 
-    A list of airports is public and holds nobody's secret: a release should have it as it is, and a
-    generator that invents airports breaks every join. What would be a leak in a table of persons is
-    right here, so that no alarm is raised and no distance taken.
+    A list of airports is public and contains no sensitive data. The synthetic data should contain
+    it unchanged, because invented airports break every join. Matching rows would be a leak in a
+    table of individuals, but they are correct in a reference table. Therefore the metric has no
+    privacy test and computes no distances. The score ranges from 0 (no row matches) to 1 (all rows
+    do). Higher is better.
 
     See Also
     --------
@@ -39,9 +41,9 @@ class ReferenceEquality(RelationalMetric):
 
     Notes
     -----
-    Rows are compared in all columns, keys included; numbers to 12 digits. The value is the mean
-    over the reference tables; ``details["columns"]`` has the share of each, ``details["kept"]`` the
-    share of train's rows that are still there.
+    Rows are compared in all columns, including keys, and numbers are compared to 12 digits. The
+    value is the mean over the reference tables. ``details["columns"]`` contains the fraction for
+    each table, and ``details["kept"]`` the fraction of training rows that still occur.
 
     Examples
     --------
@@ -72,13 +74,14 @@ class ReferenceEquality(RelationalMetric):
     def _summary(self, result: Result) -> str:
         worst, share = min(result.details["columns"].items(), key=lambda item: item[1])
         return (
-            f"{percent(result.value)} of the rows of public tables are those of train; fewest in "
-            f"{worst}: {percent(share)}."
+            f"{percent(result.value)} of the rows of reference tables match a training row. "
+            "The lowest "
+            f"table is {worst} with {percent(share)}."
         )
 
 
 def row_counts(context: RelationalContext, table: str) -> np.ndarray:
-    """Return how often train and synthetic have each distinct row, (2, n_distinct)."""
+    """Return how often each distinct row occurs in train and synthetic, (2, n_distinct)."""
     frames = [context[role][table] for role in ("train", "synthetic")]
     kinds = context.relations.tables[table].kinds
     codes = []

@@ -1,4 +1,4 @@
-"""Whether the keys of synthetic tables name rows that are there."""
+"""Check whether the foreign keys of synthetic tables match existing rows."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from skeval.utils.formatting import percent
 
 @declared
 class ReferentialIntegrity(RelationalMetric):
-    """Share of child rows whose key names a parent row: 1 if all do, 0 if none does.
+    """Fraction of child rows whose foreign key matches a parent row.
 
-    Orders without a customer break every join, and a database refuses them. But real tables have
-    such rows too: a sixth of the flights of New York name a plane that its register lacks. So each
-    share is given with that of train and of the holdout. The value is the mean over the foreign
-    keys.
+    Orders without a customer break every join, and a database rejects them. However, real tables
+    may also contain such rows. For example, a sixth of the flights from New York refer to a plane
+    that is missing from the register. Therefore the result also contains the fractions of the
+    training data and the holdout. The value is the mean over the foreign keys. The score ranges
+    from 0 (no key matches) to 1 (all keys do). Higher is better.
 
     See Also
     --------
@@ -34,10 +35,11 @@ class ReferentialIntegrity(RelationalMetric):
 
     Notes
     -----
-    Missing keys are counted separately, in ``details["null"]``: if train has some in a foreign key,
-    they are left out of its share; if train has none, they count as broken.
-    ``details["columns"]`` has the share of each foreign key, ``details["train"]`` those of train;
-    ``details["null_of_train"]`` the missing keys of train.
+    Missing keys are counted separately, in ``details["null"]``. If a foreign key of the training
+    data has missing cells, missing keys are ignored. Otherwise they count as invalid.
+    ``details["columns"]`` contains the fraction for each foreign key, ``details["train"]`` the
+    fractions of the training data, and ``details["null_of_train"]`` the fraction of missing keys in
+    the training data.
 
     References
     ----------
@@ -84,24 +86,26 @@ class ReferentialIntegrity(RelationalMetric):
         details = result.details
         worst, share = details["worst"].values()
         return (
-            f"On average {percent(result.value)} of the keys name a row that is there; fewest in "
-            f"{worst}: {percent(share)}, in train {percent(details['train'][worst])}."
+            f"On average {percent(result.value)} of the foreign keys match a row. The lowest "
+            "key is "
+            f"{worst} with {percent(share)} (training data: "
+            f"{percent(result.details['train'][worst])})."
             f"{_most_missing(details['null'], details['null_of_train'])}"
         )
 
 
 def _most_missing(null: dict[str, float], of_train: dict[str, float]) -> str:
-    """Say in which foreign key most is missing; empty if nothing is."""
+    """Return the foreign key with the most missing cells in words, or an empty string."""
     most = max(null, key=lambda key: max(null[key], of_train[key]))
     if not null[most] and not of_train[most]:
         return ""
     return (
-        f" Keys are missing most often in {most}: in {percent(null[most])} of its rows, in train "
-        f"in {percent(of_train[most])}."
+        f" Keys are missing most often in {most}, in {percent(null[most])} of its rows "
+        f"(training data: {percent(of_train[most])})."
     )
 
 
 def integrity(positions: np.ndarray, *, null_is_broken: bool) -> float:
-    """Return the share of keys that name a row, nan if there is none to count."""
+    """Return the fraction of keys that match a row, or nan if there are no keys."""
     counted = positions if null_is_broken else positions[positions != NULL]
     return float((counted > ORPHAN).mean()) if counted.size else float("nan")

@@ -1,4 +1,4 @@
-"""Whether a model of parents, from what their children are like, carries over to real ones."""
+"""Train models on synthetic parents and their children, and test them on real ones."""
 
 from __future__ import annotations
 
@@ -18,36 +18,38 @@ from skeval.steps.scoring import Scoring
 from skeval.utility import TSTR
 from skeval.utils.parameters import ColumnName, Columns, Count, Interval, Label, Seed
 
-_PUBLIC = "predicts a column of {table}, which is a reference table: its rows are the same in all."
+_PUBLIC = (
+    "predicts a column of {table}, which is a reference table with the same rows in all roles."
+)
 
 
 @declared
 class RelationalTSTR(Lifted):
-    """Score on real parents of a model of synthetic ones and their children: TRTR or worse.
+    """Score on holdout parents of a model trained on synthetic parents and their children.
 
-    A bank predicts which clients will leave from what their accounts and payments are like. It
-    builds the model on the synthetic database only, and then meets real clients, those of the
-    holdout. The same model of the real database (TRTR) is the baseline.
+    A bank predicts which clients will leave from their accounts and payments. It trains the model
+    only on the synthetic database and applies it to real clients, that is, the holdout. The
+    baseline is the score of the same model trained on the real database (TRTR).
 
     Parameters
     ----------
     table : str
         The parent table.
     target : str
-        The column of it to predict.
+        The column of the parent table to predict.
     scoring : str, default="auto"
         As in :class:`~skeval.utility.TSTR`: "roc_auc" for labels, "r2" for numbers.
     estimators : None, str, estimator or list of these, default=None
         As in :class:`~skeval.utility.TSTR`.
     stats : list of str, default=all
-        How the children are summed up: see :class:`ParentChildAggregates`.
+        How the children are aggregated. See :class:`ParentChildAggregates`.
     task : {"auto", "binary", "multiclass", "regression"}, default="auto"
         As in :class:`~skeval.utility.TSTR`.
     pos_label : str, bool or float, optional
         The positive label of a binary task.
     features : list of str or int, optional
-        The columns to predict from, such as "orders.amount.mean"; all others of the parent and all
-        aggregates if None.
+        Columns used for the prediction, such as "orders.amount.mean". If None, all other columns of
+        the parent and all aggregates are used.
     n_repeats : int, default=1
         Number of times that each model is fitted.
     n_bootstrap : int, default=1000
@@ -58,14 +60,14 @@ class RelationalTSTR(Lifted):
     Raises
     ------
     MissingInputError
-        At fit, if there is no holdout, or the table is public.
+        At fit, if the holdout is missing, or the table is a reference table.
     InvalidParameterError
-        At fit, if there is no such table or column.
+        At fit, if the table or a column does not exist.
 
     Warnings
     --------
-    A model that the parent's own columns suffice for says nothing of the links: name the aggregates
-    as `features`.
+    If the columns of the parent are sufficient for the prediction, the score does not depend on the
+    links. In this case, pass only aggregates as `features`.
 
     See Also
     --------
@@ -73,9 +75,9 @@ class RelationalTSTR(Lifted):
 
     Notes
     -----
-    The result is that of TSTR on the parent's rows with the aggregates of all tables that refer to
-    them; ``Result.table`` names the table. If parents belong to subjects of their own, as the
-    orders of a client do, they are not independent and no interval is given.
+    The result is the TSTR result for the rows of the parent table, extended by the aggregates of
+    all tables that refer to it. ``Result.table`` names the table. If several parents belong to one
+    subject, for example the orders of a client, they are not independent, and there is no interval.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Classifiers that tell synthetic sequences from real ones."""
+"""Classifiers that separate synthetic sequences from real sequences."""
 
 from __future__ import annotations
 
@@ -23,28 +23,31 @@ from skeval.utils.parameters import Columns, Interval, OpenFraction, Seed
 
 @declared
 class SequenceDetection(SequenceMetric):
-    """How well synthetic sequences are told from real ones: 0.5 by guessing only, 1 always.
+    """AUC or accuracy of a classifier that separates synthetic from real sequences.
 
-    A reader is shown a whole history, and says whether it is real. Rows that are each right make no
-    right history: it may be too long, too smooth, or forget what came before. The reader is a
-    classifier that sees a row of features for each sequence.
+    A history may be unrealistic even if each of its rows is realistic. For example, it may be too
+    long or too smooth, or later rows may not depend on earlier rows. The classifier receives a row
+    of features for each sequence and predicts whether the sequence is synthetic. The score ranges
+    from 0.5 (expected by chance) to 1. Lower is better.
 
     Parameters
     ----------
     scoring : {"auc", "accuracy"}, default="auc"
-        Share of pairs of a synthetic and a real sequence in which the synthetic one has the higher
-        score, or share of sequences that are called rightly.
+        "auc" is the fraction of pairs of a synthetic and a real sequence in which the synthetic
+        sequence has the higher score. "accuracy" is the fraction of sequences that are classified
+        correctly.
     estimator : classifier, optional
-        A classifier of scikit-learn. It sees standardised and one-hot features. The default is
-        gradient boosting of small trees, on ranks.
+        A scikit-learn classifier, which receives standardized and one-hot encoded features. The
+        default is gradient boosting of small trees on ranks.
     n_folds : int, default=5
-        Number of folds behind the value.
+        Number of folds used for the value.
     test_size : float, default=0.5
-        Share of the synthetic sequences that the classifier of the test does not see.
+        Fraction of the synthetic sequences that the classifier of the test does not use for
+        training.
     max_sequences : int or None, default=10_000
-        Sequences of each table that are looked at, a seeded sample.
+        Maximum number of sequences per table. Larger tables are sampled at random.
     columns : None, int or list of str, default=None
-        The columns that features are made of: all, the first *n*, or these.
+        Columns from which features are computed: all (None), the first *n*, or the named ones.
     random_state : int, default=0
         Seed of samples, folds and classifiers.
 
@@ -54,16 +57,18 @@ class SequenceDetection(SequenceMetric):
 
     Notes
     -----
-    Features are the length, duration and mean step of a sequence. A number gives its first and last
-    value, mean, standard deviation, mean difference and autocorrelation; a category its first and
-    last value, how many there are, and the share of the most frequent pair of neighbours. The
-    classifier does not see what these leave out, such as the order of the middle rows.
+    The features include the length, duration and mean step of a sequence. For numerical columns,
+    they also include the first and last value, mean, standard deviation, mean difference and
+    autocorrelation. For categorical columns, they include the first and last value, the number of
+    categories and the fraction of the most frequent pair of neighbors. The classifier does not use
+    other information, for example the order of the middle rows.
 
-    SDMetrics asks the same of an LSTM network, and gives one minus the area. Folds, splits and
-    p-value are of sequences, not of rows, which are no evidence of their own. If the table belongs
-    to subjects with several sequences each, one sequence a subject is drawn at random. The p-value
-    is that of one split, against sequences of the holdout, times the number of tables. The baseline
-    is the value of the holdout's sequences in the synthetic place, near 0.5.
+    SDMetrics uses an LSTM network for the same task and returns one minus the AUC. Folds, splits
+    and the p-value use sequences instead of rows, because rows of a sequence are not independent.
+    If the table belongs to subjects with several sequences each, one sequence per subject is drawn
+    at random. The p-value is computed for one split, compared with sequences of the holdout, and
+    multiplied by the number of tables. The baseline is the score of the holdout sequences, which is
+    close to 0.5.
 
     References
     ----------
@@ -119,7 +124,7 @@ class SequenceDetection(SequenceMetric):
             if features is None:
                 scores[table] = float("nan")
                 continue
-            # the value alone: its test comes with `evaluate`
+            # only the value, because the test is computed by `evaluate`
             result = self._classifier_test().fit_context(features.real)._result(features)
             scores[table] = result.value
             intervals.append(result.interval)
@@ -158,6 +163,8 @@ class SequenceDetection(SequenceMetric):
         table = result.details["worst"]["column"]
         features = list(result.details["tables"][table]["top_features"])[:2]
         return (
-            f"A classifier puts {percent(result.value)} of unseen {what}, 50% being guessing; in "
-            f"{table} it goes by {' and '.join(map(str, features))}."
+            f"A classifier is correct for {percent(result.value)} of unseen {what} (50% "
+            "expected by "
+            f"chance). The most important features in {table} are "
+            f"{' and '.join(map(str, features))}."
         )

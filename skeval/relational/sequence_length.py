@@ -1,4 +1,4 @@
-"""How long the sequences are, compared with those of train."""
+"""Compare the length of sequences with the training data."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from skeval.utils.formatting import number, percent
 
 @declared
 class SequenceLengthSimilarity(SequenceMetric):
-    """Agreement of the lengths of sequences: 1 where they are distributed alike, 0 without overlap.
+    """Similarity of the distributions of sequence lengths.
 
-    A generator that writes visits, trips or payments one after the other has to know when to stop.
-    One that never does gives everybody the longest history, and every sum over a history is wrong.
+    A generator that writes visits, trips or payments one after the other must learn when to stop.
+    If it never stops early, all sequences have the maximum length, and every sum over a history is
+    wrong. The score ranges from 0 (no overlap) to 1 (equal distributions). Higher is better.
 
     See Also
     --------
@@ -33,10 +34,10 @@ class SequenceLengthSimilarity(SequenceMetric):
 
     Notes
     -----
-    One minus the Kolmogorov-Smirnov distance of the numbers of rows a key, by table in
-    ``details["columns"]``; the value is their mean. Rows without a key belong to no sequence and
-    are left out, with a warning; those without an index count. A sequence without rows is not in
-    the table: the length 0 is not seen.
+    One minus the Kolmogorov-Smirnov distance between the numbers of rows per key, by table in
+    ``details["columns"]``. The value is their mean. Rows without a key do not belong to a sequence
+    and are ignored with a warning. Rows without an index count. A sequence without rows does not
+    appear in the table, so the length 0 does not occur.
 
     References
     ----------
@@ -76,10 +77,12 @@ class SequenceLengthSimilarity(SequenceMetric):
         table = result.details["worst"]["column"]
         train, own = (result.details[key][table].get("mean") for key in ("train", "lengths"))
         if train is None or own is None:  # all keys are missing
-            return f"There is no sequence of {table} to compare."
+            return f"The sequences of {table} have no lengths to compare."
         return (
-            f"The cumulative curves of lengths lie {percent(1.0 - result.value)} apart at most; "
-            f"sequences of {table} have {number(own)} rows on average, in train {number(train)}."
+            "The cumulative distributions of lengths differ by at most "
+            f"{percent(1.0 - result.value)}. "
+            f"Sequences of {table} have {number(own)} rows on average (training data: "
+            f"{number(train)})."
         )
 
 

@@ -1,4 +1,4 @@
-"""The bases of metrics of sequences: of whole sequences, and of columns along them."""
+"""Base classes of metrics of whole sequences and of columns along sequences."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ Weight = Literal["row", "sequence"]
 Measured = Mapping[tuple[str, str], Any]  # by table and column
 BOTH = ("train", "synthetic")
 _NO_SEQUENCES = (
-    "The schema has no sequences. Give them: RelationalSchema(..., sequences={table: "
+    "The schema has no sequences. Specify RelationalSchema(..., sequences={table: "
     "SequenceKey(key, index)})."
 )
 
 
 @declared
 class SequenceMetric(RelationalMetric):
-    """Base of metrics of tables whose rows are in order: of one of them, or of all.
+    """Base class of metrics of tables whose rows are ordered.
 
-    Authors write `_score_of`, the score of a table; the value is the mean. Others write
-    `_of_tables`, which returns the result of all tables.
+    Subclasses write `_score_of`, which returns the score of a table, and the value is the mean over
+    tables. Alternatively they write `_of_tables`, which returns the result for all tables.
 
     Parameters
     ----------
     table : str, optional
-        The table whose sequences are looked at; if None, all that have a sequence key and are no
-        reference tables.
+        Table whose sequences are evaluated. If None, all tables with a sequence key are used,
+        except reference tables.
     """
 
     _: KW_ONLY
@@ -61,7 +61,7 @@ class SequenceMetric(RelationalMetric):
         if self.tags.aspect == "privacy" and self.table in relational.relations.references:
             raise InvalidParameterError(
                 f"{type(self).__name__}: table names {self.table}, a reference table, whose rows "
-                "are public. Name one of subjects or of what depends on them."
+                "are public. Name a table of subjects or a table that depends on subjects."
             )
         for name in self._tables(relational):
             sequence_columns(relational, name, getattr(self, "columns", None))
@@ -96,22 +96,22 @@ class SequenceMetric(RelationalMetric):
         raise NotImplementedError(f"{type(self).__name__} must define _score_of.")
 
     def _extra_details(self, context: RelationalContext, tables: tuple[str, ...]) -> dict[str, Any]:
-        """Return warnings, and what else the details have."""
+        """Return warnings and additional details."""
         return {}
 
 
 @declared
 class ColumnSequenceMetric(SequenceMetric):
-    """Base of scores of columns along their sequences; the value is their mean.
+    """Base class of scores of columns along their sequences. The value is the mean over columns.
 
-    Authors write `_measure_column`, what is measured of a column; `_score`, its score, unless that
-    is it; `_kinds`, the kinds of columns; and `_further`, what the details keep.
+    Subclasses write `_measure_column`, which measures a column, `_score`, if the score differs from
+    this measurement, `_kinds`, the supported column types, and `_further`, additional details.
 
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these. Those of a kind that the metric does
-        not read are left out.
+        Columns to evaluate: all (None), the first *n*, or the named ones. Columns of types that the
+        metric does not support are skipped.
     """
 
     _halved = True  # the difference: skeval/core/subject_halves.py
@@ -153,26 +153,26 @@ class ColumnSequenceMetric(SequenceMetric):
         return float(measured)
 
     def _column_details(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
-        """Return what else the details have."""
+        """Return additional details."""
         return {}
 
 
 def _without_score(scores: Mapping[str, float]) -> tuple[DegenerateInputWarning, ...]:
-    """Return a warning that names the columns or tables in which train has nothing to compare."""
+    """Return a warning with columns or tables for which the real data have no values."""
     names = [name for name, score in scores.items() if np.isnan(score)]
-    text = f"train has nothing to compare in {', '.join(names)}: no score."
+    text = f"no score for {', '.join(names)}: the training data have no values to compare."
     return (DegenerateInputWarning(text),) if names else ()
 
 
 def by_column_name(measured: Measured) -> dict[str, Any]:
-    """Return what was measured by the names of table and column."""
+    """Return the measurements by the names of table and column."""
     return {f"{table}.{column}": one for (table, column), one in measured.items()}
 
 
 def agreement(samples: Iterable[tuple[np.ndarray, np.ndarray]], weight: Weight = "row") -> float:
     """Return one minus the Kolmogorov-Smirnov distance of two samples."""
     present = [(values[~np.isnan(values)], owners[~np.isnan(values)]) for values, owners in samples]
-    if weight == "row":  # whole numbers until the end, so that equal shares are exactly equal
+    if weight == "row":  # integers until the end, so that equal fractions are exactly equal
         return kolmogorov_agreement(*(values for values, _ in present))
     weights = [1.0 / np.bincount(owners)[owners] for _, owners in present]
     (train, _), (synthetic, _) = present
@@ -182,7 +182,7 @@ def agreement(samples: Iterable[tuple[np.ndarray, np.ndarray]], weight: Weight =
 
 
 def order_of_rows(context: RelationalContext, tables: tuple[str, ...]) -> dict[str, Any]:
-    """Return the warnings of the order of rows, and as `order` the shares of rows that break it."""
+    """Return warnings about the order of rows, and as `order` the fractions of invalid rows."""
     order = {
         table: {
             role: {
@@ -197,5 +197,5 @@ def order_of_rows(context: RelationalContext, tables: tuple[str, ...]) -> dict[s
 
 
 def kolmogorov_agreement(train: np.ndarray, synthetic: np.ndarray) -> float:
-    """Return 1 less the Kolmogorov-Smirnov distance; nan if train has no value to compare."""
+    """Return 1 minus the Kolmogorov-Smirnov distance, or nan without training values."""
     return 1.0 - kolmogorov_distance(train, synthetic) if train.size else math.nan

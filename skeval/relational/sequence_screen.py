@@ -1,4 +1,4 @@
-"""What the screens of copied sequences share: what they need, and their advice."""
+"""Shared requirements and advice of screens for copied sequences."""
 
 from __future__ import annotations
 
@@ -9,5 +9,6 @@ from skeval.core.tags import SCREEN_TAGS
 TAGS = replace(SCREEN_TAGS, needs=frozenset({"holdout", "relational"}))
 ROLES = ("train", "holdout", "synthetic")
 DROP_SEQUENCES = (
-    "Drop the sequences concerned, and limit how many rows of one subject the generator sees."
+    "Drop the affected sequences, and limit the number of rows of each subject in the "
+    "training data."
 )

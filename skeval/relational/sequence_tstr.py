@@ -1,4 +1,4 @@
-"""Whether models of sequences that learned from synthetic rows carry over to real ones."""
+"""Train models on synthetic sequences, and test them on real sequences."""
 
 from __future__ import annotations
 
@@ -41,48 +41,48 @@ from skeval.tables.set_columns import with_columns
 from skeval.utils.formatting import number, scoring_in_words
 from skeval.utils.parameters import ColumnName, Columns, Count, Interval, Seed
 
-_TARGET = "target"  # no column of the table is lost: the others have names of two words
+_TARGET = "target"  # does not collide with other columns, whose names have two words
 _ROLES = ("train", "holdout", "synthetic")
 
 
 @declared
 class SequenceTSTR(SequenceMetric):
-    """Score on real sequences of a model of synthetic ones: as good as of real ones, or worse.
+    """Score on holdout sequences of a model trained on synthetic sequences.
 
-    A team that is given synthetic histories trains its forecast on them, and then meets real
-    patients: what will be measured next, or who will be readmitted. The same model trained on the
-    real sequences (TRTR) is the baseline, what the team would have had.
+    A team receives synthetic histories, trains a forecast on them, and applies the forecast to real
+    patients. For example, it predicts the next measurement, or who will be readmitted. The baseline
+    is the score of the same model trained on the real sequences (TRTR).
 
     Parameters
     ----------
     target : str
         The column to predict.
     task : {"next", "label"}, default="next"
-        Whether to predict the value of the next row from this one and the one before, or the value
-        that a sequence has in its first row from the features of its other columns.
+        "next" predicts the value of the next row from the current and the previous row. "label"
+        predicts the value in the first row of a sequence from the features of its other columns.
     scoring : str, default="auto"
         As in :class:`~skeval.utility.TSTR`: "roc_auc" for categories, "r2" for numbers.
-    estimator : None, str or estimator, default=None
-        The model: None is "xgboost"; other names are "linear", "tree", "forest", "neighbors",
-        "bayes", "mlp".
+    The model. None is "xgboost". Other names are "linear", "tree", "forest", "neighbors", "bayes"
+    and "mlp".
     columns : None, int or list of str, default=None
-        The columns to predict from: all, the first *n*, or these.
+        Columns used for the prediction: all (None), the first *n*, or the named ones.
     max_rows : int or None, default=20_000
-        Rows of each table that are learned from or tested on, a seeded sample; for labels, one is
-        a sequence.
+        Maximum number of rows per table for training and testing. Larger tables are sampled at
+        random. For labels, a sequence is one row.
     n_bootstrap : int, default=200
-        Number of bootstrap samples of the tested subjects behind the intervals; 0 for none.
+        Number of bootstrap samples of the test subjects for the intervals. If 0, there are no
+        intervals.
     table : str, optional
-        The table whose sequences are looked at; the only one that has a sequence key, if None.
+        Table whose sequences are evaluated. If None, the only table with a sequence key is used.
     random_state : int, default=0
         Seed of samples, models and bootstrap.
 
     Raises
     ------
     MissingInputError
-        At fit, if there is no holdout.
+        At fit, if the holdout is missing.
     InvalidParameterError
-        At fit, if no table with sequences has the column, or several tables do and none is named.
+        At fit, if the column is not found, or is found in several tables and no table is specified.
 
     See Also
     --------
@@ -90,10 +90,10 @@ class SequenceTSTR(SequenceMetric):
 
     Notes
     -----
-    The rows of a sequence are no independent evidence: the bootstrap draws whole sequences, and
-    where the table belongs to subjects, all sequences of a subject. ``details["difference"]`` is
-    TSTR - TRTR with its interval, of the same draws for both. SDMetrics asks this of an LSTM
-    network ("efficacy"), TSGBench calls it the predictive score.
+    The rows of a sequence are not independent. Therefore the bootstrap draws whole sequences, or
+    all sequences of a subject if the table belongs to subjects. ``details["difference"]`` is TSTR -
+    TRTR with its interval from the same bootstrap samples. SDMetrics uses an LSTM network for this
+    comparison ("efficacy"), and TSGBench calls it the predictive score.
 
     References
     ----------
@@ -145,8 +145,9 @@ class SequenceTSTR(SequenceMetric):
         if len(having) != 1:
             known = ", ".join(having) or "none"
             raise InvalidParameterError(
-                f"SequenceTSTR: target names {self.target}, which must be a measured column of one "
-                f"table with a sequence key; tables that have it: {known}. Name one: table=..."
+                f"SequenceTSTR: target names {self.target}, which must be a column of one "
+                "table with a "
+                f"sequence key. Tables that have the column: {known}. Pass table=..."
             )
         return having
 
@@ -162,7 +163,7 @@ class SequenceTSTR(SequenceMetric):
     def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
         one = self._cases(context, tables[0])
         if one is None:
-            return undefined_result("no sequence of one of the tables has a row to predict.")
+            return undefined_result("the sequences of a table have no row to predict.")
         if reason := unanswerable(one, self._question()):
             return undefined_result(reason)
         scoring = scoring_for(self.scoring, problem_of(one, self._question()))
@@ -216,9 +217,9 @@ class SequenceTSTR(SequenceMetric):
     def _summary(self, result: Result) -> str:
         what = "the next value" if self.task == "next" else "the label of a sequence"
         return (
-            f"A model that learned from synthetic sequences predicts {what} of {self.target} with "
-            f"{scoring_in_words(result.details['scoring'])} {number(result.value)} in holdout "
-            f"sequences; one that learned from real ones, {number(result.baseline)}."
+            f"A model trained on synthetic sequences predicts {what} of {self.target} with "
+            f"{scoring_in_words(result.details['scoring'])} {number(result.value)} on holdout "
+            f"sequences (trained on real sequences: {number(result.baseline)})."
         )
 
 
@@ -232,7 +233,7 @@ def cases(
     max_rows: int | None,
     seed: int,
 ) -> Context | None:
-    """Return what is predicted from what as a table, a row a case; None if a role has none."""
+    """Return predictors and target as a table with one row per case, or None if a role is empty."""
     frames = {
         role: case_frame(context, role, table, target, task, columns, max_rows, seed)[0]
         for role in _ROLES
@@ -251,7 +252,7 @@ def case_frame(
     max_rows: int | None,
     seed: int,
 ) -> tuple[pd.DataFrame, np.ndarray]:
-    """Return the cases of a role with a target, and of each the subject that it is of."""
+    """Return the cases of a role that have a target, and the subject of each case."""
     make = _labels if task == "label" else _next_rows
     frame, owners = make(context, role, table, target, columns)
     owners = units(context, role, table)[owners]
@@ -274,7 +275,7 @@ def _labels(
 def _next_rows(
     context: RelationalContext, role: str, table: str, target: str, columns: ColumnChoice
 ) -> tuple[pd.DataFrame, np.ndarray]:
-    """Return each row but the last of a sequence, the one before it, and the next target."""
+    """Return all rows but the last of each sequence, their previous rows, and next targets."""
     own, rows = sequences(context, role, table), context[role][table]
     firsts = own.pairs()
     columns_of: dict[str, Any] = {"row number": own.ranks[firsts].astype(np.float64)}

@@ -1,4 +1,4 @@
-"""Subjects that are copied with most of their rows."""
+"""Screen for subjects that are copied with most of their rows."""
 
 from __future__ import annotations
 
@@ -31,39 +31,42 @@ from skeval.utils.parameters import BinCount, Count, OpenFraction, Seed
 
 @declared
 class SharedHistoryShare(SubjectMetric):
-    r"""Share of synthetic subjects that have most of their rows in common with one train subject.
+    r"""Fraction of synthetic subjects that share most of their rows with one training subject.
 
-    A generator may write each table well and give a synthetic user the very set of purchases that a
-    real one made, or most of them. No purchase shows it: thousands bought each of these things. The
-    combination does. The share is 0 if no synthetic subject has a real one's history, and 1 if all
-    do.
+    A generator may generate each table well but give a synthetic user the same set of purchases as
+    a real user, or most of it. No single purchase shows the copy, because thousands of users bought
+    each item. The combination does. The score ranges from 0 (no synthetic subject has the history
+    of a real one) to 1 (all do). Lower is better.
 
     Parameters
     ----------
     overlap : float, default=0.5
-        The least share of rows in common, of all rows that either of the two subjects has.
+        Minimum fraction of common rows among all rows of the two subjects.
     n_bins : int, default=20
-        Number of quantile cells of train and holdout; numbers and dates of one cell count as equal.
+        Number of quantile bins of the pooled training and holdout data. Numerical and datetime
+        values in the same bin count as equal.
     min_rows : int, default=3
-        Subjects with fewer rows have no history to share; they are counted as not sharing one.
+        Subjects with fewer rows are counted as not sharing a history.
     max_subjects : int or None, default=5_000
-        Synthetic subjects, and holdout subjects for the baseline, that are looked at: a seeded
-        sample, None for all. They are compared with all real ones.
+        Maximum number of synthetic subjects, and of holdout subjects for the baseline. Larger
+        tables are sampled at random. If None, all are used. They are compared with all real
+        subjects.
     n_permutations : int, default=1999
-        Number of exchanges of subjects behind the p-value.
+        Number of permutations of subjects for the p-value.
     random_state : int, default=0
         Seed of the exchanges.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if the subject is no subject.
+        At fit, if the subject does not exist.
     MissingInputError
-        At fit, if the schema does not say whose the rows are, or no table depends on the subject.
+        At fit, if the schema does not specify the subjects of the rows, or no table depends on the
+        subject.
 
     Warnings
     --------
-    This is a screen: it can raise an alarm and cannot clear a release.
+    This is a screening metric, which can find a leak but cannot rule one out.
 
     See Also
     --------
@@ -72,22 +75,23 @@ class SharedHistoryShare(SubjectMetric):
 
     Notes
     -----
-    The rows of a subject, of all tables that depend on it and keys aside, are a multiset. A
-    synthetic subject counts where
+    The rows of a subject from all tables that depend on it form a multiset. Keys are ignored. A
+    synthetic subject counts if
 
     .. math:: \frac{|\{\!\{c_s\}\!\} \cap \{\!\{c_t\}\!\}|}
         {|\{\!\{c_s\}\!\} \cup \{\!\{c_t\}\!\}|} \ge \mathrm{overlap}
 
-    for some train subject t. Pairs are found by their rarest rows (as in
-    :class:`~skeval.privacy.NearDuplicateShare` texts by their rarest words), so that the subjects
-    of one popular item are not all compared.
+    for some training subject t. Pairs are found by their rarest rows (as
+    :class:`~skeval.privacy.NearDuplicateShare` finds texts by their rarest words), so subjects with
+    the same popular item are not all compared.
 
-    If several tables depend on the subject, each has its own share too (``details["columns"]``):
-    links may be copied in one of them only. The p-value exchanges subjects with all their rows; it
-    is the least after Holm of the tables and of all rows together, and the advice names the table
-    that it belongs to. If there are few distinct rows, and many of them a subject, histories are
-    alike by chance, in the holdout as well: raise `overlap` or `n_bins`. A copy among as many other
-    rows again is missed.
+    If several tables depend on the subject, each table has its own fraction
+    (``details["columns"]``), because links may be copied in one table only. The p-value is computed
+    by permuting subjects with all their rows. It is the smallest p-value of the tables and of all
+    rows together after Holm correction, and the advice names the table with this p-value. If there
+    are few distinct rows and many rows per subject, histories are similar without copying, also in
+    the holdout. In this case, increase `overlap` or `n_bins`. The metric does not find a copy that
+    is mixed with the same number of other rows.
 
     References
     ----------
@@ -147,7 +151,7 @@ class SharedHistoryShare(SubjectMetric):
         adjusted = dict(zip(tests, holm([t.p_value for t in tests.values()]), strict=True))
         name = min(adjusted, key=lambda part: (adjusted[part], -tests[part].observed))
         details["p_values"] = {part: test.p_value for part, test in tests.items()}
-        what = f"synthetic {subject} with most of a train one's rows in {name}"
+        what = f"synthetic {subject} with most of the rows of a training one in {name}"
         fresh = {
             part: self._shared_histories(context, own, "holdout") for part, own in parts.items()
         }
@@ -173,17 +177,17 @@ class SharedHistoryShare(SubjectMetric):
 
     def _summary(self, result: Result) -> str:
         share = percent(result.value)
-        lead = f"{share} of the synthetic subjects have most of one train subject's rows"
+        lead = f"{share} of the synthetic subjects have most of the rows of one training subject"
         return set_against(lead, result)
 
 
 @dataclass(frozen=True)
 class Shared:
-    """Which synthetic subjects have most of the rows of a real one."""
+    """Which synthetic subjects have most of the rows of a real subject."""
 
-    # `share` is that of those who have a train subject's, of `n_looked_at`; `lists` are the
-    # classes of real subjects near each class of synthetic ones, `train` and `holdout` the
-    # numbers of subjects of each class.
+    # `share` is the fraction of the `n_looked_at` subjects with the rows of a training subject.
+    # `lists` contains the classes of real subjects near each class of synthetic subjects. `train`
+    # and `holdout` are the numbers of subjects in each class.
 
     share: float
     n_looked_at: int
@@ -192,7 +196,7 @@ class Shared:
     holdout: np.ndarray
 
     def test(self, *, n_permutations: int, seed: int) -> Relabelled:
-        """Exchange subjects between train and holdout."""
+        """Permute subjects between training data and holdout."""
         if not self.lists.weights.size:
             return Relabelled(0.0, 0.0, 0.0, 1.0, 1.0, on_train=0.0)
         return list_contrast(
@@ -212,9 +216,9 @@ def shared_histories(
     max_subjects: int | None,
     seed: int,
 ) -> Shared:
-    """Find the real subjects that have most of their rows in common with one of a role.
+    """Find the real subjects that have most of their rows in common with a subject of a role.
 
-    Rows of the holdout are compared with train alone.
+    Rows of the holdout are compared with training rows only.
     """
     relational, roles = cast("RelationalContext", context), roles_in(context)
     every = [histories(relational, subject, table, roles, n_bins) for table in tables]
@@ -222,7 +226,7 @@ def shared_histories(
     sizes = [len(relational.original_frame(one)[subject]) for one in roles]
     by_role = dict(zip(roles, np.split(which, np.cumsum(sizes)[:-1]), strict=True))
     nobody = np.zeros(0, dtype=np.int64)
-    # in an order that is that of their histories: the order of rows means nothing
+    # in the order of the histories, because the order of rows has no meaning
     looked_at = np.sort(by_role[role])
     looked_at = looked_at[sample_positions(looked_at.size, max_subjects, seed)]
     train, holdout, queries = (
@@ -235,9 +239,10 @@ def shared_histories(
     left = np.flatnonzero((queries > 0) & long)
     if not left.size or not right.size:
         return Shared(0.0, n, MatchLists.of_pairs(nobody, nobody, nobody, n), train, holdout)
-    place = np.cumsum(long) - 1  # among the histories that are long enough: none of them is empty
+    # position among the histories that are long enough, which are never empty
+    place = np.cumsum(long) - 1
     pairs = near_pairs(sets[long], place[left], place[right], train[right], holdout[right], overlap)
-    # all real subjects take part in the exchange, those with short histories too
+    # all real subjects are permuted, including subjects with short histories
     counts = [np.append(table[right], table[~long].sum()) for table in (train, holdout)]
     share = float(queries[left][pairs.near_train].sum() / n)
     return Shared(share, n, pairs.lists(queries[left], n), *counts)
@@ -251,7 +256,7 @@ def near_pairs(
     holdout: np.ndarray,
     overlap: float,
 ) -> NearPairs:
-    """Find the sets on the right, counted in train and in the holdout, near each on the left."""
+    """Find the sets on the right, counted by role, that are close to each set on the left."""
     n_real = int(train.sum()), int(holdout.sum())
     longest = longest_list(*n_real) if n_real[1] else 0
     pairs = NearPairs(left.size, train > 0, holdout > 0, longest)
@@ -264,9 +269,9 @@ def near_pairs(
 def join_histories(
     every: list[Histories], min_rows: int
 ) -> tuple[np.ndarray, csr_array, np.ndarray]:
-    """Return the class of each subject by its rows in all tables, and of each class its rows.
+    """Return the class of each subject by its rows in all tables, and the rows of each class.
 
-    And whether they are at least `min_rows`.
+    Also return whether a class has at least `min_rows` rows.
     """
     which = joint_classes(np.column_stack([one.classes for one in every]))
     first = np.unique(which, return_index=True)[1]
@@ -277,13 +282,13 @@ def join_histories(
 def shared_in_words(
     subject: str, tables: str, found: Shared, shown: Contrast | None, p_value: float
 ) -> str:
-    """Return how many synthetic subjects share a history; empty if no more do than by chance."""
+    """Return how many synthetic subjects share a history, or nothing if not significant."""
     if shown is None or p_value > TEST_LEVEL:
         return ""
     n = found.n_looked_at
     k, m = (round(share * n) for share in (shown.observed, shown.expected))
     return (
-        f"{k:,} of {n:,} synthetic {subject} {'has' if k == 1 else 'have'} most of one train row's "
-        f"{tables}; {f'{m:,}' if m else 'none'} {'has' if m < 2 else 'have'} it "
-        f"{'by chance' if shown.reference == 'by chance' else 'of a holdout row'}."
+        f"{k:,} of {n:,} synthetic {subject} have most of the {tables} of one training record, "
+        f"compared with {m:,} "
+        f"{'expected by chance' if shown.reference == 'by chance' else 'for holdout records'}."
     )

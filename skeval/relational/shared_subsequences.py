@@ -1,4 +1,4 @@
-"""Pieces of real sequences that the synthetic ones repeat."""
+"""Screen for parts of real sequences that occur in the synthetic sequences."""
 
 from __future__ import annotations
 
@@ -25,35 +25,37 @@ from skeval.steps.sequences import sequence_columns, sequence_values, sequences,
 from skeval.utils.formatting import format_count, percent
 from skeval.utils.parameters import Columns, Interval
 
-_LENGTHS = (2, 3, 5, 8, 12)  # tried where none is given
-_ENOUGH = 0.5  # share of the real subjects that should have a piece of their own
-_MAX_SHARE_MET = 0.1  # share of these that may be met
+_LENGTHS = (2, 3, 5, 8, 12)  # lengths that are tried if `length` is None
+_ENOUGH = 0.5  # fraction of the real subjects that should have a unique part
+_MAX_SHARE_MET = 0.1  # maximum fraction of them with a part in the synthetic data
 
 
 @declared
 class SharedSubsequences(SequenceMetric):
-    """Share of train's subjects a piece of whose history the synthetic table repeats: 0 if none.
+    """Fraction of training subjects with a unique part of their history in the synthetic data.
 
-    An attacker knows three of a patient's visits in a row and looks them up in the release. If the
-    release has them, and no other real patient has had the like, it has copied that history, though
-    no whole history and perhaps no single row shows it. The value is 1 if everybody is found in
-    this way.
+    An attacker knows three consecutive visits of a patient and searches for them in the synthetic
+    data. If they occur there and no other real patient has the same visits, the history has been
+    copied, although no whole history and perhaps no single row shows it. The score ranges from 0
+    (no subject) to 1 (all subjects). Lower is better.
 
     Parameters
     ----------
     length : int, optional
-        How many rows in a row must agree. None takes the least of 2, 3, 5, 8 and 12 at which at
-        most a tenth of the real subjects, of train and holdout together, is met, as long as half of
-        them have a piece of their own.
+        Number of consecutive rows that must match. If None, the smallest of 2, 3, 5, 8 and 12 is
+        used for which at most a tenth of the real subjects is found in the synthetic data, if half
+        of the subjects still have a unique part.
     columns : None, int or list of str, default=None
-        The columns that must agree: all but keys and index, the first *n* of these, or names.
+        Columns that must match: all except keys and index (None), the first *n*, or the named ones.
     decimals : int, optional
-        To how many decimals numbers are rounded first; None keeps 12 significant digits.
+        Number of decimals to which numbers are rounded first. If None, 12 significant digits are
+        kept.
 
     Warnings
     --------
-    This is a distance screen: it can raise an alarm and cannot clear a release. A digit changed in
-    each piece hides it, as do numbers that hardly ever repeat if `decimals` are many.
+    This is a distance-based screening metric, which can find a leak but cannot rule one out. One
+    changed digit in each part hides a copy. Numbers that rarely repeat because `decimals` is large
+    have the same effect.
 
     See Also
     --------
@@ -62,17 +64,17 @@ class SharedSubsequences(SequenceMetric):
 
     Notes
     -----
-    A piece is `length` rows that follow each other in a sequence, compared in all columns but key
-    and index. A piece counts if one real subject alone has it, in train and holdout together: what
-    several have is no trace of one. A subject is a sequence, or where the table belongs to
-    subjects, one of these with all its sequences. Subjects without a sequence of that length are
-    not counted.
+    A part consists of `length` consecutive rows of a sequence, compared in all columns except key
+    and index. A part counts if exactly one real subject of the training data and the holdout has
+    it, because a part of several subjects does not identify one of them. A subject is a sequence,
+    or, if the table belongs to subjects, a subject with all its sequences. Subjects without a
+    sequence of that length are not counted.
 
-    The baseline is the same share of the holdout's subjects, which is chance. Which pieces count
-    does not depend on who was in train. So the p-value, of Fisher's test on the numbers of subjects
-    of both tables, is exact, however many rows a subject has. It is multiplied by the number of
-    tables. ``details["synthetic_pieces"]`` has the shares of synthetic pieces that train has and
-    that the holdout has.
+    The baseline is the same fraction for the holdout subjects. It shows the fraction that is
+    expected by chance. Whether a part counts does not depend on the labels training and holdout.
+    Therefore the p-value of Fisher's exact test on the numbers of subjects is exact for any number
+    of rows per subject. It is multiplied by the number of tables. ``details["synthetic_pieces"]``
+    contains the fractions of synthetic parts that occur in the training data and in the holdout.
 
     Examples
     --------
@@ -129,8 +131,8 @@ class SharedSubsequences(SequenceMetric):
         }
         facts = (one.in_words(unit_name(relational, name)) for name, one in found.items())
         what = (
-            f"train {who}s with {of.length} rows of {worst} in a row, theirs alone, that stand in "
-            "the synthetic table"
+            f"training {who}s with {of.length} consecutive rows of {worst}, unique to them, that "
+            "occur in the synthetic data"
         )
         result = replace(result, details=details, fact=" ".join(filter(None, facts)))
         if math.isnan(observed) or math.isnan(expected):
@@ -157,16 +159,17 @@ class SharedSubsequences(SequenceMetric):
 
     def _summary(self, result: Result) -> str:
         length = result.details["length"][result.details["worst"]["column"]]
-        fresh = "" if result.baseline is None else f"; of the holdout {percent(result.baseline)}"
+        fresh = "" if result.baseline is None else f" (holdout: {percent(result.baseline)})"
         return (
-            f"Of {percent(result.value)} of those in train, {length} rows in a row that nobody "
-            f"else has stand in the synthetic table{fresh}."
+            f"For {percent(result.value)} of the training subjects{fresh}, the synthetic "
+            "data contain "
+            f"{length} consecutive rows that no other real subject has."
         )
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """Who has a piece of their own, and whose piece the synthetic table has."""
+    """Which subjects have a unique part, and whose part occurs in the synthetic data."""
 
     length: int
     n_counted: dict[str, int]
@@ -175,25 +178,25 @@ class Pieces:
     of_synthetic: dict[str, float]
 
     def share(self, role: str) -> float:
-        """Return the share of a role's subjects who are found."""
+        """Return the fraction of a role's subjects that are found."""
         n = self.n_counted[role]
         return self.n_found[role] / n if n else float("nan")
 
     @property
     def p_value(self) -> float:
-        """Chance of this many found in train, or more, if it did not matter who was there."""
+        """Probability of at least this number of training subjects if the labels are random."""
         pairs = ((self.n_found[role], self.n_counted[role]) for role in ("train", "holdout"))
         (k, n), (k_other, n_other) = pairs
         return share_p_value(k, n, k_other, n_other)
 
     @property
     def least_p(self) -> float:
-        """The least p-value for as many found: of all of them in train."""
+        """The smallest possible p-value, if all subjects that are found are training subjects."""
         k, n = sum(self.n_found.values()), self.n_counted["train"]
         return least_p_value_of_lists(k, n, n + self.n_counted["holdout"])
 
     def in_words(self, who: str) -> str:
-        """Return how many are found, as a fact; empty if nobody is."""
+        """Return the number of subjects that are found as a fact, or an empty string."""
         k, fresh = self.n_found["train"], self.n_found["holdout"]
         if not k:
             return ""
@@ -201,9 +204,9 @@ class Pieces:
             format_count(self.n_counted[role], f"{role} {who}") for role in ("train", "holdout")
         )
         return (
-            f"{k:,} of {train} {'has' if k == 1 else 'have'} {self.length} rows in a row that no "
-            f"other real {who} has and that stand in the synthetic table; of {holdout} "
-            f"{f'{fresh:,}' if fresh else 'none'} {'has' if fresh == 1 else 'have'}."
+            f"{k:,} of {train} and {fresh:,} of {holdout} have {self.length} consecutive "
+            "rows in the "
+            f"synthetic data that no other real {who} has."
         )
 
 
@@ -228,7 +231,7 @@ def windows(codes: np.ndarray, length: int) -> np.ndarray:
     """Return a number for each `length` codes in a row, equal for equal ones."""
     covered = 1
     while covered < length and codes.size:
-        # pieces of twice the length, or overlapping ones at the last step
+        # parts of twice the length, or overlapping parts at the last step
         ahead = min(covered, length - covered)
         codes = joint_classes(np.column_stack([codes[:-ahead], codes[ahead:]]))
         covered += ahead
@@ -239,7 +242,7 @@ def windows(codes: np.ndarray, length: int) -> np.ndarray:
 def pieces(
     context: RelationalContext, table: str, length: int, columns: ColumnChoice, decimals: int | None
 ) -> Pieces:
-    """Return who has a piece of their own, and whose piece the synthetic table has."""
+    """Return the subjects with a unique part, and whose part occurs in the synthetic data."""
     rows = row_codes(context, table, columns, decimals)
     codes = windows(np.concatenate([rows[role] for role in ROLES]), length)
     of: dict[str, np.ndarray] = {}
@@ -255,7 +258,7 @@ def pieces(
     real = np.concatenate([of["train"], of["holdout"]])
     holders = np.concatenate([owners["train"], owners["holdout"]])
     n_codes = int(max(codes.max(initial=0), 0)) + 1
-    # of a piece that several rows of one subject have, one is enough
+    # one row is enough if several rows of one subject have the part
     pairs = np.unique(holders * n_codes + real)
     alone = np.bincount(pairs % n_codes, minlength=n_codes) == 1
     released = np.zeros(n_codes, dtype=bool)
@@ -274,10 +277,10 @@ def pieces(
 def telling_length(
     context: RelationalContext, table: str, columns: ColumnChoice, decimals: int | None
 ) -> int:
-    """Get the least length at which most real subjects have a piece and few are met by chance."""
-    # It goes by train and holdout together, so that it does not depend on who was in train:
-    # where all of train is copied, it is the longest at which half of the subjects have a
-    # piece of their own.
+    """Return the smallest length at which most subjects have a part and few are found."""
+    # The length is based on the pooled real data, so it does not depend on the labels training and
+    # holdout. If all training sequences are copied, it is the largest length at which half of the
+    # subjects have a unique part.
     n_real = sum(np.unique(units(context, role, table)).size for role in ("train", "holdout"))
     marked, telling = {}, None
     for length in _LENGTHS:

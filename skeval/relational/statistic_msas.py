@@ -1,4 +1,4 @@
-"""A statistic of the values of each sequence, compared with those of train."""
+"""Compare a statistic of each sequence with the training data."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from skeval.results.result import Result
 from skeval.steps.sequences import lines, sequence_values, sequences, statistic_by_sequence
 from skeval.utils.formatting import percent
 
-_MAX_LINES = 6  # columns whose lines are kept for figures
+_MAX_LINES = 6  # maximum number of columns with curves for figures
 
 
 @declared
 class StatisticMSAS(ColumnSequenceMetric):
-    """Agreement of a statistic of sequences: 1 where it is distributed alike, 0 without overlap.
+    """Similarity of the distributions of a statistic per sequence (statistic MSAS).
 
-    Each patient has a mean blood pressure. Rows that are right one by one, shuffled among patients,
-    give every patient the same mean: this is where it shows.
+    Each patient has a mean blood pressure. If realistic rows are shuffled among patients, all
+    patients have nearly the same mean, and this metric shows it. The score ranges from 0 (no
+    overlap) to 1 (equal distributions). Higher is better.
 
     Parameters
     ----------
     statistic : {"mean", "median", "std", "min", "max"}, default="mean"
-        How the values of a sequence are summed up.
+        Statistic of the values of a sequence.
 
     See Also
     --------
@@ -37,13 +38,13 @@ class StatisticMSAS(ColumnSequenceMetric):
 
     Notes
     -----
-    One minus the Kolmogorov-Smirnov distance of the statistics of train's sequences and of the
-    synthetic ones, column by column (multi-sequence aggregate similarity); the value is the mean
-    over columns. Missing values are left out; a sequence without a value, or for "std" with fewer
-    than two, has no statistic. Every sequence counts once, however long. What the statistic sums up
-    may change along the sequence: ``details["lines"]`` has mean and quartiles by position and by
-    time, at points with ten sequences or more and to the digits that the error of the mean leaves
-    certain, and the display draws them.
+    One minus the Kolmogorov-Smirnov distance between the statistics of the training sequences and
+    of the synthetic sequences, for each column (multi-sequence aggregate similarity). The value is
+    the mean over columns. Missing values are ignored. A sequence without values, or with fewer than
+    two for "std", has no statistic. Every sequence has the same weight for any length. Values may
+    also change along a sequence. ``details["lines"]`` contains mean and quartiles by position and
+    by time for the display. It only contains points with at least ten sequences, rounded to the
+    digits that are certain given the standard error.
 
     References
     ----------
@@ -85,15 +86,15 @@ class StatisticMSAS(ColumnSequenceMetric):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"The cumulative curves of the {self.statistic} of a sequence lie "
-            f"{percent(1.0 - result.value)} apart at most, on average over columns."
+            f"The cumulative distributions of the {self.statistic} of a sequence differ by at most "
+            f"{percent(1.0 - result.value)}, on average over columns."
         )
 
 
 def _lines(
     context: RelationalContext, role: str, names: list[tuple[str, str]]
 ) -> dict[str, dict[str, Any]]:
-    """Return the lines of columns by position and by time."""
+    """Return the curves of columns by position and by time."""
     return {
         f"{table}.{column}": {
             by: lines(context, role, table, column, by) for by in ("position", "time")
@@ -103,7 +104,7 @@ def _lines(
 
 
 def _described_kinds(context: RelationalContext, table: str, column: str) -> dict[str, str]:
-    """Return the kind of a column, and of the index that its lines run along."""
+    """Return the type of a column, and the type of its index."""
     kinds = context.relations.tables[table].kinds
     index = context.relations.sequences[table].index
     return {"value": kinds[column], "index": kinds[index] if index else ""}

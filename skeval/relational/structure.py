@@ -1,4 +1,4 @@
-"""Whether the tables, columns and keys of the real tables are there."""
+"""Check whether the synthetic data have the tables, columns and keys of the real data."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ from skeval.tables.relational_schema import RelationalSchema
 
 @declared
 class SchemaStructure(RelationalMetric):
-    """Agreement of tables, columns and keys: 1 where both sides have the same, 0 where none agrees.
+    """Similarity of the tables, columns and keys of two databases.
 
-    What reads the real database should read the synthetic one: no table, no column and no key less,
-    and none more. Types are not looked at; `TableStructure` does, of one table.
+    A program that reads the real database should also be able to read the synthetic one. The
+    synthetic database should therefore have the same tables, columns and keys. Types are not
+    compared. Use `TableStructure` to compare the types of one table. The score ranges from 0
+    (nothing in common) to 1 (the same structure). Higher is better.
 
     See Also
     --------
@@ -31,11 +33,12 @@ class SchemaStructure(RelationalMetric):
 
     Notes
     -----
-    The value is the mean of three shares in ``details["columns"]``: of tables, of columns, and of
-    primary and foreign keys. Each is what both sides have, divided by what either has (Jaccard's
-    index); keys are left out where train has none. A key is there if all its columns are, on both
-    ends. ``details["missing"]`` and ``details["extra"]`` name the rest. Reference tables need not
-    be given again and count as there.
+    The value is the mean of three fractions in ``details["columns"]``, for tables, for columns, and
+    for primary and foreign keys. Each is the number of common names divided by the number of names
+    in either database (Jaccard index). If the training data have no keys, the fraction for keys is
+    skipped. A key exists if all its columns exist in both tables. ``details["missing"]`` and
+    ``details["extra"]`` name the differences. Reference tables may be missing from the synthetic
+    data and count as present.
 
     References
     ----------
@@ -87,7 +90,7 @@ class SchemaStructure(RelationalMetric):
 
 
 def _describe_table(context: RelationalContext, table: str) -> dict[str, Any]:
-    """Return the role of a table, and its numbers of rows by role of data, to be drawn."""
+    """Return the role of a table and its numbers of rows by role of data, for the figure."""
     roles = [role for role in ("train", "holdout", "synthetic") if role in context]
     given = {role: context.original_frame(role) for role in roles}
     sizes = {role: len(data[table]) for role, data in given.items() if table in data}
@@ -95,7 +98,7 @@ def _describe_table(context: RelationalContext, table: str) -> dict[str, Any]:
 
 
 def _parts(tables: Mapping[str, pd.DataFrame], relations: RelationalSchema) -> dict[str, Set[str]]:
-    """Return the names of tables, of columns, and of the keys whose columns are all there."""
+    """Return the names of tables and columns, and the keys whose columns exist."""
     columns = {(name, str(column)) for name, rows in tables.items() for column in rows.columns}
     ends = {
         f"{name}.{', '.join(own)}": {(name, column) for column in own}

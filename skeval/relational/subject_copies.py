@@ -1,4 +1,4 @@
-"""Subjects that are copied with all their rows."""
+"""Screen for subjects that are copied with all their rows."""
 
 from __future__ import annotations
 
@@ -30,34 +30,36 @@ Counts = Mapping[str, np.ndarray]
 
 @declared
 class SubjectCopies(SubjectMetric, ClaimTested):
-    r"""Share of synthetic subjects that are copies of train ones with all their rows: 0 if none.
+    r"""Fraction of synthetic subjects that are copies of training subjects with all their rows.
 
-    A patient whose age and town are in the release is one of many. With every visit as it was, in
-    number and in detail, it is that patient. Single tables do not show it: visits of one clinic are
-    alike, and what identifies a person is that these visits belong together. So a synthetic subject
-    counts as a copy if its own row and all rows that belong to it, in every table, equal those of
-    one train subject.
+    A patient whose age and town occur in the synthetic data is one of many. A record with the same
+    number of visits and the same details identifies the patient. Single tables do not show such a
+    copy, because visits of one clinic are similar. Only the combination of visits identifies an
+    individual. Therefore a synthetic subject counts as a copy if its own row and all rows that
+    belong to it, in every table, equal the rows of one training subject. The score ranges from 0
+    (no copies) to 1. Lower is better.
 
     Parameters
     ----------
     own_row : bool, default=True
-        Whether the subject's own row has to agree too. Without it, subjects that have no other rows
-        are not counted: what is looked for are histories under another name.
+        Whether the subject's own row must match, too. If False, the metric finds histories under
+        another name. Subjects without other rows are then not counted.
     n_permutations : int, default=1999
-        Number of exchanges of subjects behind the p-value, where it is not known exactly.
+        Number of permutations of subjects for the p-value if it cannot be computed exactly.
     random_state : int, default=0
         Seed of the exchanges.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if the subject is no subject.
+        At fit, if the subject does not exist.
     MissingInputError
-        At fit, if the schema does not say whose the rows are, or no table depends on the subject.
+        At fit, if the schema does not specify the subjects of the rows, or no table depends on the
+        subject.
 
     Warnings
     --------
-    This is a screen: it cannot clear a release.
+    This is a screening metric. It cannot rule out a leak.
 
     See Also
     --------
@@ -67,23 +69,24 @@ class SubjectCopies(SubjectMetric, ClaimTested):
 
     Notes
     -----
-    Two subjects are equal where their rows, and in every table that depends on them the multisets
-    of rows are, keys aside:
+    Two subjects are equal if their rows are equal and if the multisets of rows in every table that
+    depends on them are equal. Keys are ignored:
 
     .. math:: m = \frac{|\{s \in S: \exists t \in T: r_s = r_t, \; \{\!\{c_s\}\!\} =
         \{\!\{c_t\}\!\} \text{ in every table}\}|}{|S|}
 
-    A key that names a row of a reference table is a value; one that names another row counts as
-    that row's own columns, also where that is a subject on the other side of train and holdout:
-    else the larger of the two would have more such rows. Rows of a table two steps down belong to
-    the subject, through any row between. Numbers agree to 12 digits; letter case and spaces of
-    categories and texts do not count. The order of the rows does not matter: if it is important, a
-    date states it.
+    If a key refers to a row of a reference table, it is compared as a value. If it refers to
+    another row, the columns of that row are compared instead, even if the row is a subject of the
+    other real table. Otherwise the larger real table would contain more such rows. Rows of a table
+    two levels below belong to the subject through any row between. Numbers are compared to 12
+    digits. Letter case and spaces of categories and texts are ignored. The order of the rows is
+    ignored. If the order is important, add a date column.
 
-    The p-value exchanges subjects with all their rows between train and holdout. Subjects with few
-    rows of few values agree by chance: the holdout's share, the baseline, has as many. A ``fact``
-    counts the copies for any p-value. ``details["epsilon"]`` has lower bounds of the epsilon of
-    subjects, as :class:`skeval.privacy.ExactMatchShare` has them of rows.
+    The p-value is computed by permuting subjects with all their rows between training data and
+    holdout. Subjects with few rows and few values match without copying. The baseline, which is the
+    fraction of the holdout, shows how often. The ``fact`` reports the number of copies for any
+    p-value. ``details["epsilon"]`` contains lower bounds on epsilon for subjects, as
+    :class:`skeval.privacy.ExactMatchShare` contains them for rows.
 
     Examples
     --------
@@ -103,7 +106,7 @@ class SubjectCopies(SubjectMetric, ClaimTested):
         SCREEN_TAGS,
         needs=frozenset({"relational"}),
         risks=frozenset({"singling out"}),
-        weight=4.0,  # six copied subjects of any number have a p-value of 1 / 64 at best
+        weight=4.0,  # for six copies among any number of subjects, the smallest p-value is 1 / 64
     )
 
     own_row: bool = True
@@ -114,7 +117,7 @@ class SubjectCopies(SubjectMetric, ClaimTested):
     def _compute(self, context: Context) -> Result:
         counts = subject_counts(context, self._subject(context), self.own_row)
         k, n = stats.matches(counts["synthetic"], counts["train"])
-        return Result(k / n) if n else undefined_result("no synthetic subject has rows of its own.")
+        return Result(k / n) if n else undefined_result("the synthetic subjects have no rows.")
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
@@ -142,7 +145,7 @@ class SubjectCopies(SubjectMetric, ClaimTested):
             seed=self.random_state,
         )
         m, n_holdout = stats.matches(counts["holdout"], counts["train"])
-        what = f"synthetic {subject} that equal a train one in {_rows_in_words(self.own_row)}"
+        what = f"synthetic {subject} that equal a training one in {_rows_in_words(self.own_row)}"
         reference = "a holdout one"
         return replace(
             result,
@@ -166,19 +169,21 @@ class SubjectCopies(SubjectMetric, ClaimTested):
 
     def _summary(self, result: Result) -> str:
         rows = _rows_in_words(self.own_row)
-        lead = f"{percent(result.value)} of the synthetic subjects equal a train subject in {rows}"
+        lead = (
+            f"{percent(result.value)} of the synthetic subjects equal a training subject in {rows}"
+        )
         return with_claim(set_against(lead, result), result)
 
 
 def _rows_in_words(own_row: bool) -> str:
-    return "all their rows" if own_row else "all rows but their own"
+    return "all their rows" if own_row else "all rows except their own"
 
 
 @shared
 def subject_counts(context: Context, subject: str, own_row: bool) -> dict[str, np.ndarray]:
-    """Return how many subjects of each role are of each class, of shape (n_classes,)."""
-    # Subjects of one class are equal with all their rows; without `own_row` only those are
-    # counted that have other rows.
+    """Return the number of subjects of each role in each class, as arrays of n_classes."""
+    # Subjects of one class are equal in all their rows. Without `own_row`, only subjects with other
+    # rows are counted.
     relational, roles = cast("RelationalContext", context), roles_in(context)
     tables = relational.relations.dependents(subject)
     every = [histories(relational, subject, table, roles) for table in tables]
@@ -197,21 +202,23 @@ def subject_counts(context: Context, subject: str, own_row: bool) -> dict[str, n
 
 
 def copies_in_words(counts: Counts, subject: str, own_row: bool = True) -> str:
-    """Return how many synthetic subjects are copies of train subjects with all their rows."""
-    # Empty if none is.
+    """Return how many synthetic subjects are copies of training subjects with all their rows."""
+    # The text is empty if there are no copies.
     k, n = stats.matches(counts["synthetic"], counts["train"])
     if not k:
         return ""
     alone = stats.matches(counts["synthetic"], np.where(counts["train"] == 1, 1, 0))[0]
     if own_row:
         said = "is a complete copy" if k == 1 else "are complete copies"
-        said += f" of train {subject} with all their rows"
+        said += f" of training {subject} with all their rows"
     else:
-        said = f"{'has' if k == 1 else 'have'} exactly the rows of one of train in other tables"
+        said = (
+            f"{'has' if k == 1 else 'have'} exactly the rows of a training record in other tables"
+        )
     unique = f", {f'{alone:,}' if alone else 'none'} of them unique there"
     fresh = ""
     if "holdout" in counts:
         m = stats.matches(counts["synthetic"], counts["holdout"])[0]
         verb = ("is" if m < 2 else "are") if own_row else ("has" if m < 2 else "have")
-        fresh = f"; {f'{m:,}' if m else 'none'} {verb} of one of the holdout"
+        fresh = f" ({m:,} {verb} of a holdout record)"
     return f"{k:,} of {n:,} synthetic {subject} {said}{unique}{fresh}."

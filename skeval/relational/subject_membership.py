@@ -1,4 +1,4 @@
-"""Whether a subject was learned from, by its own row and all the rows that belong to it."""
+"""Membership inference for subjects with all the rows that belong to them."""
 
 from __future__ import annotations
 
@@ -30,45 +30,48 @@ from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import OpenFraction, Seed
 
 _PAIRS = (
-    "pairs of a train and a holdout one of {subject} in which the train one ranks higher, by {by}"
+    "pairs of a training and a holdout record of {subject} with the training one ranked "
+    "higher, by {by}"
 )
 TOGETHER = "all of it together"
-Parts = dict[str, np.ndarray]  # scores of train and of the holdout
+Parts = dict[str, np.ndarray]  # scores of the training data and of the holdout
 
 
 @declared
 class SubjectMembership(SubjectMetric):
-    """AUC of telling train from holdout subjects by all their rows: 0.5 by chance, 1 faultless.
+    """AUC of an attack that separates training from holdout subjects by all their rows.
 
-    An attacker knows a user, with every purchase, and wants to know whether the user was in the
-    data. Single purchases say little, and an attack on rows asks the wrong question: nobody is a
-    member by one row. Each row is scored by how much nearer the release comes to it than other
-    people's rows do; a user's score is the mean of these, or the largest, since one row that was
-    remembered gives the user away.
+    An attacker knows a user with all purchases and wants to find out whether the user was in the
+    training data. Single purchases contain little information, and an attack on rows ignores that a
+    user has several rows. Each row is scored by how much closer the synthetic data are to it than
+    the rows of other subjects. The score of a user is the mean or the maximum of these row scores.
+    The maximum is used because one memorized row is enough to identify the user. The AUC is 0.5 if
+    the attacker guesses and 1 for a perfect attack. Lower is better.
 
     Parameters
     ----------
     attack : {"ratio", "distance", "distance_calibrated", "knn_density"}, default="ratio"
-        The score of a row, as in :class:`~skeval.privacy.MembershipInference`: the log of the
-        distance to the nearest reference row less that to the nearest synthetic row; minus the
-        latter distance; their difference; or minus the log of the distance to the fifth nearest
-        synthetic row.
+        The score of a row, as in :class:`~skeval.privacy.MembershipInference`. "ratio" is the
+        logarithm of the distance to the nearest reference row minus the logarithm of the distance
+        to the nearest synthetic row. "distance" is minus the distance to the nearest synthetic row.
+        "distance_calibrated" is the difference of the two distances. "knn_density" is minus the
+        logarithm of the distance to the fifth nearest synthetic row.
     reference_fraction : float, default=0.5
-        Which part of the holdout's subjects the attacker has for reference.
+        Fraction of the holdout subjects that the attacker uses as reference.
     random_state : int, default=0
-        Seed of that part.
+        Seed of the reference sample.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if the subject is no subject.
+        At fit, if the subject does not exist.
     MissingInputError
-        At fit, if there is no holdout, the schema does not say whose the rows are, or no table
-        depends on the subject.
+        At fit, if the holdout is missing, the schema does not specify the subjects of the rows, or
+        no table depends on the subject.
 
     Warnings
     --------
-    This is what one adversary achieves: an AUC of 0.5 does not clear a release.
+    This is the result of one attacker. An AUC of 0.5 does not rule out a leak.
 
     See Also
     --------
@@ -77,14 +80,15 @@ class SubjectMembership(SubjectMetric):
 
     Notes
     -----
-    There are several scores of a subject: that of its own row with aggregates of the others (as in
-    :class:`PerSubject`); for each table that depends on it, mean and maximum over its rows; and
-    the mean of the ranks by all of these. The value is the largest AUC, ``details["attacks"]`` has
-    all; p-value and interval hold for the choice (Holm, Bonferroni). Labels of subjects are
-    exchangeable if nothing was learned of any of them, however many rows they have. A subject
-    without rows in a table has the median score there. The baseline is 0.5.
+    A subject has several scores. The first is the score of its row with aggregates of the other
+    rows, as in :class:`PerSubject`. For each table that depends on it, the mean and the maximum
+    over its rows are also scores. The last score is the mean of the ranks of all these scores. The
+    value is the largest AUC, and ``details["attacks"]`` contains all. The p-value and the interval
+    are corrected for this choice (Holm, Bonferroni). Labels of subjects are exchangeable if nothing
+    was learned about any subject, for any number of rows. A subject without rows in a table has the
+    median score of this table. The baseline is 0.5.
 
-    The value is an average over all subjects: if a few are exposed, it stays near 0.5.
+    The value is an average over all subjects. If few subjects are exposed, it stays close to 0.5.
 
     References
     ----------
@@ -101,7 +105,7 @@ class SubjectMembership(SubjectMetric):
         ATTACK_TAGS,
         needs=frozenset({"holdout", "relational"}),
         display="ROCDisplay",
-        weight=4.0,  # as MembershipInference of rows
+        weight=4.0,  # as in MembershipInference of rows
     )
 
     attack: Literal["ratio", "distance", "distance_calibrated", "knn_density"] = "ratio"
@@ -139,14 +143,17 @@ class SubjectMembership(SubjectMetric):
 
     def _summary(self, result: Result) -> str:
         return (
-            "An attacker who has the release and all rows of some subject guesses whether it was "
-            f"in train, best by {result.details['attack']}: a train subject ranks above a holdout "
-            f"one {percent(as_float(result.details['auc']))} of the time, by chance 50%."
+            "An attacker with the synthetic data and all rows of a subject infers whether "
+            "the subject "
+            f"was in the training data. The best attack ({result.details['attack']}) ranks a "
+            "training "
+            f"subject above a holdout subject in {percent(as_float(result.details['auc']))} of the "
+            "pairs (50% expected by chance)."
         )
 
 
 def strongest(scored: dict[str, MemberScores]) -> str:
-    """Return which scores have the largest AUC."""
+    """Return the scores with the largest AUC."""
     return max(scored, key=lambda name: auc(scored[name].members, scored[name].others))
 
 
@@ -154,9 +161,9 @@ def strongest(scored: dict[str, MemberScores]) -> str:
 def subject_scores(
     context: Context, subject: str, attack: str, reference_fraction: float, seed: int
 ) -> dict[str, MemberScores]:
-    """Return scores of train and holdout subjects, by what they are made of.
+    """Return scores of training and holdout subjects by their source.
 
-    The subjects of the holdout that are the attacker's reference are not scored.
+    The holdout subjects that are the attacker's reference are not scored.
     """
     relational = cast("RelationalContext", context)
     sizes = {role: len(relational.original_frame(role)[subject]) for role in ("train", "holdout")}
@@ -168,7 +175,7 @@ def subject_scores(
     by_part: dict[str, Parts] = {}
     own = {role: np.arange(n) for role, n in sizes.items()}
     if rows := row_scores(whole, own, is_known, attack, seed):
-        by_part["its own row and what its rows are like"] = rows
+        by_part["its own row and the aggregates of its rows"] = rows
     for table in relational.relations.dependents(subject):
         owners = {role: subject_positions(relational, role, table, subject) for role in sizes}
         rows = row_scores(relational.table(table), owners, is_known, attack, seed)
@@ -184,9 +191,9 @@ def subject_scores(
 def row_scores(
     own: Context, owners: dict[str, np.ndarray], is_known: np.ndarray, attack: str, seed: int
 ) -> Parts | None:
-    """Return a score of each row of train and of the holdout, nan for those of the reference.
+    """Return a score of each training and holdout row, nan for the rows of the reference.
 
-    None where there is no row to score, or none for reference.
+    Return None if there are no rows to score or no rows for reference.
     """
     if nothing_to_measure(own, "gower"):
         return None
@@ -213,13 +220,13 @@ def row_scores(
 
 
 def aggregate_by_owner(scores: np.ndarray, owners: np.ndarray, n: int, stat: str) -> np.ndarray:
-    """Return mean or maximum of the scores of each owner; nan for one without rows."""
+    """Return mean or maximum of the scores of each owner, or nan for an owner without rows."""
     mine = pd.Series(scores).groupby(owners).agg(stat)
     return mine.reindex(range(n)).to_numpy(dtype=np.float64)
 
 
 def scores_of_parts(by_part: Mapping[str, Parts], is_scored: np.ndarray) -> dict[str, MemberScores]:
-    """Return the scores of subjects by each part, and by the mean of their ranks."""
+    """Return the scores of subjects for each part, and for the mean of their ranks."""
     scored, ranks = {}, []
     others = np.flatnonzero(is_scored)
     for name, part in by_part.items():
@@ -236,5 +243,5 @@ def scores_of_parts(by_part: Mapping[str, Parts], is_scored: np.ndarray) -> dict
 
 
 def member_parts(pooled: np.ndarray, n_train: int, others: np.ndarray) -> MemberScores:
-    """Return pooled scores as those of members and of others."""
+    """Return pooled scores split into the scores of members and of others."""
     return MemberScores(pooled[:n_train], pooled[n_train:], np.arange(n_train), others)

@@ -1,4 +1,4 @@
-"""The base of metrics of subjects, each with all the rows that belong to it."""
+"""Base class of metrics of subjects with all the rows that belong to them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from skeval.results.result import Result
 
 ROLES = ("train", "holdout", "synthetic")
 UNLINK = (
-    "What one {subject} row has in {tables} stands together again in a synthetic one: drop these "
-    "subjects, or generate {tables} from less of a subject at a time, or with noise."
+    "Combinations of values of one {subject} record in {tables} also occur in a synthetic "
+    "record. Drop "
+    "these subjects, or generate {tables} from fewer rows of a subject, or with noise."
 )
 
 
 @declared
 class SubjectMetric(Metric):
-    """Base of metrics of subjects with the rows that belong to them.
+    """Base class of metrics of subjects with the rows that belong to them.
 
     Parameters
     ----------
     subject : str or None, default=None
-        The subject; None for the only one.
+        Name of the subject. If None, the only subject is used.
 
     Attributes
     ----------
@@ -38,14 +39,14 @@ class SubjectMetric(Metric):
     subject: SubjectName = None
 
     def unmet_need(self, context: Context) -> Unmet | None:
-        """Say what the tables leave unmet, and the cure; None if nothing."""
+        """Return an unmet need of the tables with its remedy, or None."""
         if unmet := super().unmet_need(context):
             return unmet
         relational = cast("RelationalContext", context)
         if unclear := relational.relations.undetermined:
             return Unmet(unclear)
         if not self._tables(relational):
-            return Unmet("looks at rows that belong to a subject, and no table depends on it.")
+            return Unmet("evaluates rows that belong to a subject, and no table depends on it.")
         return None
 
     def _subject(self, context: Context) -> str:
@@ -55,7 +56,7 @@ class SubjectMetric(Metric):
         return context.relations.dependents(self._subject(context))
 
     def evaluate_context(self, context: Context, *, advise: bool = True) -> Result:
-        """Measure a context's synthetic rows; see :meth:`skeval.Metric.evaluate_context`."""
+        """Measure the synthetic rows of a context. See :meth:`skeval.Metric.evaluate_context`."""
         subject = self._subject(context)
         result = super().evaluate_context(context, advise=advise)
         result = with_whole_subjects(cast("RelationalContext", context), subject, result)

@@ -1,4 +1,4 @@
-"""Which cell follows which in the sequences, compared with those of train."""
+"""Compare which values follow each other in the sequences with the training data."""
 
 from __future__ import annotations
 
@@ -27,26 +27,30 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import BinCount
 
-_MAX_DRAWN, _MAX_LEVELS = 4, 8  # columns and categories of the matrices that are kept
+# maximum number of columns and of categories in the matrices for figures
+_MAX_DRAWN, _MAX_LEVELS = 4, 8
 
 
 @declared
 class CoherenceSimilarity(ColumnSequenceMetric):
-    r"""Agreement of neighbouring values: 1 where pairs have equal shares, 0 where none is shared.
+    r"""Similarity of the distributions of consecutive values in sequences.
 
-    In a real history admission is followed by treatment, and treatment by discharge. A table whose
-    rows are right one by one may discharge first and treat afterwards.
+    In a real history, admission is followed by treatment, and treatment by discharge. A table whose
+    rows are individually realistic may discharge a patient before the treatment. The score ranges
+    from 0 (no common values) to 1 (equal distributions). Higher is better.
 
     Parameters
     ----------
     part : {"pairs", "distinct_categories", "sequences_per_category"}, default="pairs"
-        What is compared: pairs of a value and the next one; how many different values a sequence
-        has; or which values sequences have, however often.
+        Distributions to compare. "pairs" are pairs of consecutive values, "distinct_categories" the
+        number of different values per sequence, and "sequences_per_category" the values that occur
+        in sequences, each counted once per sequence.
     weight : {"row", "sequence"}, default="row"
-        Whether each pair counts as much, or each sequence: long ones have more pairs.
+        Whether each pair or each sequence has the same weight. Long sequences have more pairs.
     n_bins : int, default=10
-        Cells of equal share of train into which numbers and dates are cut; frequent values have
-        cells of their own, see :class:`~skeval.tables.Discretizer`.
+        Number of bins with equal fractions of the training data into which numerical and datetime
+        columns are cut. Frequent values have a separate bin, see
+        :class:`~skeval.tables.Discretizer`.
 
     See Also
     --------
@@ -54,18 +58,18 @@ class CoherenceSimilarity(ColumnSequenceMetric):
 
     Notes
     -----
-    With p the shares of train over cells and q those of the synthetic table, the score of a column
-    is
+    With p the fractions of the training data in each bin and q the fractions of the synthetic data,
+    the score of a column is
 
     .. math:: 1 - \frac{1}{2} \sum_c |p_c - q_c|
 
-    where the cells are, for "pairs", those of :math:`(x_t, x_{t+1})`; for "sequences_per_category",
-    those of the column, each counted once a sequence that has it. For "distinct_categories" it is
-    one minus the Kolmogorov-Smirnov distance of the numbers of cells that sequences have, to which
-    longer sequences have more: compare :class:`SequenceLengthSimilarity`. The value is the mean
-    over columns of the chosen part; ``details["parts"]`` has all three. Missing is a cell of its
-    own. Chance alone keeps fresh real rows below 1, the more so the more cells there are: compare
-    with the baseline.
+    For "pairs", the bins are pairs :math:`(x_t, x_{t+1})`. For "sequences_per_category", they are
+    the bins of the column, each counted once per sequence. For "distinct_categories", the score is
+    one minus the Kolmogorov-Smirnov distance between the numbers of bins per sequence. Longer
+    sequences have more bins, so compare :class:`SequenceLengthSimilarity`. The value is the mean
+    over columns for the chosen part, and ``details["parts"]`` contains the values of all three. A
+    missing value is a separate bin. Real rows also score below 1, and the difference grows with the
+    number of bins. Therefore compare the value with the baseline.
 
     References
     ----------
@@ -118,30 +122,33 @@ class CoherenceSimilarity(ColumnSequenceMetric):
 
     def _summary(self, result: Result) -> str:
         what = {
-            "pairs": "pairs of neighbouring values",
+            "pairs": "pairs of neighboring values",
             "distinct_categories": "numbers of different values of a sequence",
             "sequences_per_category": "values that sequences have",
         }[self.part]
         return (
-            f"On average over columns, {percent(result.value)} of the {what} would not have to "
-            "change to match train."
+            f"The distributions of {what} agree with the training data to {percent(result.value)}, "
+            "on average over columns."
         )
 
 
 @declared
 class TransitionSimilarity(ColumnSequenceMetric):
-    r"""Agreement of what follows on a value: 1 where it is distributed alike, 0 where never.
+    r"""Similarity of the transition probabilities between consecutive values.
 
-    How many of those in treatment are in treatment the next day, how many discharged? Marginals do
-    not show it, and a table of right shares may keep everybody in treatment for ever.
+    For example, how many patients in treatment are in treatment on the next day, and how many are
+    discharged? Marginal distributions do not show this, and a table with correct marginal
+    distributions may keep all patients in treatment forever. The score ranges from 0 (no common
+    transitions) to 1 (equal probabilities). Higher is better.
 
     Parameters
     ----------
     n_bins : int or None, default=None
-        If given, numbers and dates are measured too, cut into this number of cells of equal share
-        of train. If None, categories and booleans only.
+        If specified, numerical and datetime columns are also evaluated, cut into this number of
+        bins with equal fractions of the training data. If None, only categorical and boolean
+        columns are evaluated.
     weight : {"row", "sequence"}, default="row"
-        Whether each pair of neighbouring rows counts as much, or each sequence.
+        Whether each pair of consecutive rows or each sequence has the same weight.
 
     See Also
     --------
@@ -149,14 +156,14 @@ class TransitionSimilarity(ColumnSequenceMetric):
 
     Notes
     -----
-    With P(b | a) the share of rows of value a whose next row has b, and p(a) the share of train's
-    pairs that start with a, the score of a column is
+    With P(b | a) the fraction of rows with value a whose next row has value b, and p(a) the
+    fraction of training pairs that start with a, the score of a column is
 
     .. math:: \sum_a p(a) \left(1 - \frac{1}{2} \sum_b |P_{train}(b|a) - P_{synthetic}(b|a)|\right)
 
-    where a value on which nothing follows in the synthetic table has no agreement. The value is the
-    mean over columns. ``details["transitions"]`` has the matrices of the most frequent categories,
-    which the display draws; shares that rest on fewer than ten sequences are left out.
+    If nothing follows a value in the synthetic data, its agreement is 0. The value is the mean over
+    columns. ``details["transitions"]`` contains the matrices of the most frequent categories for
+    the display. Fractions from fewer than ten sequences are not included.
 
     Examples
     --------
@@ -199,7 +206,8 @@ class TransitionSimilarity(ColumnSequenceMetric):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"Given a value, what follows on it agrees with train to {percent(result.value)} on "
+            "The transition probabilities agree with the training data to "
+            f"{percent(result.value)} on "
             "average over columns."
         )
 
@@ -207,7 +215,7 @@ class TransitionSimilarity(ColumnSequenceMetric):
 def cells_in_order(
     context: RelationalContext, role: str, table: str, column: str, n_bins: int
 ) -> tuple[Sequences, np.ndarray, int]:
-    """Return the sequences of a table, the cell of each of their rows, and how many cells exist."""
+    """Return the sequences of a table, the bin of each row, and the number of bins."""
     alone, own = context.table(table), sequences(context, role, table)
     j = alone.schema.measured.index(column)
     of_rows = codes(alone, role, n_bins, "quantile", 50)[:, j].astype(np.int64)
@@ -215,7 +223,7 @@ def cells_in_order(
 
 
 def transition_counts(own: Sequences, cell: np.ndarray, n_cells: int, weight: str) -> np.ndarray:
-    """Return how often one cell follows on another, by row, or with 1 in all a sequence."""
+    """Return how often one bin follows another, weighted by row or by sequence."""
     firsts = own.pairs()
     joint = cell[firsts] * n_cells + cell[firsts + 1]
     weights = None
@@ -227,7 +235,7 @@ def transition_counts(own: Sequences, cell: np.ndarray, n_cells: int, weight: st
 
 
 def _agreement(counts: np.ndarray, others: np.ndarray) -> float:
-    """Return 1 less the total variation of two tables of counts; nan if the first is empty."""
+    """Return 1 minus the total variation of two tables of counts, or nan if the first is empty."""
     n, m = counts.sum(), others.sum()
     if n == 0 or m == 0:
         return math.nan if n == 0 else 0.0
@@ -235,7 +243,7 @@ def _agreement(counts: np.ndarray, others: np.ndarray) -> float:
 
 
 def transition_agreement(counts: np.ndarray, others: np.ndarray) -> float:
-    """Get how far rows of two tables of counts agree in their shares, on average over the first."""
+    """Return the mean agreement of the row distributions of two tables of counts."""
     of_row, of_other = counts.sum(axis=1), others.sum(axis=1)
     if not of_row.sum():
         return float("nan")
@@ -247,7 +255,7 @@ def transition_agreement(counts: np.ndarray, others: np.ndarray) -> float:
 
 
 def _frequent(context: RelationalContext, table: str, column: str) -> list[str]:
-    """Return the categories that most sequences of train have, none that fewer than ten have."""
+    """Return the categories of most training sequences, each in at least ten sequences."""
     own = sequences(context, "train", table)
     values = context["train"][table][column].iloc[own.order].astype(object)
     visited = pd.DataFrame({"value": values.array, "owner": own.owners}).drop_duplicates()
@@ -260,7 +268,7 @@ def _frequent(context: RelationalContext, table: str, column: str) -> list[str]:
 def _transition_fractions(
     context: RelationalContext, role: str, table: str, column: str
 ) -> dict[str, Any]:
-    """Return shares of what follows on train's most frequent categories, all others pooled."""
+    """Return the fractions of the next values for the most frequent categories."""
     own, levels = sequences(context, role, table), _frequent(context, table, column)
     place = {level: i for i, level in enumerate(levels)}
     rows, n = context[role][table][column], len(levels) + 1

@@ -1,4 +1,4 @@
-"""Utility: does work done on synthetic rows carry over to real ones."""
+"""Utility metrics: whether work on synthetic data gives the same results as on real data."""
 
 from skeval.utility.agreement import ModelRankAgreement, SelectionRegret
 from skeval.utility.calibration import CalibrationPreservation

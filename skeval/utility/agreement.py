@@ -1,4 +1,4 @@
-"""Do synthetic rows rank models as real rows do, and what does choosing by them cost."""
+"""Compare the ranking of models on synthetic data with their ranking on real data."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ from skeval.utils.formatting import as_float, number, pair, percent
 from skeval.utils.parameters import Count, OpenFraction
 
 _UNDECIDED = (
-    "the real scores of no two models differ beyond chance, so that their order on real rows says "
-    "nothing."
+    "the differences between the real scores of the models are not significant, so their order on "
+    "real rows is uncertain."
 )
 
 
 @declared
 class _ModelComparison(ScoredModels):
-    """Base of metrics that compare real scores of models with scores by the synthetic table.
+    """Base class of metrics that compare real scores of models with scores from synthetic data.
 
     Parameters
     ----------
     estimators : None or list, default=None
-        At least two models, as in :class:`TSTR`; None is all seven: "linear", "tree", "forest",
-        "neighbors", "bayes", "xgboost", "mlp".
+        At least two models, as in :class:`TSTR`. None uses all seven: "linear", "tree", "forest",
+        "neighbors", "bayes", "xgboost" and "mlp".
     mode : {"tstr", "tsts"}, default="tstr"
         How the synthetic table is used.
     test_size : float, default=0.4
-        Share of the synthetic rows that is tested on where `mode` is "tsts", in (0, 1).
+        Fraction of the synthetic rows used as test data if `mode` is "tsts", in (0, 1).
     max_rows : int or None, default=5_000
-        The most rows that a model learns from, drawn at random; None for all.
+        Maximum number of training rows of a model, sampled at random. If None, all rows are used.
     """
 
     _default: ClassVar[tuple[str, ...]] = models.FAMILIES
@@ -70,17 +70,17 @@ class _ModelComparison(ScoredModels):
         if lacking.any():
             names = ", ".join(compress(self._models(), lacking))
             return undefined_result(
-                f"{self._scoring(context)} is not defined for {names}, as where all tested rows "
-                "have one label."
+                f"{self._scoring(context)} is not defined for {names}, for example because all test "
+                "rows have the same label."
             )
         return self._compare_scores(context, real, synthetic)
 
     def _compare_scores(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
-        """Compare scores of all models, of shape (n_models, 1)."""
+        """Compare the scores of all models, given as arrays (n_models, 1)."""
         raise NotImplementedError
 
     def _trials(self, context: Context) -> dict[str, tuple[models.Training, models.Part]]:
-        """Return what is learned from and tested on: real rows, and with the synthetic table."""
+        """Return training and test data for real scores and for scores from synthetic data."""
         trials = {
             "train": (models.TRAIN, models.HOLDOUT),
             self.mode: (models.SYNTHETIC, models.HOLDOUT),
@@ -90,18 +90,19 @@ class _ModelComparison(ScoredModels):
         question, most = self._question(context), self.max_rows
         for name, (training, tested) in trials.items():
             n_rows = len(models.training_rows(context, training, question, self.random_state))
-            if most is not None and n_rows > most:  # on all rows it is that of other metrics
+            # a model of all rows is shared with other metrics
+            if most is not None and n_rows > most:
                 trials[name] = training._replace(max_rows=most), tested
         return trials
 
     def _scores(self, context: Context, n_bootstrap: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """Return real and synthetic scores of all models, of shape (n_models, 1 + n_bootstrap)."""
+        """Return real and synthetic scores of all models as arrays (n_models, 1 + n_bootstrap)."""
         scoring, trials = self._scoring(context), self._trials(context).values()
         real, synthetic = (self._replicates(context, *t, scoring, n_bootstrap) for t in trials)
         return real, synthetic
 
     def _scores_of_train(self, context: Context) -> np.ndarray | None:
-        """Return the scores with train in the synthetic place; None where no table is split."""
+        """Return the scores with train in place of the synthetic data, or None without a split."""
         return None if self.mode == "tstr" else self._scores(train_in_place(context))[1]
 
     def _details(self, context: Context) -> dict[str, Any]:
@@ -123,21 +124,24 @@ class _ModelComparison(ScoredModels):
 
 @declared
 class ModelRankAgreement(_ModelComparison):
-    """Do synthetic rows put models in the order of real rows: 1 if so, 1/2 by chance.
+    """Agreement of the rankings of models on synthetic and on real data.
 
-    An analyst compares models on a synthetic table. Is the better model there also the better one
-    on real rows? The scores themselves may be off. Each model is scored twice, on rows that it has
-    not seen. The real score is that of a model trained on real rows and tested on the holdout. The
-    other score uses the synthetic table. With ``mode="tstr"`` the model learns from synthetic rows
-    and is tested on the holdout. With ``mode="tsts"`` it learns from some synthetic rows and is
-    tested on the others, which is all that an analyst without real rows can do.
+    An analyst compares models on a synthetic table. The metric measures whether the better model on
+    synthetic data is also the better model on real data. The scores themselves may differ. Each
+    model is scored twice on rows that it has not seen. The real score is computed from a model
+    trained on real rows and tested on the holdout. The other score uses the synthetic data. With
+    ``mode="tstr"``, the model is trained on synthetic rows and tested on the holdout. With
+    ``mode="tsts"``, it is trained on some of the synthetic rows and tested on the others, as an
+    analyst without real rows would do. With "sra", the score ranges from 0 to 1 (the same ranking),
+    and 0.5 is expected by chance. Higher is better.
 
     Parameters
     ----------
     statistic : {"sra", "kendall", "spearman"}, default="sra"
-        "sra" is synthetic ranking agreement, the share of pairs of models in the same order, in
-        [0, 1]; a pair tied on one side only counts a half. The others are Kendall's tau-b and
-        Spearman's rho, in [-1, 1], 0 by chance; they are not defined where all models tie.
+        "sra" is synthetic ranking agreement, the fraction of pairs of models in the same order, in
+        [0, 1]. A pair that is tied on one side only counts as one half. The others are Kendall's
+        tau-b and Spearman's rho, in [-1, 1], with 0 expected by chance. They are not defined if all
+        models tie.
 
     See Also
     --------
@@ -147,25 +151,26 @@ class ModelRankAgreement(_ModelComparison):
 
     Notes
     -----
-    The order of nearly equal models is noise on any table. ``details["n_decided"]``
-    counts the pairs whose real scores differ beyond chance (the 95% bootstrap interval of their
-    difference excludes 0), and ``details["among_decided"]`` is SRA over these; a warning says if
-    there are none. The interval of the value lets every pair that is not decided, on either side,
-    go either way: it is wide where scores are close, and holds for models fitted on these tables.
-    ``details["self_agreement"]`` is the mean agreement of the real scores with those on bootstrap
-    samples of the same rows; with ``mode="tsts"`` no table can be expected to do much better.
+    The order of models with similar scores is random on any table. ``details["n_decided"]`` is the
+    number of pairs whose real scores differ significantly (the 95% bootstrap interval of the
+    difference excludes 0). ``details["among_decided"]`` is the SRA for these pairs, and a warning
+    is issued if there are none. For the interval of the value, each undecided pair may have either
+    order. Therefore the interval is wide if scores are similar. It refers to models fitted on these
+    tables. ``details["self_agreement"]`` is the mean agreement of the real scores with scores on
+    bootstrap samples of the same rows. With ``mode="tsts"``, no table is expected to be much
+    better.
 
-    The p-value is that of a permutation test, exact up to eight models: the share of all orders of
-    the models that agree with the real one as well as the synthetic order does. With n models it
-    cannot be below 1 / n!, so that two or three models prove nothing.
+    The p-value is computed by a permutation test, which is exact for up to eight models. It is the
+    fraction of all orders of the models that agree with the real order at least as well as the
+    synthetic order. For n models, it cannot be smaller than 1 / n!, so two or three models cannot
+    give significant results.
 
-    With ``mode="tsts"`` the baseline is the agreement that an analyst would have who splits train
-    in place of the synthetic table. With ``mode="tstr"`` train in its place would be compared with
-    itself, and fresh real rows would be the holdout, on which the models are tested: there is no
-    baseline.
+    With ``mode="tsts"``, the baseline is the agreement for an analyst who splits the training data
+    instead of the synthetic data. With ``mode="tstr"`` there is no baseline, because the training
+    data would be compared with themselves, and the models are tested on the holdout.
 
-    A poor table can agree well, where one model is better on any rows. :class:`SelectionRegret`
-    says what disagreement costs.
+    A poor table can agree well if one model is better on any data. :class:`SelectionRegret`
+    measures the cost of disagreement.
 
     References
     ----------
@@ -193,7 +198,7 @@ class ModelRankAgreement(_ModelComparison):
         value = agreement(real, synthetic, self.statistic)[0]
         if np.isnan(value):
             return undefined_result(
-                "all models score the same on one side, so that they have no order."
+                "all models have the same score on one side, so they have no order."
             )
         bounds = (0.0 if self.statistic == "sra" else -1.0, 1.0)
         return Result(value, tags=replace(self.tags, bounds=bounds))
@@ -207,40 +212,42 @@ class ModelRankAgreement(_ModelComparison):
     def _summary(self, result: Result) -> str:
         details = result.details
         shown = (
-            f"Synthetic rows order {percent(as_float(details['sra']))} of {details['n_pairs']} "
-            "pairs of models as real rows do, by chance 50%"
+            f"Synthetic rows give {percent(as_float(details['sra']))} of {details['n_pairs']} "
+            "pairs of models the same order as real rows (50% expected by chance)"
         )
         if details["n_decided"] is None:
             return f"{shown}."
-        return f"{shown}; of {details['n_decided']} pairs real rows themselves are sure."
+        return f"{shown}. The order on real rows is significant for {details['n_decided']} pairs."
 
 
 @declared
 class SelectionRegret(_ModelComparison):
-    """What it costs on real rows to choose a model by synthetic scores: 0 if it is the best one.
+    """Loss on real data if a model is chosen by its score on synthetic data.
 
-    An analyst who has the synthetic table only compares models on it and takes the best. The real
-    score of that model, trained on real rows and tested on the holdout, is below that of the model
-    that is best there, or equal; the regret is by how much.
+    An analyst who has only the synthetic data compares models on it and chooses the best one. The
+    regret is the difference between the real score of the best model and the real score of the
+    chosen model. Both are trained on real rows and tested on the holdout. The regret is 0 if the
+    chosen model is the best one on real data. Lower is better.
 
     Parameters
     ----------
     scoring : str, default="auto"
-        The score, as in :class:`TSTR`. The lowest loss is the best, and the regret is by how much
-        the loss of the chosen model is above it.
+        The score, as in :class:`TSTR`. For a loss, the best value is the lowest one, and the regret
+        is the loss of the chosen model minus the lowest loss.
     estimators : None or list, default=None
-        At least two models, as in :class:`ModelRankAgreement`. The first of the list is chosen
-        among models that are tied on synthetic rows.
+        At least two models, as in :class:`ModelRankAgreement`. If models are tied on synthetic
+        rows, the first one in the list is chosen.
     relative : bool, default=False
-        Whether the value is a share of the best real score; nan where that is not positive.
+        Whether the value is divided by the best real score. It is nan if this score is not
+        positive.
     mode : {"tsts", "tstr"}, default="tsts"
-        What the choice is made by: models that learn from some synthetic rows and are tested on the
-        others, or models that learn from synthetic rows and are tested on the holdout.
+        How the model is chosen. "tsts" trains on some synthetic rows and tests on the others.
+        "tstr" trains on synthetic rows and tests on the holdout.
 
     Warnings
     --------
-    The baseline is the regret of an analyst who splits train in place of the synthetic table: few
-    rows to test on may mislead on real rows too.
+    The baseline is the regret for an analyst who splits the training data instead of the synthetic
+    data. A small number of test rows can mislead on real data, too.
 
     See Also
     --------
@@ -249,17 +256,17 @@ class SelectionRegret(_ModelComparison):
 
     Notes
     -----
-    With ``mode="tstr"`` it is 0, since train in its place would give the real scores themselves.
-    ``details["random_choice"]`` is the mean regret over all models, what a choice at random costs,
-    and ``details["worst_choice"]`` the most that there is to lose. A regret of 0 means little where
-    that is small.
+    With ``mode="tstr"``, the baseline is 0, because the training data give the real scores
+    themselves. ``details["random_choice"]`` is the mean regret over all models, that is, the cost
+    of a random choice. ``details["worst_choice"]`` is the maximum regret. If it is small, a regret
+    of 0 is not informative.
 
-    The best model is found on the same holdout rows that the regret is measured on, so that among
-    equally good models it comes out above 0. The 95% interval allows for it: the intervals of the
-    differences of all models to the chosen one hold together (Hsu 1984), over bootstrap samples of
-    the holdout rows, and it begins above 0 only if some model is better beyond chance. The choice
-    is taken as made. ``details["tied"]`` lists models that tie with the chosen one on synthetic
-    rows: among them the order of the list has chosen.
+    The best model and the regret are determined with the same holdout rows. Therefore the regret is
+    above 0 even for equally good models. The 95% interval corrects for this. It uses simultaneous
+    bootstrap intervals of the differences of all models to the chosen model (Hsu 1984), and its
+    lower end is above 0 only if some model is significantly better. The choice itself is treated as
+    fixed. ``details["tied"]`` lists models that tie with the chosen model on synthetic rows. Among
+    them, the first in the list was chosen.
 
     References
     ----------
@@ -291,7 +298,7 @@ class SelectionRegret(_ModelComparison):
         value = regret_of_choice(real, synthetic, self._upwards(context), self.relative)
         if np.isnan(value):
             return undefined_result(
-                "a regret relative to the best real score needs that to be positive.",
+                "a regret relative to the best real score requires a positive score.",
                 **self._details(context),
             )
         return Result(value)
@@ -314,29 +321,29 @@ class SelectionRegret(_ModelComparison):
 
     def _summary(self, result: Result) -> str:
         details = result.details
-        choice = f"Choosing by synthetic scores takes {details['chosen']}, which"
+        choice = f"The model with the best score on synthetic data is {details['chosen']}, which"
         lost = number(as_float(details["random_choice"]))
         scores = [as_float(details[f"real_score_of_{name}"]) for name in ("chosen", "best")]
         of_chosen, of_best = pair(*scores, share=False)
         if of_chosen == of_best:
             best = "best" if details["chosen"] == details["best"] else "as good as any"
-            return f"{choice} is {best} on real rows; a random choice loses {lost} on average."
+            return f"{choice} is {best} on real rows. A random choice loses {lost} on average."
         return (
-            f"{choice} scores {of_chosen} on real rows; {details['best']} scores {of_best}. "
-            f"A random choice loses {lost} on average."
+            f"{choice} scores {of_chosen} on real rows, compared with {of_best} for "
+            f"{details['best']}. A random choice loses {lost} on average."
         )
 
 
 @shared
 def train_in_place(context: Context) -> Context:
-    """Return a context with train in the synthetic place; its models are fitted once for all."""
+    """Return a context with train in place of synthetic. Its models are fitted only once."""
     return context.with_rows_as_synthetic(context.train)
 
 
 def rank_evidence(
     real: np.ndarray, synthetic: np.ndarray, of_train: np.ndarray | None, statistic: str, seed: int
 ) -> dict[str, Any]:
-    """Return what scores and their replicates say of the agreement, as fields of a result."""
+    """Return the evidence of scores and replicates about the agreement, as fields of a result."""
     first, second = real[:, :1], synthetic[:, :1]
     statistics = {n: float(agreement(first, second, n)[0]) for n in STATISTICS}
     decided, decided_too = decided_pairs(real), decided_pairs(synthetic)
@@ -362,7 +369,7 @@ def rank_evidence(
 
 
 def _self_agreement(scores: np.ndarray, statistic: str) -> float | None:
-    """Return the mean agreement of scores with those of their replicates."""
+    """Return the mean agreement of scores with the scores of their replicates."""
     agreed = agreement(scores[:, :1], scores[:, 1:], statistic)
     known = agreed[~np.isnan(agreed)]
     return float(known.mean()) if known.size else None
@@ -371,7 +378,7 @@ def _self_agreement(scores: np.ndarray, statistic: str) -> float | None:
 def _decided_details(
     real: np.ndarray, synthetic: np.ndarray, decided: Decided | None
 ) -> dict[str, Any]:
-    """Return the number of pairs that real rows put in an order, and SRA over these."""
+    """Return the number of pairs with a significant order on real rows, and their SRA."""
     pairs = np.column_stack(np.triu_indices(len(real), 1))
     if decided is None:
         return {"n_pairs": len(pairs), "n_decided": None, "among_decided": None}
@@ -386,9 +393,9 @@ def _decided_details(
 def regret_of_choice(
     real: np.ndarray, judged: np.ndarray, greater_is_better: bool, relative: bool
 ) -> float:
-    """Return the regret of choosing by other scores than the real ones; nan if one is not defined.
+    """Return the regret of a choice by other scores than the real ones, or nan if undefined.
 
-    Both are of shape (n_models, 1).
+    Both arrays have shape (n_models, 1).
     """
     if np.isnan(judged).any():
         return float("nan")
@@ -405,7 +412,7 @@ def described_choice(
     greater_is_better: bool,
     relative: bool,
 ) -> dict[str, Any]:
-    """Return which model is chosen and which is best, and what other choices would lose."""
+    """Return the chosen and the best model, and the cost of other choices."""
     lost = partial(regret, real, greater_is_better=greater_is_better)
     chosen = first_best(synthetic, greater_is_better=greater_is_better)
     best = first_best(real[:, 0], greater_is_better=greater_is_better)

@@ -1,4 +1,4 @@
-"""Whether models trained on synthetic rows are as sure as they may be."""
+"""Compare the calibration of models trained on synthetic and on real data."""
 
 from __future__ import annotations
 
@@ -28,39 +28,40 @@ from skeval.utility.model_metric import (
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import N_SEEDS, Count
 
-_MIN_BIN_ROWS = 5  # rows of a bin that a curve shows
+_MIN_BIN_ROWS = 5  # minimum number of rows of a bin in a curve
 
 
 @declared
 class CalibrationPreservation(SeveralModels):
-    """How well probabilities keep their meaning if a model learns on synthetic rows: 1 if fully.
+    """Similarity of the calibration errors of models trained on synthetic and on real data.
 
-    A clinic orders a test where a model says that the risk is above 20%. That rests on the
-    probabilities: of the patients at 20%, a fifth must be ill. A model trained on synthetic
-    rows may rank patients as well as one of real rows, as :class:`TSTR` sees, and be far too sure,
-    where the generator drew cases that are clearer than real ones. The measure compares the
-    calibration errors of both models on the holdout: 1 if they are equal, 0 if one model is
-    perfect and the other always sure and always wrong.
+    A clinic orders a test if a model predicts a risk above 20%. This rule is useful only if a fifth
+    of the patients with a predicted risk of 20% are ill. A model trained on synthetic rows may rank
+    patients as well as a model trained on real rows (see :class:`TSTR`) but be overconfident,
+    because the generator produced cases that are clearer than real ones. The metric compares the
+    calibration errors of both models on the holdout. The score is 1 if the errors are equal, and 0
+    if one model is perfect and the other model is always certain and always wrong. Higher is
+    better.
 
     Parameters
     ----------
     target : str
-        The column to predict, of labels. With two, the probability of the positive one is judged;
-        with more, that of the label called.
+        The categorical column to predict. With two labels, the probability of the positive label is
+        evaluated. With more labels, the probability of the predicted label is evaluated.
     estimators : None, str, estimator or list of these, default=None
-        The models, as in :class:`TSTR`, with `predict_proba`; the value is their mean. None is
-        xgboost.
+        The models, as in :class:`TSTR`, with `predict_proba`. The value is the mean over models.
+        None is xgboost.
     n_bins : int, default=10
-        Number of bins, with like numbers of holdout rows.
+        Number of bins, with similar numbers of holdout rows.
     task : {"auto", "binary", "multiclass"}, default="auto"
-        "auto": binary if train has two labels.
+        "auto" is binary if the training data have two labels.
 
     Raises
     ------
     MissingInputError
-        At fit, if there is no holdout, or the target is one of numbers.
+        At fit, if the holdout is missing, or the target is numerical.
     InvalidParameterError
-        At fit, if a model gives no probabilities.
+        At fit, if a model does not predict probabilities.
 
     See Also
     --------
@@ -69,22 +70,24 @@ class CalibrationPreservation(SeveralModels):
 
     Notes
     -----
-    The expected calibration error (ECE) is the mean over bins of the distance between mean
-    probability and share of hits; the value is ``1 - |ECE of TSTR - ECE of TRTR|``. The baseline is
-    that of train in the synthetic place, 1; a fresh real sample comes close to it.
+    The expected calibration error (ECE) is the mean over bins of the absolute difference between
+    the mean probability and the fraction of correct predictions. The value is ``1 - |ECE of TSTR -
+    ECE of TRTR|``. The baseline is 1, the value of the training data in place of the synthetic
+    data. A new real sample scores close to 1.
 
-    It judges change, not quality: two badly calibrated models may have a value of 1, and the sign
-    of ``details["ece"]["difference"]`` says which is worse. ``details["brier"]`` has the Brier
-    scores, which also see how well the models tell cases apart, and ``details["curves"]`` the
-    reliability curves, which say whether a model is too sure; they leave out bins of fewer than 5
-    rows.
+    The metric measures change, not quality. If both models are badly calibrated, the value may be
+    1. The sign of ``details["ece"]["difference"]`` indicates which model is worse.
+    ``details["brier"]`` contains the Brier scores, which also depend on how well the models
+    separate the classes. ``details["curves"]`` contains the reliability curves, which show whether
+    a model is overconfident. Bins of fewer than 5 rows are not included.
 
-    Noise makes an ECE larger, that of a good model most: ``details["expected_if_calibrated"]`` is
-    what each model would have at this number of rows if all its probabilities were right. The
-    intervals allow for it, and so are wide where holdout rows are few: in simulations they hold the
-    true difference of two fixed models in 87% of cases or more, mostly above 93%, where bootstrap
-    quantiles may hold it in none. Chance in what the models learn is not in them; of two tables of
-    one distribution, that of the difference still held 0 in 92% of cases or more.
+    Noise increases the ECE, mostly for good models. ``details["expected_if_calibrated"]`` is the
+    expected ECE of each model for this number of rows if all its probabilities were correct. The
+    intervals include this effect, so they are wide if there are few holdout rows. In simulations,
+    they contain the true difference of two fixed models in 87% of cases or more, mostly above 93%,
+    whereas bootstrap quantiles may contain it in no case. The intervals do not include the
+    randomness of training. For two tables from the same distribution, the interval of the
+    difference contained 0 in 92% of cases or more.
 
     References
     ----------
@@ -119,14 +122,14 @@ class CalibrationPreservation(SeveralModels):
         ]
         if unsure:
             raise InvalidParameterError(
-                "CalibrationPreservation: estimators must have predict_proba, for it is their "
-                f"probabilities that are judged, and {', '.join(unsure)} has none."
+                "CalibrationPreservation: estimators must have predict_proba, because their "
+                f"probabilities are evaluated. These do not: {', '.join(unsure)}."
             )
 
     def _measure(self, context: Context) -> Result:
         tstr, trtr = self._errors(context).values()
         if np.isnan(tstr - trtr).any():
-            return undefined_result("a model gives no probabilities.")
+            return undefined_result("a model does not predict probabilities.")
         kept = [preservation(*both)[0] for both in zip(tstr, trtr, strict=True)]
         return Result(float(np.mean(kept)))
 
@@ -147,7 +150,7 @@ class CalibrationPreservation(SeveralModels):
         return {"interval": interval, "baseline": 1.0, "details": details}
 
     def _errors(self, context: Context, n_bootstrap: int = 0) -> dict[str, np.ndarray]:
-        """Return the errors of all models, of shape (n_models, 1 + n_bootstrap)."""
+        """Return the errors of all models as an array (n_models, 1 + n_bootstrap)."""
         question, models = self._question(context), self._models().values()
         asked = (question, self.n_bins, n_bootstrap, self.n_repeats, self.random_state)
         return {
@@ -160,8 +163,8 @@ class CalibrationPreservation(SeveralModels):
         tstr, trtr = (percent(as_float(errors[kind]["value"])) for kind in TRAININGS)
         chance = percent(as_float(result.details["expected_if_calibrated"]["tstr"]))
         return (
-            f"Probabilities are off by {tstr} on average after synthetic rows, by {trtr} after "
-            f"real ones; chance alone would give {chance}."
+            f"The calibration error is {tstr} on average for models trained on synthetic rows and "
+            f"{trtr} for models trained on real rows ({chance} expected by chance)."
         )
 
 
@@ -169,10 +172,10 @@ class CalibrationPreservation(SeveralModels):
 def confidences(
     context: Context, training: Training, model: Any, question: Question, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return how sure a model is of each holdout row, and whether it is right to be."""
-    # With two labels that is the probability of the positive one; with more, that of the
-    # label to which it gives the highest. What it gives to labels that no real row has counts
-    # as one label, which is always wrong.
+    """Return a model's confidence for each holdout row, and whether its prediction is correct."""
+    # For two labels, the confidence is the probability of the positive label. For more labels, it
+    # is the highest probability. Labels that do not occur in real rows count as one label, which is
+    # always wrong.
     truth = rows_of_role(context, "holdout", question).target
     predictions = predict_part(context, training, HOLDOUT, model, question, seed)
     return confidences_in(predictions, truth, problem_of(context, question).positive)
@@ -181,7 +184,7 @@ def confidences(
 def confidences_in(
     predictions: Predictions, truth: np.ndarray, positive: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return how sure predictions are, as of :func:`confidences`; nan without probabilities."""
+    """Return the confidence of predictions as in :func:`confidences`, or nan."""
     if predictions.scores is None or not predictions.are_probabilities:
         return np.full(truth.size, np.nan), np.zeros(truth.size, dtype=bool)
     scores = np.clip(predictions.scores, 0.0, 1.0)
@@ -196,7 +199,7 @@ def confidences_in(
 def curves_of(
     context: Context, models: Mapping[str, Any], question: Question, n_bins: int, seed: int
 ) -> dict[str, Any]:
-    """Return the reliability curves of all models of one seed, and what chance adds to errors."""
+    """Return the reliability curves of all models of one seed, and the expected error by chance."""
     curves: dict[str, dict[str, Any]] = {name: {} for name in models}
     expected: dict[str, float] = {}
     for kind, training in TRAININGS.items():
@@ -221,7 +224,7 @@ def errors_of(
 ) -> np.ndarray:
     """Return a model's calibration error on the holdout, then on bootstrap samples of it.
 
-    With `n_repeats` above 1 they are means over models of as many seeds.
+    If `n_repeats` is above 1, the errors are means over models with different seeds.
     """
 
     def errors_of_model(seed_of_model: int) -> np.ndarray:
@@ -237,7 +240,7 @@ def errors_of(
 def stated_errors(
     errors: Mapping[str, np.ndarray], brier: Mapping[str, np.ndarray]
 ) -> dict[str, Any]:
-    """Return both kinds of errors, means over models, with their intervals and differences."""
+    """Return both types of errors, averaged over models, with intervals and differences."""
     tstr, trtr = (of_models.mean(axis=0) for of_models in errors.values())
     scores = {kind: of_models.mean(axis=0) for kind, of_models in brier.items()}
     scores["difference"] = scores["tstr"] - scores["trtr"]
@@ -252,14 +255,14 @@ def stated_errors(
 
 
 def preservation_interval(tstr: np.ndarray, trtr: np.ndarray) -> tuple[float, float] | None:
-    """Return the mean over models of the ends of intervals; None where a model has none."""
+    """Return the mean over models of the interval ends, or None if a model has no interval."""
     ends = [preservation(*both)[1] for both in zip(tstr, trtr, strict=True)]
     known = [both for both in ends if both is not None]
     return tuple(np.mean(known, axis=0)) if len(known) == len(ends) else None
 
 
 def preservation(first: np.ndarray, second: np.ndarray) -> tuple[float, tuple[float, float] | None]:
-    """Return 1 minus the distance of two errors, and its interval, if replicates give one."""
+    """Return 1 minus the difference of two errors, with an interval if there are replicates."""
     value = 1.0 - abs(float(first[0] - second[0]))
     interval = difference_interval(first, second)
     if interval is None:
@@ -270,7 +273,7 @@ def preservation(first: np.ndarray, second: np.ndarray) -> tuple[float, tuple[fl
 
 
 def equal_mass_bins(confidences: np.ndarray, n_bins: int = 10) -> np.ndarray:
-    """Put rows into bins of equal numbers by their confidence."""
+    """Assign rows to bins with equal numbers of rows by their confidence."""
     _, which, counts = np.unique(confidences, return_inverse=True, return_counts=True)
     middles = np.cumsum(counts) - 0.5 * counts
     bins: np.ndarray = np.floor(n_bins * middles / max(confidences.size, 1)).astype(np.int64)
@@ -280,7 +283,7 @@ def equal_mass_bins(confidences: np.ndarray, n_bins: int = 10) -> np.ndarray:
 def calibration_error(
     confidences: np.ndarray, hits: np.ndarray, weights: np.ndarray, n_bins: int = 10
 ) -> np.ndarray:
-    """Return the expected calibration error, one a weighting."""
+    """Return the expected calibration error for each weighting."""
     bins = equal_mass_bins(confidences, n_bins)
     excess = csr_matrix(
         (confidences - hits, (bins, np.arange(bins.size))), shape=(n_bins, bins.size)
@@ -289,9 +292,9 @@ def calibration_error(
 
 
 def error_of_calibrated_model(confidences: np.ndarray, n_bins: int = 10) -> float:
-    """Return the calibration error that chance gives where every confidence is the true one."""
-    # The hits of a bin then vary around the sum of its confidences with variance sum of p (1
-    # - p); the mean distance is that of a normal distribution.
+    """Return the expected calibration error by chance if every confidence is correct."""
+    # The number of correct predictions in a bin varies around the sum of its confidences with
+    # variance sum of p (1 - p). The mean distance is computed for a normal distribution.
     bins = equal_mass_bins(confidences, n_bins)
     variances = np.bincount(bins, confidences * (1.0 - confidences), minlength=n_bins)
     return float(np.sqrt(2.0 / np.pi * np.maximum(variances, 0.0)).sum() / confidences.size)
@@ -300,7 +303,7 @@ def error_of_calibrated_model(confidences: np.ndarray, n_bins: int = 10) -> floa
 def reliability_curve(
     confidences: np.ndarray, hits: np.ndarray, n_bins: int = 10, min_rows: int = 1
 ) -> dict[str, np.ndarray]:
-    """Return mean confidence and share of hits of each bin that has rows."""
+    """Return mean confidence and fraction of correct predictions for each bin with rows."""
     bins = equal_mass_bins(confidences, n_bins)
     sizes = np.bincount(bins, minlength=n_bins)
     sums = [np.bincount(bins, part, minlength=n_bins) for part in (confidences, hits)]

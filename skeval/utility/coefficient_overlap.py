@@ -1,4 +1,4 @@
-"""Does a regression on synthetic rows find what it finds on train."""
+"""Compare regression coefficients estimated from synthetic and from training data."""
 
 from __future__ import annotations
 
@@ -33,51 +33,53 @@ from skeval.utility.regressions import Regression, least_squares, logistic, n_ro
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Columns, OpenFraction
 
-_DECIDING = 3  # rows that a coefficient must rest on
+_DECIDING = 3  # minimum number of rows that determine a coefficient
 
 
 @declared
 class CoefficientOverlap(TargetMetric):
-    r"""Overlap of intervals of regression coefficients: 1 where the same, 0 or less where apart.
+    r"""Overlap of the confidence intervals of regression coefficients.
 
-    A researcher regresses an outcome on other columns of the synthetic table, and publishes the
-    coefficients with their confidence intervals. Would the real rows have given the same paper? The
-    score of a coefficient is what share of each of the two intervals lies in the other, on average
-    over both; the value is the mean over coefficients. It is negative where the intervals do not
-    meet.
+    A researcher regresses an outcome on other columns of the synthetic data, and publishes the
+    coefficients with their confidence intervals. The metric measures whether the real data would
+    give the same results. For each coefficient, it computes the fraction of each interval that lies
+    in the other interval, averaged over both. The value is the mean over coefficients. It is 1 for
+    equal intervals, and negative if the intervals do not overlap. Higher is better.
 
     Parameters
     ----------
     target : str
-        The outcome. Numbers and dates (in days) are regressed by least squares, a target with two
-        values by logistic regression, both without penalty.
+        The outcome. Numerical and datetime (in days) targets are regressed by ordinary regression.
+        A target with two values uses logistic regression. Both have no penalty.
     features : list of str or int, optional
-        The columns that it is regressed on; all others that can be measured, but the primary key,
-        if None. With a formula, leave it None.
+        The predictors. If None, all other measurable columns except the primary key are used. With
+        a formula, `features` must be None.
     formula : str, optional
-        The regression as formulaic reads it, such as ``"income ~ log(age) + city * plan"``; the
-        left side may be left out. It may hold names, numbers, signs, log, log2, log10,
-        exp, exp2, exp10, I, C, Q, center, scale, standardize, poly, bs, cr, cs, cc and lag; other
-        Python is refused. Needs the package formulaic: ``pip install "skeval[formula]"``.
+        The regression as a formulaic formula, such as ``"income ~ log(age) + city * plan"``. The
+        left side is optional. A formula may contain names, numbers, operators, log, log2, log10,
+        exp, exp2, exp10, I, C, Q, center, scale, standardize, poly, bs, cr, cs, cc and lag. Other
+        Python code is rejected. Requires the package formulaic: ``pip install "skeval[formula]"``.
     confidence : float, default=0.95
-        Level of the intervals, in (0, 1).
+        Confidence level of the intervals, in (0, 1).
     clip : bool, default=False
-        Whether the overlap of intervals that do not meet is 0 rather than negative. One coefficient
-        that is far off then no longer outweighs all others.
+        Whether the overlap of intervals that do not overlap is 0 instead of negative. A single
+        coefficient with a large difference then no longer dominates the mean.
     task : {"auto", "binary", "regression"}, default="auto"
-        "regression" regresses numbers by least squares where train has two of them, too.
+        "regression" uses ordinary regression for numbers even if the training data have only two
+        values.
     pos_label : str, bool or float, optional
-        The label that is coded 1, all others being 0; needed for a target of several labels. The
-        default is true, the larger number, or the category that train has less often.
+        The label that is coded as 1. All other labels are coded as 0. It is required if the target
+        has more than two labels. The default is true, the larger number, or the less frequent
+        training category.
 
     Raises
     ------
     MissingInputError
-        At fit, if the target has several labels and there is no `pos_label`.
+        At fit, if the target has more than two labels and `pos_label` is missing.
     InvalidParameterError
         At fit, if the formula cannot be read.
     MissingDependencyError
-        At fit, if there is a formula, and formulaic is not installed.
+        At fit, if a formula is given and formulaic is not installed.
 
     See Also
     --------
@@ -87,34 +89,35 @@ class CoefficientOverlap(TargetMetric):
 
     Notes
     -----
-    The overlap of the intervals :math:`(l, u)` of train and :math:`(l', u')` of the synthetic
-    table, of Student's t for least squares and Wald's for logistic regression, is
+    The overlap of the training interval :math:`(l, u)` and the synthetic interval :math:`(l', u')`,
+    based on Student's t for ordinary regression and on Wald's method for logistic regression, is
 
     .. math:: IO = \frac{1}{2} \left( \frac{o}{u - l} + \frac{o}{u' - l'} \right),
         \quad o = \min(u, u') - \max(l, l').
 
-    ``details["coefficients"]`` has by name both estimates with
-    their intervals, those of train to the digits that its error leaves certain,
-    ``standardized_difference`` (difference over the standard error in train),
-    ``same_sign``, and ``same_significance``: whether both intervals hold 0 or neither does. The
-    shares of the latter are ``sign_agreement`` and ``significance_agreement``.
+    ``details["coefficients"]`` contains for each name both estimates with their intervals,
+    ``standardized_difference`` (difference divided by the training standard error), ``same_sign``,
+    and ``same_significance``, which is true if both intervals or neither of them contain 0.
+    Training values are rounded to the digits that are certain given their error. ``sign_agreement``
+    and ``significance_agreement`` are the fractions of coefficients for which these are true.
 
-    1 is no goal. Coefficients of fresh rows, as many as train has, overlap by 0.71 on average (at
-    any number of rows, if the regression holds), and those of a model fitted to train, whose rows
-    vary around train's coefficients, by 0.80. Values near 1 in all coefficients come of copied
-    rows. ``details["ceiling"]`` has what fresh rows have on average at these numbers of rows, and
-    the baseline is what the holdout has. A synthetic table of another size than train has intervals
-    of another width, which lowers the overlap: compare tables of equal size. The more rows, the
-    smaller the difference that makes intervals part.
+    A value of 1 is not the goal. If the regression model is correct, coefficients of a new real
+    sample of the same size overlap by 0.71 on average for any number of rows. Coefficients of
+    synthetic data that vary around the training coefficients overlap by 0.80. Values near 1 for all
+    coefficients indicate copied rows. ``details["ceiling"]`` is the mean for a new real sample with
+    these numbers of rows, and the baseline is the value of the holdout. If the synthetic data have
+    a different size, their intervals have a different width, which lowers the overlap, so compare
+    tables of equal size. In large tables, even small differences separate the intervals.
 
-    Categories have a coefficient for each level but the most frequent one (``references``). Levels
-    of fewer than 10 rows of train, and those beyond the 30 most frequent, are pooled; where all of
-    these are fewer than 10 rows, the rows are left out, as are rows with a missing value
-    (``n_dropped``). A feature that does not vary in train is left out, with a warning. So is a
-    coefficient that train does not determine, of columns that add up or labels that a column
-    determines, and one that rests on so few rows of train that it would show them: of a combination
-    of levels with fewer than 10, or where one or two rows far out decide. One that train determines
-    and the synthetic table does not counts as 0, with a warning, and agrees in neither sign nor
+    Categories have a coefficient for each category except the most frequent one (``references``).
+    Categories with fewer than 10 training rows, and categories outside the 30 most frequent ones,
+    are pooled. If the pooled category has fewer than 10 rows, these rows are skipped, as are rows
+    with missing values (``n_dropped``). A constant feature is skipped with a warning. A coefficient
+    is also skipped if the training data do not determine it, for example because of collinear
+    columns or perfect separation, or if it depends on so few training rows that it would reveal
+    them. The latter applies to combinations of categories with fewer than 10 rows, and if one or
+    two extreme rows determine the value. If a coefficient is determined by the training data but
+    not by the synthetic data, it counts as 0 with a warning, and agrees in neither sign nor
     significance.
 
     References
@@ -152,8 +155,8 @@ class CoefficientOverlap(TargetMetric):
         if problem.task == "multiclass":
             raise MissingInputError(
                 f"CoefficientOverlap: the target {self.target} has {len(problem.labels)} labels, "
-                "and a logistic regression tells two apart: name one as pos_label, to set it "
-                "against all others."
+                "but logistic regression requires two. Specify pos_label to compare one label with "
+                "all others."
             )
         if self.formula is not None:
             check_formula(self.formula, self.target, problem.has_labels)
@@ -161,7 +164,7 @@ class CoefficientOverlap(TargetMetric):
 
     def _question(self, context: Context) -> Question:
         if self.formula is not None and self.features is not None:
-            raise InvalidParameterError("give features or a formula, not both.")
+            raise InvalidParameterError("features and formula cannot both be set.")
         question = super()._question(context)
         if self.formula is not None:
             named = columns_in(self.formula, context.schema.measured)
@@ -204,7 +207,7 @@ class CoefficientOverlap(TargetMetric):
         signs = percent(as_float(result.details["sign_agreement"]))
         return (
             f"Intervals of the coefficients of a {result.details['model']} regression overlap by "
-            f"{percent(result.value)} on average; {signs} keep their sign."
+            f"{percent(result.value)} on average, and {signs} have the same sign."
         )
 
 
@@ -212,19 +215,19 @@ class CoefficientOverlap(TargetMetric):
 def regression_of_role(
     context: Context, role: str, question: Question, formula: str | None, confidence: float
 ) -> Regression:
-    """Return the regression of a role's complete rows; that of train is kept for all releases."""
+    """Return the regression of a role's complete rows. The training regression is cached."""
     design = design_of(context, question, formula)
     columns, target = design.matrices(rows_of_role(context, role, question))
     fit = logistic if design.problem.has_labels else least_squares
-    with threadpool_limits(1, user_api="blas"):  # many small products: threads would only wait
+    with threadpool_limits(1, user_api="blas"):  # threads would only wait for many small products
         return fit(columns, target, confidence)
 
 
 @shared
 def rests_on_few(context: Context, question: Question, formula: str | None) -> np.ndarray:
-    """Return which coefficients in train would show what single rows hold."""
-    # They are those of combinations of levels that few rows have, and those that one or two
-    # rows far out decide.
+    """Return which training coefficients would reveal the content of single rows."""
+    # These are coefficients of combinations of categories with few rows, and coefficients that one
+    # or two extreme rows determine.
     design = design_of(context, question, formula)
     columns, _ = design.matrices(rows_of_role(context, "train", question))
     decided: np.ndarray = n_rows_behind(columns) < _DECIDING
@@ -237,7 +240,7 @@ def rests_on_few(context: Context, question: Question, formula: str | None) -> n
 def overlaps_of(
     train: Regression, synthetic: Regression, few: np.ndarray, clip: bool
 ) -> np.ndarray:
-    """Return the overlap of each coefficient; nan without a score, 0 where the release lost it."""
+    """Return the overlap of each coefficient, nan without a score, 0 if undetermined."""
     ends = (train.low, train.high, synthetic.low, synthetic.high)
     overlaps = np.where(synthetic.is_determined, interval_overlap(*ends, clip=clip), 0.0)
     return np.where(train.is_determined & ~few, overlaps, np.nan)
@@ -246,7 +249,7 @@ def overlaps_of(
 def compared_coefficients(
     names: Sequence[str], train: Regression, synthetic: Regression, overlaps: np.ndarray
 ) -> dict[str, Any]:
-    """Return both regressions' coefficients that have a score, and on how many they agree."""
+    """Return the coefficients of both regressions with a score, and how many agree."""
     coefficients = {
         names[i]: _pair(train, synthetic, i) | {"overlap": float(overlaps[i])}
         for i in range(len(names))
@@ -264,7 +267,7 @@ def compared_coefficients(
 
 
 def _pair(train: Regression, synthetic: Regression, i: int) -> dict[str, Any]:
-    """Return how a coefficient that train determines compares."""
+    """Return the comparison of a coefficient that the training data determine."""
     known = bool(synthetic.is_determined[i])
     gap = abs(synthetic.estimates[i] - train.estimates[i]) / train.errors[i]
     signs = [np.sign(one.estimates[i]) for one in (train, synthetic)]
@@ -279,29 +282,29 @@ def _pair(train: Regression, synthetic: Regression, i: int) -> dict[str, Any]:
 
 
 def _without_score(train: Regression) -> str:
-    """Return why train determines no coefficient."""
+    """Return why the training data determine no coefficient."""
     n, p = train.n_rows, train.estimates.size
-    why = f"{p} coefficients are too many for {n} complete rows of train."
+    why = f"{p} coefficients are too many for {n} complete training rows."
     if n > p:
-        why = "the target does not vary in train, or its features determine it."
+        why = "the target is constant in the training data, or its features determine it."
     if train.is_determined.any():
-        why = "they rest on too few rows."
-    return f"train gives no interval of any coefficient: {why}"
+        why = "they depend on too few rows."
+    return f"the training data give no interval of any coefficient, because {why}"
 
 
 def _warnings(
     design: Design, train: Regression, synthetic: Regression, few: np.ndarray
 ) -> tuple[MetricWarning, ...]:
-    """Warn of what is left out, and of coefficients that the synthetic table lost."""
+    """Warn about skipped features, and about coefficients missing from the synthetic regression."""
     warnings: list[MetricWarning] = []
     if design.left_out:
         parts = "; ".join(f"{name} ({why})" for name, why in design.left_out.items())
-        warnings.append(ConstantColumnWarning(f"features left out for what train has: {parts}."))
+        warnings.append(ConstantColumnWarning(f"features skipped because of the training data: {parts}."))
     names, determined = np.array(design.names, dtype=object), train.is_determined
     for text, which in {
-        "the coefficients of {} rest on too few rows of train: no score.": determined & few,
-        "train does not determine the coefficients of {}: no score.": ~determined,
-        "synthetic does not determine the coefficients of {}, which count as 0.": (
+        "no score for coefficients that depend on too few training rows: {}.": determined & few,
+        "no score for coefficients that the training data do not determine: {}.": ~determined,
+        "these coefficients count as 0, because the synthetic data do not determine them: {}.": (
             determined & ~few & ~synthetic.is_determined
         ),
     }.items():

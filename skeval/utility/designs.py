@@ -1,4 +1,4 @@
-"""Designs of regressions: columns or a formula, with the same features for every table."""
+"""Design matrices of regressions from columns or a formula, with the same features everywhere."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError, MissingDependencyError
 from skeval.steps.problem import Problem, Question, Rows, problem_of, rows_of_role
 
-MIN_LEVEL_ROWS = 10  # rows of train that a level with a coefficient of its own has
+MIN_LEVEL_ROWS = 10  # minimum number of training rows of a category with a coefficient
 _MAX_LEVELS = 30
 _MAX_COLUMNS = 300
 _POOLED = "other levels"
 _A_DAY = 86_400.0
-_OF_A_FUNCTION = re.compile(r"\[(?!NameError)(\w+): .*\]")  # but which name is not defined is told
+# the name that is not defined is still reported
+_OF_A_FUNCTION = re.compile(r"\[(?!NameError)(\w+): .*\]")
 _NAMES = re.compile(r"`([^`]+)`|([^\W\d]\w*)")
 
 
 @dataclass(frozen=True)
 class Levels:
-    """How a category is coded: its cells in order, the reference first, the pooled one last."""
+    """Coding of a category. Cells are in order, the reference first and the pooled cell last."""
 
     names: tuple[str, ...]
     cell_of: dict[int, int]
@@ -35,7 +36,7 @@ class Levels:
     def from_codes(
         cls, codes: np.ndarray, labels: tuple[str, ...], most: int = _MAX_LEVELS
     ) -> Levels:
-        """Learn the cells of train's codes: the most frequent first, then by name."""
+        """Learn the cells from training codes, sorted by frequency and then by name."""
         counts = np.bincount(codes.astype(np.int64), minlength=len(labels))
         by_count = sorted(np.flatnonzero(counts), key=lambda code: (-counts[code], labels[code]))
         kept = [int(code) for code in by_count[:most] if counts[code] >= MIN_LEVEL_ROWS]
@@ -46,7 +47,7 @@ class Levels:
         return cls(names, cells, len(kept) if is_pooled else -1)
 
     def cells(self, codes: np.ndarray) -> np.ndarray:
-        """Return the cell of each code; nan for missing ones and those without a cell."""
+        """Return the cell of each code, or nan for missing codes and codes without a cell."""
         cells = np.full(codes.size, float(self.pooled))
         for code, cell in self.cell_of.items():
             cells[codes == code] = cell
@@ -80,11 +81,11 @@ class Design:
 
     @property
     def references(self) -> dict[str, str]:
-        """The level of each category that the coefficients of the others refer to."""
+        """The reference category of each categorical feature."""
         return {self.problem.features[j]: levels.names[0] for j, levels in self.levels.items()}
 
     def code_rows(self, rows: Rows) -> np.ndarray:
-        """Return numbers, dates in days and cells of the features used; nan where there is none."""
+        """Return numbers, dates in days and cells of the features, with nan if missing."""
         columns = np.empty((len(rows), len(self.used)))
         for place, j in enumerate(self.used):
             values = rows.features[:, j]
@@ -96,7 +97,7 @@ class Design:
         return columns
 
     def complete(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """Return coded features and target of complete rows: 1 for the positive label, else 0."""
+        """Return coded features and target (1 for the positive label) of complete rows."""
         if self.problem.has_labels:
             target = (rows.target == self.problem.positive) * 1.0
         else:
@@ -106,7 +107,8 @@ class Design:
         return coded[known], target[known]
 
     def matrices(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """Return design and target of complete rows; of a formula, where they are finite."""
+        """Return design and target of complete rows. Formulas also drop rows that are not
+        finite."""
         coded, target = self.complete(rows)
         if self.spec is None:
             return self._dummies(coded), target
@@ -121,7 +123,7 @@ class Design:
         return design[finite], target[finite]
 
     def _dummies(self, coded: np.ndarray) -> np.ndarray:
-        """Return ones, the numbers, and a column for each level but the reference."""
+        """Return ones, the numbers, and a column for each category except the reference."""
         parts = [np.ones((len(coded), 1))]
         for place, j in enumerate(self.used):
             values = coded[:, [place]]
@@ -131,7 +133,7 @@ class Design:
         return np.hstack(parts)
 
     def frame(self, coded: np.ndarray, target: np.ndarray) -> pd.DataFrame:
-        """Return coded rows as a table that a formula names the columns of, the target first."""
+        """Return coded rows as a table for a formula, with the target as first column."""
         columns: dict[str, Any] = {self.problem.target: target}
         for place, j in enumerate(self.used):
             values: Any = coded[:, place]
@@ -144,9 +146,9 @@ class Design:
 
 @shared
 def design_of(context: Context, question: Question, formula: str | None = None) -> Design:
-    """Return the design that train gives: a column for each feature, or those of a formula."""
-    # A feature that does not vary in train has no coefficient, nor one with less than two
-    # levels of enough rows. Rows count that have a value of every feature used.
+    """Return the design from the training data, with a column for each feature or term."""
+    # A constant training feature has no coefficient, and neither has a category with fewer than two
+    # levels of enough rows. Only rows with a value of every used feature count.
     problem, train = problem_of(context, question), rows_of_role(context, "train", question)
     dates = frozenset(context.schema.columns("datetime"))
     left_out: dict[str, str] = {}
@@ -162,14 +164,15 @@ def design_of(context: Context, question: Question, formula: str | None = None) 
         return replace(design, reason=design.reason or lacking)
     if left_out:
         said = "; ".join(f"{name} ({why})" for name, why in left_out.items())
-        return replace(design, reason=f"the formula names what train cannot give: {said}.")
+        return replace(design, reason=f"the training data do not support the formula: {said}.")
     return _with_formula(design, formula, train)
 
 
 def _with_levels(design: Design, train: Rows) -> tuple[Design, dict[str, str]]:
-    """Learn the levels from complete rows; return the features that are unfit, and why.
+    """Learn the categories from complete rows. Return the unusable features and the reasons.
 
-    Rows of a level without a cell are not complete, so that levels may have to be learned again.
+    Rows whose category has no cell are not complete, so the categories may have to be learned
+    again.
     """
     features, used = design.problem.features, list(design.used)
     known = ~np.isnan(train.features[:, used])
@@ -177,7 +180,7 @@ def _with_levels(design: Design, train: Rows) -> tuple[Design, dict[str, str]]:
         return design, {features[j]: "no value" for j in np.array(used)[empty]}
     complete = known.all(axis=1)
     if not complete.any():
-        return replace(design, reason="no row of train has a value of every feature."), {}
+        return replace(design, reason="no training row has a value of every feature."), {}
     codes = [j for j in used if design.problem.nominal[j]]
     most = max(2, min(_MAX_LEVELS, _MAX_COLUMNS // max(1, len(codes))))
     while True:
@@ -192,21 +195,21 @@ def _with_levels(design: Design, train: Rows) -> tuple[Design, dict[str, str]]:
 
 
 def _unfit(values: np.ndarray, levels: Levels | None) -> str:
-    """Return why a feature has no coefficient; empty if it has."""
+    """Return why a feature has no coefficient, or an empty string."""
     if levels is not None:
-        return "" if len(levels.names) > 1 else f"not two levels of {MIN_LEVEL_ROWS} rows"
+        return "" if len(levels.names) > 1 else f"not two categories of {MIN_LEVEL_ROWS} rows"
     return "" if values.size and (values != values[0]).any() else "one value only"
 
 
 def columns_in(formula: str, columns: Sequence[str]) -> tuple[str, ...]:
     """Return the columns that a formula mentions."""
-    # formulaic's own list of variables lacks the arguments of poly and bs
+    # formulaic's list of variables does not include the arguments of poly and bs
     names = {quoted or plain for quoted, plain in _NAMES.findall(formula)}
     return tuple(name for name in columns if name in names)
 
 
 def check_formula(formula: str, target: str, has_labels: bool) -> None:
-    """Refuse a formula that cannot be read, or whose left side is of another target."""
+    """Reject a formula that cannot be read, or whose left side is a different target."""
     terms = _read(formula)
     right, left = getattr(terms, "rhs", terms), [str(term) for term in getattr(terms, "lhs", [])]
     if len(left) > 1 or not all(hasattr(term, "factors") for term in right):
@@ -216,7 +219,7 @@ def check_formula(formula: str, target: str, has_labels: bool) -> None:
             f"the left side of the formula must be the target {target}, got {left[0]!r}."
         )
     if target in {name for term in right for name in columns_in(str(term), [target])}:
-        raise InvalidParameterError(f"the target {target} stands on the right of {formula!r}.")
+        raise InvalidParameterError(f"the target {target} occurs on the right side of {formula!r}.")
 
 
 def _read(formula: str) -> Any:
@@ -225,7 +228,7 @@ def _read(formula: str) -> Any:
         from formulaic.errors import FormulaicError
     except ImportError as error:
         raise MissingDependencyError(
-            "formula is read by the package formulaic, which is not installed. "
+            "formula requires the package formulaic, which is not installed. "
             'Install it: pip install "skeval[formula]"'
         ) from error
     try:
@@ -237,7 +240,7 @@ def _read(formula: str) -> Any:
 
 
 def _with_formula(design: Design, formula: str, train: Rows) -> Design:
-    """Return the design with the columns of a formula: levels, centres and knots are of train."""
+    """Return the design with the columns of a formula, fitted on the training data."""
     frame = design.frame(*design.complete(train))
     evaluated = _formula_matrices(_read(formula), formula, frame)
     spec = evaluated.model_spec
@@ -247,20 +250,21 @@ def _with_formula(design: Design, formula: str, train: Rows) -> Design:
 
 
 def _check_levels(spec: Any, train: pd.DataFrame) -> None:
-    """Refuse levels made of numbers, which would name rare values of train."""
+    """Reject categories made from numbers, which would reveal rare training values."""
     known = {True, False}
     for column in train.select_dtypes("category"):
         known |= set(train[column].cat.categories)
     for factor, (_, state) in spec.encoder_state.items():
         if not set(state.get("categories", ())) <= known:
             raise InvalidParameterError(
-                f"{factor} in the formula makes levels of its own. Make a column of categories in "
-                "the tables: levels with few rows are then pooled."
+                f"{factor} in the formula creates new categories. Add a categorical column to the tables "
+                "instead, so that categories with few rows are pooled."
             )
 
 
 def _formula_matrices(formula: Any, text: str, frame: pd.DataFrame) -> Any:
-    """Return the matrices of a formula; it sees the columns and formulaic's functions alone."""
+    """Return the matrices of a formula, which can only use the columns and formulaic's
+    functions."""
     from formulaic.errors import FormulaicError
 
     try:
@@ -273,8 +277,8 @@ def _formula_matrices(formula: Any, text: str, frame: pd.DataFrame) -> Any:
 
 
 def _first(error: Exception) -> str:
-    """Return the first line of an error; the others are drawings of the formula.
+    """Return the first line of an error. The other lines only show the formula.
 
-    The message of a function may quote a value that the function was given, and is left out.
+    The message of a function is removed, because it may quote a value from the data.
     """
     return _OF_A_FUNCTION.sub(r"[\1]", str(error).split("\n", 1)[0])

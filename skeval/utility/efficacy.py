@@ -1,4 +1,4 @@
-"""Precision and recall at a threshold, before and after synthetic rows are added."""
+"""Precision and recall at a threshold, with and without added synthetic rows."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ _NONE_REACHES = 1.0
 
 @declared
 class _Efficacy(ModelMetric):
-    """Base of the gain in precision or recall at a fixed level of the other.
+    """Base class of metrics of the gain in precision or recall at a fixed level of the other.
 
     Parameters
     ----------
     target : str
-        The column to predict, of two labels.
+        The column to predict, which must have two labels.
     task : {"auto", "binary"}, default="auto"
-        "binary" with `pos_label` sets one of several labels against all others.
+        "binary" with `pos_label` compares one of several labels with all others.
     pos_label : str, bool or float, optional
-        The positive label, the one that is looked for. The default is that of :class:`TSTR`.
+        The positive label. The default is the same as in :class:`TSTR`.
     random_state : int, default=0
         Seed of models, folds, drawn rows and bootstrap.
     estimator : None, str or estimator, default=None
-        The model, as in :class:`TSTR`; None is xgboost.
+        The model, as in :class:`TSTR`. None is xgboost.
     ratio : float, default=1.0
-        Synthetic rows to add for each row of train; all, if there are fewer.
+        Number of synthetic rows to add per training row. If there are too few, all are added.
     threshold : {"out-of-fold", "train"}, default="out-of-fold"
-        The scores of train rows that the threshold is chosen by. "out-of-fold" takes scores of
-        models that have not learned the row (but have learned the synthetic rows); "train" takes
-        scores of the model itself. A model is surer of rows that it has learned, so that its
-        threshold is too high for other rows and misses the recall.
+        Scores of training rows that determine the threshold. "out-of-fold" uses scores of models
+        that were not trained on the row (but on the synthetic rows). "train" uses scores of the
+        model itself. A model is more confident about its training rows, so this threshold is too
+        high for other rows and does not reach the recall.
     n_folds : int, default=2
         Number of folds of "out-of-fold".
     """
@@ -97,7 +97,8 @@ class _Efficacy(ModelMetric):
     def _predictions(
         self, context: Context, training: models.Training
     ) -> tuple[Predictions, Predictions]:
-        """Return predictions for train, where the threshold is chosen, and for the holdout."""
+        """Return predictions for the training data, which set the threshold, and for the
+        holdout."""
         estimator = models.DEFAULT if self.estimator is None else self.estimator
         asked, seed = (estimator, self._question(context)), self.random_state
         tested = models.predict_part(context, training, models.HOLDOUT, *asked, seed)
@@ -112,19 +113,20 @@ class _Efficacy(ModelMetric):
             for name in ("train", "augmented")
         )
         return (
-            f"At a {self._fixed} of {level} on train, {self._free} on holdout rows is {alone}, and "
-            f"{added} with synthetic rows added."
+            f"At a {self._fixed} of {level} on the training data, {self._free} on holdout rows is "
+            f"{alone} without and {added} with added synthetic rows."
         )
 
 
 @declared
 class PrecisionEfficacy(_Efficacy):
-    r"""Gain in precision, at a fixed recall, by added synthetic rows: 0.5 if they change nothing.
+    r"""Gain in precision at a fixed recall when synthetic rows are added.
 
-    Fraud must be found: nine cases of ten, and with as few false alarms as can be. Synthetic rows
-    are added to the real ones in the hope of a model that raises fewer. Both models get the
-    threshold that reaches the recall, and are then compared by their precision on real rows that
-    neither has seen. Above 0.5 the synthetic rows help, below they harm.
+    For example, nine of ten fraud cases must be found with as few false alarms as possible.
+    Synthetic rows are added to the real rows to reduce the number of false alarms. Both models use
+    the threshold that reaches the recall, and their precision is compared on real rows that neither
+    model has seen. The score ranges from 0 to 1. Above 0.5, the synthetic rows improve the model,
+    and below 0.5 they make it worse. Higher is better.
 
     Parameters
     ----------
@@ -134,7 +136,8 @@ class PrecisionEfficacy(_Efficacy):
     Raises
     ------
     MissingInputError
-        At fit, if there is no holdout, or the target has not two labels, nor a `pos_label`.
+        At fit, if the holdout is missing, or the target does not have two labels and there is no
+        `pos_label`.
 
     See Also
     --------
@@ -147,11 +150,11 @@ class PrecisionEfficacy(_Efficacy):
 
     .. math:: \frac{1}{2} (P_{T + S} - P_T) + \frac{1}{2}
 
-    with the precisions on the holdout of the models of train with synthetic rows and of train
-    alone; the baseline is 0.5. ``details`` has both precisions, the recalls that the thresholds
-    really reach on the holdout, and the thresholds. The threshold is the one whose recall on train
-    is least, but no less than the fixed one; 1 if there is none. The interval is of bootstrap
-    samples of holdout rows, at these thresholds.
+    with the holdout precisions of the model trained on training and synthetic rows and of the model
+    trained on training rows only. The baseline is 0.5. ``details`` contains both precisions, the
+    recalls that the thresholds reach on the holdout, and the thresholds. The threshold has the
+    smallest training recall that is not below the fixed recall. If there is none, it is 1. The
+    interval is computed from bootstrap samples of holdout rows at these thresholds.
 
     References
     ----------
@@ -175,11 +178,12 @@ class PrecisionEfficacy(_Efficacy):
 
 @declared
 class RecallEfficacy(_Efficacy):
-    r"""Gain in recall, at a fixed precision, by added synthetic rows: 0.5 if they change nothing.
+    r"""Gain in recall at a fixed precision when synthetic rows are added.
 
-    The mirror of :class:`PrecisionEfficacy`, for work in which alarms are costly: nine of ten must
-    be right, and the model is to find as many cases as it can. Above 0.5 the synthetic rows help,
-    below they harm.
+    This metric is the counterpart of :class:`PrecisionEfficacy` if alarms are costly. For example,
+    nine of ten alarms must be correct, and the model should find the largest possible number of
+    cases. The score ranges from 0 to 1. Above 0.5, the synthetic rows improve the model, and below
+    0.5 they make it worse. Higher is better.
 
     Parameters
     ----------
@@ -189,7 +193,8 @@ class RecallEfficacy(_Efficacy):
     Raises
     ------
     MissingInputError
-        At fit, if there is no holdout, or the target has not two labels, nor a `pos_label`.
+        At fit, if the holdout is missing, or the target does not have two labels and there is no
+        `pos_label`.
 
     See Also
     --------
@@ -202,9 +207,9 @@ class RecallEfficacy(_Efficacy):
 
     .. math:: \frac{1}{2} (R_{T + S} - R_T) + \frac{1}{2}
 
-    with the recalls on the holdout of the models of train with synthetic rows and of train alone;
-    the baseline is 0.5. The threshold is 1 if none reaches the precision on train, and hardly any
-    row is then called.
+    with the holdout recalls of the model trained on training and synthetic rows and of the model
+    trained on training rows only. The baseline is 0.5. If no threshold reaches the precision on the
+    training data, the threshold is 1, and almost no row is predicted as positive.
 
     References
     ----------
@@ -227,7 +232,7 @@ class RecallEfficacy(_Efficacy):
 
 
 def threshold_at(is_positive: np.ndarray, scores: np.ndarray, level: float, of: str) -> float:
-    """Return the threshold at which precision or recall is least, but no less than a level."""
+    """Return the threshold with the smallest precision or recall that reaches a level."""
     # Rows are called positive if their score is at least the threshold.
     distinct, place = np.unique(scores, return_inverse=True)
     hits, called = (
@@ -247,7 +252,7 @@ def threshold_at(is_positive: np.ndarray, scores: np.ndarray, level: float, of: 
 
 
 def called_shares(is_positive: np.ndarray, called: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Get precision and recall of calls for each weighting of the rows; 0 where none is called."""
+    """Return precision and recall for each weighting of the rows, or 0 without positive calls."""
     hits, n_called, n_positive = (
         weights @ part.astype(np.float64) for part in (is_positive & called, called, is_positive)
     )

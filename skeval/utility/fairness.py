@@ -1,4 +1,4 @@
-"""Do models trained on synthetic rows treat groups as models of real rows do."""
+"""Compare how models trained on synthetic and on real data treat groups."""
 
 from __future__ import annotations
 
@@ -43,28 +43,29 @@ from skeval.utils.parameters import N_SEEDS, BinCount, ColumnName, Count
 
 @declared
 class _GroupMetric(SeveralModels):
-    """Base of metrics of how models call the rows of each group.
+    """Base class of metrics of model predictions by group.
 
     Parameters
     ----------
     target : str
-        The column to predict, of two labels.
+        The column to predict, which must have two labels.
     task : {"auto", "binary"}, default="auto"
-        "binary" with `pos_label` sets one of several labels against all others.
+        "binary" with `pos_label` compares one of several labels with all others.
     pos_label : str, bool or float, optional
-        The positive label, the one that is wished for, or feared. The default is that of
-        :class:`TSTR`.
+        The positive label, that is, the favorable or unfavorable outcome. The default is the same
+        as in :class:`TSTR`.
     estimators : None, str, estimator or list of these, default=None
-        The models, as in :class:`TSTR`; the value is the mean of theirs. None is xgboost.
+        The models, as in :class:`TSTR`. The value is the mean over models. None is xgboost.
     sensitive : str
-        The column whose levels are the groups; missing values are one of their own. Numbers and
-        dates of more than 10 values are cut at quantiles of train, others have a group a value.
+        The column that defines the groups. Missing values are a separate group. Numerical and
+        datetime columns with more than 10 values are cut at training quantiles. Otherwise each
+        value is a group.
     include_sensitive : bool, default=True
-        Whether models may see the sensitive column, if it is among the features.
+        Whether models may use the sensitive column if it is among the features.
     min_cell : int, default=5
-        A rate of fewer holdout rows is left out, with a warning.
+        Minimum number of holdout rows of a rate. Other rates are skipped with a warning.
     n_bins : int, default=4
-        Number of groups that a sensitive column of numbers is cut into.
+        Number of groups into which a numerical sensitive column is cut.
     """
 
     _tasks: ClassVar[tuple[str, ...]] = ("binary",)
@@ -78,14 +79,14 @@ class _GroupMetric(SeveralModels):
     n_bins: BinCount = 4
 
     def _equality(self) -> tuple[str, str]:
-        """Return which rates are to be equal, and what is taken of the gaps of two of them."""
+        """Return the rates that should be equal, and how the gaps of two rates are combined."""
         return "equalized_odds", "max"
 
     def _prepare(self, context: Context) -> None:
         if self.sensitive == self.target:
             raise InvalidParameterError(
-                f"{type(self).__name__}: sensitive and target are both {self.target!r}; "
-                "groups cannot be compared by what defines them."
+                f"{type(self).__name__}: sensitive and target are both {self.target!r}. "
+                "The groups must be defined by a column other than the target."
             )
 
     def _question(self, context: Context) -> Question:
@@ -104,21 +105,21 @@ class _GroupMetric(SeveralModels):
         if np.isnan([range_of_rates(one) for one in compared]).any():
             reason = (
                 f"fewer than two groups of {self.sensitive} have at least {self.min_cell} holdout "
-                "rows of each kind whose rate is to be equal."
+                "rows for each rate."
             )
             return undefined_result(reason, **self._groups(context))
         warnings = []
         names = np.array(groups_of(context, self._grouping(context)).names)
         if (lost := np.isnan(compared).any(axis=0)).any():
             warnings.append(
-                f"these groups of {self.sensitive} have a rate of fewer than {self.min_cell} "
-                f"holdout rows, which is left out: {', '.join(names[lost])}."
+                f"rates of these groups of {self.sensitive} are skipped, because they have fewer than "
+                f"{self.min_cell} holdout rows: {', '.join(names[lost])}."
             )
         called = rates["selection"][:, 0]
         if any(np.all(np.isnan(called) | (called == share)) for share in (0.0, 1.0)):
             warnings.append(
-                "the models trained on synthetic rows call all holdout rows alike, and so have no "
-                "gap."
+                "the models trained on synthetic rows predict the same label for all holdout rows, so "
+                "there is no gap."
             )
         warned = tuple(DegenerateInputWarning(text) for text in warnings)
         return Result(self._value(context), warnings=warned)
@@ -129,9 +130,9 @@ class _GroupMetric(SeveralModels):
     def _rates(
         self, context: Context, training: Training, n_bootstrap: int = 0
     ) -> dict[str, np.ndarray]:
-        """Return the rates of all models, of shape (n_models, 1 + n_bootstrap, n_groups).
+        """Return the rates of all models as an array (n_models, 1 + n_bootstrap, n_groups).
 
-        Models of several seeds count as several.
+        Models with several seeds count as several models.
         """
         grouping, seed = self._grouping(context), self.random_state
         by_model = [
@@ -145,14 +146,14 @@ class _GroupMetric(SeveralModels):
         return {name: np.stack([rates[name] for rates in by_model]) for name in by_model[0]}
 
     def _values(self, context: Context) -> dict[str, dict[str, np.ndarray]]:
-        """Return the rates of all models on the rows as they are, by what the models learn from."""
+        """Return the rates of all models on the original rows, by training data."""
         return {
             kind: {name: rates[:, 0] for name, rates in self._rates(context, training).items()}
             for kind, training in TRAININGS.items()
         }
 
     def _gaps(self, context: Context, training: Training, n_bootstrap: int = 0) -> np.ndarray:
-        """Return the gaps of all models, of shape (n_models, 1 + n_bootstrap)."""
+        """Return the gaps of all models as an array (n_models, 1 + n_bootstrap)."""
         return gap(self._rates(context, training, n_bootstrap), *self._equality())
 
     def _groups(self, context: Context) -> dict[str, Any]:
@@ -189,29 +190,31 @@ class _GroupMetric(SeveralModels):
 
 @declared
 class FairnessGap(_GroupMetric):
-    """Gap between groups in what a model of synthetic rows calls: 0 if it treats all alike.
+    """Difference between groups in the predictions of a model trained on synthetic data.
 
-    A bank trains its model on a synthetic table and lends by it. Do women and men, or the young and
-    the old, get loans as often as each other, and do those who would pay back get them? The holdout
-    stands for the applicants. The same model trained on the real rows (TRTR) is the baseline: a gap
-    may be the world's, and not the generator's. A generator that loses the rare rows of a small
-    group makes models that serve this group worse.
+    A bank trains a model on synthetic data and uses it to grant loans. The metric compares whether
+    groups, such as women and men or young and old applicants, receive loans equally often, or
+    equally often among applicants who would repay. The holdout represents the applicants. The
+    baseline is the gap of the same model trained on real rows (TRTR), because the gap may exist in
+    the real data. If a generator loses the rare rows of a small group, models trained on its data
+    are worse for this group. The score ranges from 0 (equal rates) to 1. Lower is better.
 
     Parameters
     ----------
     criterion : {"demographic_parity", "equalized_odds", "equal_opportunity"}, \
-default="demographic_parity"
-        What is to be equal: the share called positive; that share both of the positive and of the
-        negative rows (TPR and FPR); or of the positive rows alone.
+The rates that should be equal. "demographic_parity" compares the fraction of positive predictions.
+"equalized_odds" compares this fraction among positive and among negative rows (TPR and FPR).
+"equal_opportunity" compares it among positive rows only.
     aggregate : {"max", "mean"}, default="max"
-        What is taken of the two gaps of equalized odds.
+        How the two gaps of equalized odds are combined.
 
     Raises
     ------
     MissingInputError
-        At fit, if there is no holdout, or the target has not two labels, nor a `pos_label`.
+        At fit, if the holdout is missing, or the target does not have two labels and there is no
+        `pos_label`.
     InvalidParameterError
-        At fit, if a column is not there, or is both target and sensitive.
+        At fit, if a column does not exist, or is both target and sensitive.
 
     See Also
     --------
@@ -221,22 +224,24 @@ default="demographic_parity"
 
     Notes
     -----
-    The gap is the largest minus the smallest rate over groups; ``details["difference"]`` is TSTR -
-    TRTR. ``details["preservation"]`` is 1 minus the largest change of a group's rate from
-    TRTR to TSTR: two models may have one gap, and favour opposite groups. ``details["ratio"]`` is
-    smallest over largest rate; ``details["rates"]`` has all rates by group, and
-    ``details["base_rates"]`` how often each group is positive in the tables themselves.
+    The gap is the largest minus the smallest rate over groups. ``details["difference"]`` is TSTR -
+    TRTR. ``details["preservation"]`` is 1 minus the largest change of a group's rate from TRTR to
+    TSTR, because two models may have the same gap but favor opposite groups. ``details["ratio"]``
+    is the smallest divided by the largest rate. ``details["rates"]`` contains all rates by group,
+    and ``details["base_rates"]`` the fraction of positive rows of each group in the tables.
 
-    A model that calls no row positive has no gap: a small one is good news only together with
-    a good :class:`TSTR`. A value near 0 is not what a faithful table must give, TRTR's is.
+    A model that predicts no positive rows has no gap. Therefore interpret a small gap together with
+    :class:`TSTR`. Synthetic data that represent the real data well have the gap of TRTR, not a gap
+    of 0.
 
-    Noise spreads equal rates apart: with 5 like groups of 100 rows each, the gap is 0.11 on
-    average. The interval allows for it, as bootstrap quantiles do not: in simulations it holds the
-    true gap of the fitted model in 93% of cases or more, that of the difference the true one in 88%
-    or more. Both are of these two models, and chance in what they learn is not in them: of two
-    tables of one distribution, the interval of the difference left out 0 in up to 28% of cases.
+    Noise separates equal rates. For example, with 5 equal groups of 100 rows each, the gap is 0.11
+    on average. The interval corrects for this, whereas bootstrap quantiles do not. In simulations,
+    it contains the true gap of the fitted model in 93% of cases or more, and the interval of the
+    difference contains the true difference in 88% or more. Both refer to these two models and do
+    not include the randomness of training. For two tables from the same distribution, the interval
+    of the difference excluded 0 in up to 28% of cases.
 
-    Groups with fewer than 10 train or holdout rows are pooled as "(rare groups)".
+    Groups with fewer than 10 training or holdout rows are pooled as "(rare groups)".
 
     References
     ----------
@@ -277,32 +282,34 @@ default="demographic_parity"
     def _summary(self, result: Result) -> str:
         real = number(as_float(result.details["gap_trtr"]["value"]))
         return (
-            "Between the groups, rates of the model of synthetic rows are up to "
-            f"{number(result.value)} apart; those of the model of real rows {real}, a difference "
-            f"of {shown_difference(result.details['difference'])}."
+            "The rates of the groups differ by up to "
+            f"{number(result.value)} for the model trained on synthetic rows and by {real} for the "
+            f"model trained on real rows (difference {shown_difference(result.details['difference'])})."
         )
 
 
 @declared
 class EqualizedOddsImprovement(_GroupMetric):
-    r"""Gain in equalized odds by learning on synthetic rows instead of real ones: 0.5 if none.
+    r"""Gain in equalized odds if a model is trained on synthetic instead of real data.
 
-    A team hopes that a synthetic table, made to be balanced, gives a fairer model than the real
-    one. Both models are tested on the holdout. Above 0.5 the error rates of the groups are closer
-    after synthetic rows, below they are further apart.
+    A team expects that balanced synthetic data give a fairer model than the real data. Both models
+    are tested on the holdout. The score ranges from 0 to 1. Above 0.5, the error rates of the
+    groups are more similar for the model trained on synthetic rows, and below 0.5 they are less
+    similar. Higher is better.
 
     Parameters
     ----------
     min_cell : int, default=5
-        Positive and negative rows that each group must have, in both tables that models learn from
-        and in the holdout.
+        Minimum number of positive and of negative rows of each group, in both training tables and
+        in the holdout.
 
     Raises
     ------
     MissingInputError
-        At fit, if there is no holdout, or the target has not two labels, nor a `pos_label`.
+        At fit, if the holdout is missing, or the target does not have two labels and there is no
+        `pos_label`.
     InvalidParameterError
-        At fit, if a column is not there, or is both target and sensitive.
+        At fit, if a column does not exist, or is both target and sensitive.
 
     See Also
     --------
@@ -311,15 +318,16 @@ class EqualizedOddsImprovement(_GroupMetric):
 
     Notes
     -----
-    The equalized odds of a model are :math:`EO = \min(1 - g_{TPR}, 1 - g_{FPR})`, a gap :math:`g`
-    being the largest minus the smallest rate over groups. The value is
+    The equalized odds of a model are :math:`EO = \min(1 - g_{TPR}, 1 - g_{FPR})`, where a gap
+    :math:`g` is the largest minus the smallest rate over groups. The value is
 
     .. math:: \frac{1}{2} (EO_S - EO_T) + \frac{1}{2},
 
-    the baseline 0.5. With two groups it is the measure of SDMetrics.
+    and the baseline is 0.5. For two groups, it is the measure of SDMetrics.
 
-    Models that learn nothing have equal odds, so that noise may score above 0.5: read it
-    together with :class:`TSTR`. The interval is as that of the difference in :class:`FairnessGap`.
+    Models that learn nothing have equal odds, so noise may score above 0.5. Therefore interpret the
+    value together with :class:`TSTR`. The interval is computed as for the difference in
+    :class:`FairnessGap`.
 
     References
     ----------
@@ -366,13 +374,13 @@ class EqualizedOddsImprovement(_GroupMetric):
     def _summary(self, result: Result) -> str:
         odds = {n: number(as_float(v)) for n, v in result.details["equalized_odds"].items()}
         return (
-            "Learning from synthetic rows instead of real ones moves equalized odds from "
-            f"{odds['trtr']} to {odds['tstr']}; 1 is equal treatment."
+            "Training on synthetic instead of real rows changes equalized odds from "
+            f"{odds['trtr']} to {odds['tstr']} (1 is equal treatment)."
         )
 
 
 def gap_evidence(tstr: Rates, trtr: Rates, criterion: str, aggregate: str) -> dict[str, Any]:
-    """Return what the rates of both models say of their gaps, as fields of a result."""
+    """Return the evidence of the rates of both models about their gaps, as fields of a result."""
     first, second = (gap(rates, criterion, aggregate).mean(axis=0) for rates in (tstr, trtr))
     interval, of_real = (gap_interval(rates, criterion, aggregate) for rates in (tstr, trtr))
     values = {

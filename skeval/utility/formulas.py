@@ -1,4 +1,4 @@
-"""What a formula may say: formulaic evaluates its terms as Python, so that few words are let in."""
+"""Restrict formulas to a few words, because formulaic evaluates their terms as Python."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ FUNCTIONS = (
 _MAX_LENGTH = 2_000  # characters of a formula
 _MAX_POWERS = 3
 _MAX_TERMS = 2_000
-_MAX_COUNTED = 100  # degrees, knots to be placed, rows to lag
+_MAX_COUNTED = 100  # maximum of degrees, knots and lagged rows
 _COUNTING = ("poly", "bs", "cr", "cs", "cc", "lag")
-_PLACES = ("knots", "lower_bound", "upper_bound")  # arguments that are numbers of the column
+_PLACES = ("knots", "lower_bound", "upper_bound")  # arguments that are values of the column
 _OPERANDS = ("odd", "number", "name", "text")
-# neither dots, brackets nor braces: they lead from a column to everything that Python can do
+# dots, brackets and braces are rejected, because they give access to all of Python
 _TOKEN = re.compile(
     r"(?P<odd>`[^`'\"\\\n{}]+`)|(?P<number>(?:[0-9]{1,15}(?:\.[0-9]{0,15})?|\.[0-9]{1,15})(?![\w.]))"
     r"|(?P<call>[^\W\d]\w*)\s*\(|(?P<name>[^\W\d]\w*)"
-    # formulaic looks for brackets and quotes within texts, too, and % begins a text of its own
+    # formulaic also finds brackets and quotes within texts, and % begins a text
     r"|(?P<text>'[^'\"`\\\n%(){}\[\]]*'|\"[^'\"`\\\n%(){}\[\]]*\")"
     r"|(?P<sign>[-+/~|(),=]|:(?!\s*=)|\*(?!\*))"
-    # a power of powers takes longer than anybody waits
+    # a power of a power can run for a very long time
     r"|(?P<power>(?:\*\*|\^)\s*[0-9](?:\.[0-9]{1,15})?(?![\w.])(?!\s*(?:\*\*|\^)))|\s+"
 )
 
@@ -48,10 +48,10 @@ def is_formula(text: object) -> bool:
         if keyword.iskeyword(token["name"] or "") and token["name"] not in ("True", "False"):
             return False  # lambda, for
         is_operand = token.lastgroup in _OPERANDS
-        # two in a row are a call, as of (eval)('x'), or a text that Python runs, as f'{x}'
+        # two tokens in a row are a call, as in (eval)('x'), or a text that Python runs, as f'{x}'
         if was_operand and (is_operand or token.lastgroup == "call" or token["sign"] == "("):
             return False
-        if token.lastgroup is not None:  # no space
+        if token.lastgroup is not None:  # not a space
             was_operand = is_operand or token.lastgroup == "power" or token["sign"] == ")"
         n_powers += token["power"] is not None
         tokens += [token] if token.lastgroup is not None else []
@@ -60,7 +60,7 @@ def is_formula(text: object) -> bool:
 
 
 def _is_small(tokens: Sequence[re.Match[str]]) -> bool:
-    """Return whether a formula makes few terms, of functions that count to small numbers."""
+    """Return whether a formula has few terms, and functions with small numbers only."""
     sides, depth = [""], 0
     for token in tokens:
         sign = token["sign"] or ""
@@ -82,7 +82,7 @@ _PLAIN = {":": "@", "odd": " v ", "text": " '' "}  # as Python reads them
 
 
 def _n_terms(node: ast.AST) -> float:
-    """Return how many terms a formula has at most, or infinity beyond the largest number."""
+    """Return the maximum number of terms of a formula, or infinity if it is too large."""
     if isinstance(node, ast.UnaryOp):
         return _n_terms(node.operand)
     if not isinstance(node, ast.BinOp):
@@ -98,7 +98,7 @@ def _n_terms(node: ast.AST) -> float:
 
 
 def _counts_far(call: ast.Call) -> bool:
-    """Return whether a function is given large numbers, or sums, of how much it is to make."""
+    """Return whether a function receives large numbers, or sums, as counts."""
     if not isinstance(call.func, ast.Name) or call.func.id not in _COUNTING:
         return False
     given = [*call.args[1:], *(one.value for one in call.keywords if one.arg not in _PLACES)]
@@ -117,9 +117,9 @@ def _is_large(value: object) -> bool:
 FormulaText = Annotated[
     str,
     Legal(
-        "a formula such as 'income ~ log(age) + city * plan', of names of columns (`odd names` in "
-        f"backticks), numbers, + - * / : ^ ~ and {', '.join(FUNCTIONS)}, of at most "
-        f"{_MAX_TERMS:,} terms, with at most {_MAX_COUNTED} knots or powers each",
+        "a formula such as 'income ~ log(age) + city * plan' with names of columns (`odd names` in "
+        f"backticks), numbers, + - * / : ^ ~ and {', '.join(FUNCTIONS)}, with at most "
+        f"{_MAX_TERMS:,} terms and at most {_MAX_COUNTED} knots or powers each",
         is_formula,
         -1,
     ),

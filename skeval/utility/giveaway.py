@@ -1,4 +1,4 @@
-"""Whether one column alone gives a target away, as a chapter does of a cause of death."""
+"""Detection of target leakage through a single column."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from sklearn.metrics import balanced_accuracy_score, r2_score
 from skeval.core.context import Context, shared
 from skeval.steps.problem import Question, problem_of, rows_of_role
 
-SURE = 0.99  # of balanced accuracy or R2 on holdout rows, from which on a column gives all away
+SURE = 0.99  # minimum balanced accuracy or R2 on holdout rows that counts as leakage
 
 
 @shared
 def giveaway(context: Context, question: Question) -> str:
-    """Return the column that alone predicts the target all but surely; empty if none does."""
-    # A tree of each column is grown on train and scored on the holdout; it is the best that
-    # counts. The synthetic rows are not looked at.
+    """Return the column that predicts the target almost perfectly alone, or an empty string."""
+    # A tree for each column is fitted on the training data and scored on the holdout, and the best
+    # one counts. The synthetic rows are not used.
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     problem = problem_of(context, question)

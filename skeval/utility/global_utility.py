@@ -1,4 +1,4 @@
-"""Is every column predicted from the others as well as by a model of real rows."""
+"""Score of models for every column, trained on synthetic data instead of real data."""
 
 from __future__ import annotations
 
@@ -25,58 +25,61 @@ from skeval.utils.formatting import number, percent
 from skeval.utils.parameters import Columns, Count, Fraction, Interval, Seed
 
 _LABELS, _NUMBERS = "balanced_accuracy", "rmse"
-_WIDE = 40  # columns to predict from, beyond which smaller trees do
+_WIDE = 40  # number of predictors from which smaller trees are used
 
 
 @declared
 class GlobalUtility(Metric):
-    r"""Fraction of a model's score that synthetic rows keep, every column being the target once.
+    r"""Fraction of the score of real data that models reach for every column.
 
-    Nobody knows what a published table will be used for. So each column is predicted in turn from
-    all others, by a model trained on synthetic rows and by the same model trained on real ones, and
-    both are tested on holdout rows. A generator that was tuned to one target, or that learned pairs
-    of columns and no more, loses where nobody looked. 1 if models of synthetic rows are as good,
-    near 0 if they are of no use where those of real rows are nearly perfect; above 1 by chance, or
-    where a generator smooths what real rows are too few to show.
+    The future use of a published table is not known. Therefore each column is predicted from all
+    other columns, by a model trained on synthetic rows and by the same model trained on real rows.
+    Both models are tested on holdout rows. A generator that was tuned for one target, or that
+    learned only pairs of columns, scores low for other columns. The score is 1 if models trained on
+    synthetic rows are as good. It is close to 0 if they are useless although models trained on real
+    rows are nearly perfect. It can exceed 1 because of noise, or if a generator smooths patterns
+    for which there are few real rows. Higher is better.
 
     Parameters
     ----------
     targets : None, int or list of str, default=None
-        The columns that are predicted; if None, all that can be measured but the primary key, or
-        `max_targets` of them. An int takes the first.
+        Columns to predict. If None, all measurable columns except the primary key are used, or a
+        sample of `max_targets` columns. An int selects the first columns.
     estimator : None, str or estimator, default=None
-        The model, as in :class:`TSTR`; None is "xgboost", with 30 trees of depth 4 and 32 bins
-        where there are more than 40 columns to predict from. The cost is that of two models a
-        column, those of real rows being kept for further synthetic tables.
+        The model, as in :class:`TSTR`. None is "xgboost", which uses 30 trees of depth 4 and 32
+        bins for more than 40 predictors. The metric fits two models per column. The models of real
+        rows are reused for further synthetic tables.
     max_targets : int or None, default=40
-        The most columns that are predicted where `targets` is None, drawn at random by name; None
-        for all.
+        Maximum number of predicted columns if `targets` is None, sampled at random by name. If
+        None, all columns are used.
     max_labels : int, default=50
-        Categories with more labels in train are no targets; ``details["left_out"]`` has their
-        names. Each label costs a model of its own.
+        Maximum number of labels of a categorical target. Columns with more labels are listed in
+        ``details["left_out"]``. Each label requires a separate model.
     tolerance : float, default=0.01
-        Errors below this fraction of a column's standard deviation in train count as if they were
-        as large: where the other columns determine one, a ratio of errors near 0 says nothing. 0 is
-        the published definition.
+        Minimum error, as a fraction of the column's training standard deviation. Smaller errors are
+        increased to this value, because the ratio of errors near 0 is not informative if other
+        columns determine a column. If 0, the published definition is used.
     max_rows : int or None, default=10_000
-        The most rows that a model learns from, drawn at random; None for all.
+        Maximum number of training rows of a model, sampled at random. If None, all rows are used.
     n_bootstrap : int, default=200
-        Number of bootstrap samples of the holdout rows behind the intervals; 0 for none.
+        Number of bootstrap samples of the holdout rows for the intervals. If 0, there are no
+        intervals.
     random_state : int, default=0
         Seed of models, drawn columns and rows, and bootstrap.
 
     Raises
     ------
     MissingInputError
-        At fit, if there is no holdout.
+        At fit, if the holdout is missing.
     InvalidParameterError
-        At fit, if there are no such columns.
+        At fit, if a column does not exist.
 
     Warnings
     --------
-    It misleads where columns cannot be predicted from each other: guessing is as good with either
-    table, all ratios are near 1, and those of labels cannot fall below 1 over their number. Copies
-    of train score 1, so that it says nothing of privacy.
+    The score misleads if columns cannot be predicted from each other. Guesses are then equally good
+    with either table, all ratios are close to 1, and ratios of categorical targets cannot fall
+    below 1 divided by the number of labels. Copies of the training data score 1, so the score gives
+    no information about privacy.
 
     See Also
     --------
@@ -85,28 +88,29 @@ class GlobalUtility(Metric):
 
     Notes
     -----
-    With the balanced accuracy A of categories and the root mean squared error E of numbers and
-    dates, both on holdout rows, for models of synthetic (S) and of train rows (T),
+    With the balanced accuracy A of categorical columns and the root mean squared error E of
+    numerical and datetime columns, both on holdout rows, for models of synthetic (S) and of
+    training rows (T),
 
     .. math:: \mathrm{GU} = \frac{1}{p} \sum_{j=1}^p u_j, \qquad
         u_j = \frac{A_j(S)}{A_j(T)} \quad \text{or} \quad \frac{E_j(T)}{E_j(S)}
 
-    A column of two values is a category, of numbers too. The baseline is 1, train in the place of
-    the synthetic rows. ``details["columns"]`` has the ratios, of which `worst` is the lowest,
-    ``details["by_column"]`` both scores of each, ``details["intervals"]`` the interval of each
-    ratio over bootstrap samples of holdout rows, the same for both models. The ends of the value's
-    interval are the means of theirs, as if all columns erred the same way: the columns are tested
-    on the same rows, and it is too wide where their errors differ.
+    A column with two values is treated as categorical, even if it is numerical. The baseline is 1,
+    the value of the training data in place of the synthetic data. ``details["columns"]`` contains
+    the ratios, and `worst` the lowest one. ``details["by_column"]`` contains both scores for each
+    column. ``details["intervals"]`` contains the interval of each ratio over bootstrap samples of
+    holdout rows, which are the same for both models. The interval of the value is the mean of these
+    intervals, as if all columns had the same errors. It is too wide if their errors differ.
 
-    If targets are drawn, a warning and ``details["sampled"]`` say from how many columns, and the
-    value estimates that of all columns. The squared error of a mean of a sample without replacement
-    is added to the square of the interval's halves. With 24 targets in each of four tables of 56 to
-    150 columns, digits among them, and two generators, the smaller trees of wide tables moved
-    values by 0.014 at most, single ratios by 0.02 to 0.05 (root mean square), and took a
-    quarter to a fifteenth of the time; trees that see half of the columns at each level moved
-    them by up to 0.07.
+    If targets are sampled, a warning and ``details["sampled"]`` report the number of columns, and
+    the value estimates the mean over all columns. The squared standard error of a mean of a sample
+    without replacement is added to the squared half-widths of the interval. In four tables of 56 to
+    150 columns, including digits, with 24 targets and two generators, the smaller trees for wide
+    tables changed values by at most 0.014 and single ratios by 0.02 to 0.05 (root mean square), in
+    a quarter to a fifteenth of the time. Trees that use half of the columns at each level changed
+    ratios by up to 0.07.
 
-    Look at the scores of real rows.
+    Also check the scores of models trained on real rows.
 
     References
     ----------
@@ -150,11 +154,11 @@ class GlobalUtility(Metric):
                 left_out.append(question.target)
             elif not unanswerable(context, question):
                 pairs[question.target] = self._pair(context, question)
-        names = f"no targets, having more labels than max_labels: {', '.join(left_out)}."
+        names = f"skipped, because the number of labels exceeds max_labels: {', '.join(left_out)}."
         said: list[MetricWarning] = [DegenerateInputWarning(names)] if left_out else []
         sampled: dict[str, Any] = {}
         if len(drawn) < len(every):
-            text = f"{len(drawn):,} of {len(every):,} columns were drawn as targets: max_targets."
+            text = f"{len(drawn):,} of {len(every):,} columns were sampled as targets (max_targets)."
             said.append(SampledWarning(text))
             sampled["sampled"] = {"targets": (len(drawn), len(every))}
         return mean_of_columns(
@@ -204,9 +208,10 @@ class GlobalUtility(Metric):
         named = "balanced accuracy" if scores["scoring"] == _LABELS else "root mean squared error"
         drawn = "drawn " if "sampled" in result.details else ""
         return (
-            f"Models of synthetic rows keep {percent(result.value)} of the score of those of real "
-            f"rows, on average over {n_used} {drawn}columns; least for {worst['column']}, with a "
-            f"{named} of {number(scores['tstr'])} against {number(scores['trtr'])}."
+            f"Models trained on synthetic rows reach {percent(result.value)} of the score of models "
+            f"trained on real rows on average over {n_used} {drawn}columns. The worst column is "
+            f"{worst['column']} with a {named} of {number(scores['tstr'])}, compared with "
+            f"{number(scores['trtr'])}."
         )
 
     def _questions(self, context: Context) -> list[Question]:
@@ -217,7 +222,7 @@ class GlobalUtility(Metric):
         return [Question(name) for name in sorted(names) if name in measured and name not in keys]
 
     def _draw_questions(self, context: Context) -> list[Question]:
-        """Return the questions that are asked: all, or `max_targets` of a wide table."""
+        """Return all questions, or a sample of `max_targets` questions for a wide table."""
         questions = self._questions(context)
         if self.targets is not None:
             return questions
@@ -244,15 +249,15 @@ class GlobalUtility(Metric):
 
 
 def n_labels(context: Context, question: Question) -> int:
-    """Return how many labels train has of a target; 0 if it is one of numbers."""
+    """Return the number of training labels of a target, or 0 if it is numerical."""
     if not problem_of(context, question).has_labels:
         return 0
     return int(np.unique(rows_of_role(context, "train", question).target).size)
 
 
 def margin_of_sample(values: np.ndarray, n_drawn: int, n_all: int) -> float:
-    """Return how far a mean of values that were drawn may be from that of all, at 95%."""
-    # By Student's t and the variance of a sample without replacement; infinite of one value.
+    """Return the 95% margin of a mean of sampled values as an estimate of the mean of all."""
+    # Uses Student's t and the variance of a sample without replacement. Infinite for one value.
     if values.size < 2:
         return np.inf
     error = values.std(ddof=1) * np.sqrt((1.0 - n_drawn / n_all) / values.size)
@@ -260,7 +265,7 @@ def margin_of_sample(values: np.ndarray, n_drawn: int, n_all: int) -> float:
 
 
 def preserved_fraction(pair: Mapping[str, Any]) -> np.ndarray:
-    """Return the fraction of a score that synthetic rows keep: 1 is all, for losses the inverse."""
+    """Return the fraction of a score that synthetic rows reach, inverted for losses."""
     part, whole = pair["tstr"], pair["trtr"]
     if pair["scoring"] == _NUMBERS:
         part, whole = whole, part
