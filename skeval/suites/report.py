@@ -383,15 +383,8 @@ def _check_of_presets(
         )
 
 
-<<<<<<< HEAD
 def unused_columns(suite: MetricSuite, asked: Mapping[str, str | None]) -> list[str]:
-    """Return the parameters whose column no metric of a suite names."""
-=======
-def _check_columns_are_used(
-    suite: MetricSuite, preset: str, relations: RelationalSchema | None, **asked: str | None
-) -> None:
-    """Refuse a column that no metric of a preset uses."""
->>>>>>> L2
+    """Return the parameters whose column no metric of a suite uses."""
     named = {
         column
         for _, metric in suite.all_metrics
@@ -404,7 +397,7 @@ def _check_columns_are_used(
 def _check_columns_are_used(
     suite: MetricSuite, preset: str, relations: RelationalSchema | None, **asked: str | None
 ) -> None:
-    """Refuse a column that no metric of a preset names."""
+    """Refuse a column that no metric of a preset uses."""
     for name in unused_columns(suite, asked):
         if relations is not None:
             cure = "Report on one table, or pass a suite with skeval.relational.RelationalTSTR"
@@ -413,11 +406,7 @@ def _check_columns_are_used(
         else:
             cure = f"Omit it, or use the preset {PRESET!r}"
         raise InvalidParameterError(
-<<<<<<< HEAD
-            f"report: no metric of the preset {preset!r} takes {name}, got {asked[name]!r}. {cure}."
-=======
-            f"report: no metric of the preset {preset!r} uses {name}, got {column!r}. {cure}."
->>>>>>> L2
+            f"report: no metric of the preset {preset!r} uses {name}, got {asked[name]!r}. {cure}."
         )
 
 
