@@ -299,7 +299,9 @@ def _warnings(
     warnings: list[MetricWarning] = []
     if design.left_out:
         parts = "; ".join(f"{name} ({why})" for name, why in design.left_out.items())
-        warnings.append(ConstantColumnWarning(f"features skipped because of the training data: {parts}."))
+        warnings.append(
+            ConstantColumnWarning(f"features skipped because of the training data: {parts}.")
+        )
     names, determined = np.array(design.names, dtype=object), train.is_determined
     for text, which in {
         "no score for coefficients that depend on too few training rows: {}.": determined & few,

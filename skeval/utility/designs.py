@@ -108,7 +108,8 @@ class Design:
 
     def matrices(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Return design and target of complete rows. Formulas also drop rows that are not
-        finite."""
+        finite.
+        """
         coded, target = self.complete(rows)
         if self.spec is None:
             return self._dummies(coded), target
@@ -264,7 +265,8 @@ def _check_levels(spec: Any, train: pd.DataFrame) -> None:
 
 def _formula_matrices(formula: Any, text: str, frame: pd.DataFrame) -> Any:
     """Return the matrices of a formula, which can only use the columns and formulaic's
-    functions."""
+    functions.
+    """
     from formulaic.errors import FormulaicError
 
     try:

@@ -98,7 +98,8 @@ class _Efficacy(ModelMetric):
         self, context: Context, training: models.Training
     ) -> tuple[Predictions, Predictions]:
         """Return predictions for the training data, which set the threshold, and for the
-        holdout."""
+        holdout.
+        """
         estimator = models.DEFAULT if self.estimator is None else self.estimator
         asked, seed = (estimator, self._question(context)), self.random_state
         tested = models.predict_part(context, training, models.HOLDOUT, *asked, seed)

@@ -158,7 +158,9 @@ class GlobalUtility(Metric):
         said: list[MetricWarning] = [DegenerateInputWarning(names)] if left_out else []
         sampled: dict[str, Any] = {}
         if len(drawn) < len(every):
-            text = f"{len(drawn):,} of {len(every):,} columns were sampled as targets (max_targets)."
+            text = (
+                f"{len(drawn):,} of {len(every):,} columns were sampled as targets (max_targets)."
+            )
             said.append(SampledWarning(text))
             sampled["sampled"] = {"targets": (len(drawn), len(every))}
         return mean_of_columns(
