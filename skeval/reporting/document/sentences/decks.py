@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from skeval.reporting.document.fidelity import FidelityFindings
 from skeval.reporting.document.loss import PairLoss
 from skeval.reporting.document.numbers import capitalized, count, count_word, of_100
@@ -102,8 +104,8 @@ _CASES = {
     "data than to unseen rows; **{b} of 100** are expected by chance.",
 }
 _CONFIDENT = (
-    "The clearest case: of the most confident guesses of {column}, **{a} of 100** are correct and "
-    "about training {many}, **{b} of 100** correct and about unseen {many}."
+    "The clearest case: of the most confident guesses of {column} that are correct, **{a} of 100** "
+    "are about training {many}; **{b} of 100** are expected by chance."
 )
 _BY_RARITY = (
     "The clearest case: **{a} of 100** training {many} have values of {column} that occur in the "
@@ -136,9 +138,13 @@ def _place(privacy: PrivacyFindings) -> Text:
     return compose("The leak shows most in **{columns}**.", columns=names(privacy.columns))
 
 
+_CHANGED = re.compile(r"rows \((.+) left out\)")
+
+
 def copies_sentence(copies: Copies) -> Text:
     """Return how many units of the training data are copied, and how many are by chance."""
     n, most = copies.train.n, copies.train.most
+    be = "is" if n == 1 else "are"
     chance = (
         f"At most {count(most)} {'is' if most == 1 else 'are'} expected by chance."
         if most
@@ -150,6 +156,14 @@ def copies_sentence(copies: Copies) -> Text:
         lead = "**{n}** synthetic {what} are near copies of one training record. "
     elif copies.form == "copies of a value":
         lead = "**{n}** {what} of a single training row occur in the synthetic table. "
+    elif cells := _CHANGED.fullmatch(copies.what):
+        what = "row" if n == 1 else "rows"
+        lead = f"**{{n}}** training {what} that occur{'s' * (n == 1)} only once {be} in the "
+        return compose(
+            lead + "synthetic table, apart from {cells}. " + chance,
+            n=count(n),
+            cells=cells[1].removeprefix("any "),
+        )
     elif copies.what == "rows":
         lead = "**{n}** synthetic rows copy a training row that occurs only once. "
     else:

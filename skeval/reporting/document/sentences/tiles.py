@@ -21,7 +21,9 @@ def privacy_tile(privacy: PrivacyFindings) -> tuple[Outcome, str, Text]:
             answer = "Small leak"
         gap = _largest_gap(privacy)
         copied = f"{count(privacy.copies[0].train.n)} copies" if privacy.copies else ""
-        if not copied and privacy.is_counted:
+        if not copied and any(one.is_significant and one.is_weighted for one in privacy.trials):
+            copied = "rare values leak too"
+        elif not copied and privacy.is_counted:
             copied = _few_copies(privacy)
         return Outcome.LEAK, answer, compose("; ".join(filter(None, (gap, copied))))
     if privacy.has_copies:
@@ -45,6 +47,8 @@ def _largest_gap(privacy: PrivacyFindings) -> str:
     clearest = privacy.clearest
     if clearest is None or not clearest.is_rate_of_records:
         return f"{privacy.n_significant} of {privacy.n_tests} tests"
+    if any(one.is_significant and one.is_weighted for one in privacy.trials):
+        return f"{points(clearest.excess)} points in attacks"
     return f"{points(clearest.excess)} points at most"
 
 
@@ -97,7 +101,7 @@ def validity_tile(validity: ValidityFindings) -> tuple[Outcome, str, Text]:
 
 
 _SHORTFALLS = {
-    "RangeCoverage": "{column} spans {value} of its range",
+    "RangeCoverage": "{column} spans {value} of its training range",
     "CategoryCoverage": "{column} has {value} of its categories",
     "BoundaryAdherence": "{column}: {value} within its range",
     "CategoryAdherence": "{column}: {value} in known categories",

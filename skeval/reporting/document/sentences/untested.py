@@ -64,5 +64,5 @@ def check_cells(columns: Sequence[str]) -> Text:
 def _check(template: str, columns: Sequence[str]) -> Text:
     """Return a sentence that names three columns, and where the others are listed."""
     listed = compose(template, columns=names(columns, _MAX_NAMED))
-    where = compose("See the last page.") if len(columns) > _MAX_NAMED else ()
+    where = compose("See the page on provenance.") if len(columns) > _MAX_NAMED else ()
     return paragraph(listed, where)
