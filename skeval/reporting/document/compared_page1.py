@@ -62,7 +62,7 @@ def choice_page(compared: ComparedFindings, facts: tuple[Text, ...], footer: Tex
         fidelity_dots(compared),
         Paragraphs("reasons", "What decided", say.reasons(compared)),
         Paragraphs("untold", "What cannot be told", tuple(say.untold(compared))),
-        SignOff("sign-off", "Sign-off", ("Decision", "Name and role", "Date"), footer),
+        SignOff("sign-off", "Sign-off", ("Decision (release, hold or refuse)", "Name and role", "Date"), footer),
     ]
     return Page("choice", "Which table to take", shorten_names(tuple(blocks), _MAX_NAME))
 

@@ -74,7 +74,7 @@ def decision_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Pag
             facts,
         )
     ]
-    if release := release_block(found.results, "see the last page"):
+    if release := release_block(found.results, "see the page on provenance"):
         blocks.append(release)
     blocks += [_tiles(found), privacy_rows(found), fidelity_rows(found)]
     if found.loss is not None:
@@ -85,7 +85,7 @@ def decision_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Pag
     ]
     if checks := tuple(_checks(found)):
         blocks.append(Paragraphs("checks", "Please check", checks))
-    blocks.append(SignOff("sign-off", "Sign-off", ("Decision", "Name and role", "Date"), footer))
+    blocks.append(SignOff("sign-off", "Sign-off", ("Decision (release, hold or refuse)", "Name and role", "Date"), footer))
     return Page("decision", "Decision", shorten_names(tuple(blocks), _MAX_NAME))
 
 

@@ -22,14 +22,13 @@ from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.membership_figure import membership_figure
 from skeval.reporting.document.numbers import points, rate
 from skeval.reporting.document.outcomes import Outcome
-from skeval.reporting.document.questions import Question
+from skeval.reporting.document.questions import WITHOUT_ATTACKER
 from skeval.reporting.document.sentences import attacks as say
 from skeval.reporting.document.spans import Text, compose
 from skeval.reporting.document.trials import Trial
 
 MAX_ROWS = 22
 _MAX_LETTERS, _SECOND_LINE = 26, 0.4  # of a name on one line; height of a further line in rows
-_OF_RECORDS = (Question.PICK_OUT, Question.GUESS, Question.LINK, Question.COMPLETE)
 
 
 def attacks_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
@@ -37,7 +36,7 @@ def attacks_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     trials = [
         trial
         for trial in found.privacy.trials
-        if trial.question in _OF_RECORDS and trial.expected is not None
+        if trial.question not in WITHOUT_ATTACKER and trial.expected is not None
     ]
     trials.sort(key=lambda one: (not one.is_significant, not one.has_tested_numbers, -one.excess))
     if not trials:
@@ -77,7 +76,7 @@ def _attack_rows(trials: Sequence[Trial], found: Findings) -> Comparison:
         ),
         legend=(
             ("value", "in the training data"),
-            ("reference", "unseen"),
+            ("reference", "unseen, or by chance"),
             ("gap", "revealed"),
             ("interval", "95% interval"),
         ),

@@ -96,3 +96,8 @@ def _copies(found: Findings) -> Iterator[Entry]:
         outcome = Outcome.COPIES if is_beyond else Outcome.NONE_FOUND
         term = "Near copies" if one.form.startswith("near") else "Exact copies"
         yield Entry(compose(term), say.count_of_copies(one), outcome, outcome.word)
+    for trial in found.privacy.trials:
+        if trial.is_weighted and trial.expected is not None:
+            outcome = Outcome.LEAK if trial.is_significant else Outcome.NONE_FOUND
+            said = say.rare_values_sentence(trial, found.noun)
+            yield Entry(compose("Rare values"), said, outcome, outcome.word)

@@ -12,6 +12,7 @@ from skeval.reporting.document.findings import Findings, find_all
 from skeval.reporting.document.numbers import hundredths, points, rate, score
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.spans import compose, name
+from skeval.reporting.document.trials import tested_rates
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import aspect_of
@@ -58,9 +59,11 @@ def _line(own: str, result: Result, found: Findings) -> _Line:
     outcome = outcome_of_result(own, result, found, is_test=is_test)
     tested = result.contrast
     if tested is not None and aspect_of(result) == "privacy":
-        gap, sign = tested.observed - tested.expected, 1 if tested.high_leaks else -1
+        rates = tested_rates(own, result, found.privacy.trials)
+        observed, expected = rates or (tested.observed, tested.expected)
+        gap, sign = observed - expected, 1 if tested.high_leaks else -1
         form, difference = (rate, points(gap, 1)) if tested.share else (score, "")
-        shown, reference = form(tested.observed), form(tested.expected)
+        shown, reference = form(observed), form(expected)
         # differences of other numbers than rates are not in points, and follow those that are
         harm = _known(sign * gap) if tested.share else -math.inf
         return _Line(own, result, outcome, shown, reference, difference, harm)

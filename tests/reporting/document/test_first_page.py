@@ -75,7 +75,7 @@ def test_sentences_of_each_outcome(state: State) -> None:
         ("leak", "A leak was found. Hold this release."),
         ("severe", "A severe leak was found. Do not release this table."),
         ("copies", "Copies of training records were found. Other leaks were not tested."),
-        ("none", "No leak was found by these tests. It falls short in four places."),
+        ("none", "No leak was found by these tests. Four results fall short."),
         ("inconclusive", "Privacy could not be tested: no unseen rows were given."),
     ],
 )
@@ -297,4 +297,4 @@ def test_reversed_order_of_two_columns() -> None:
 def test_many_columns_to_check_are_counted() -> None:
     assert plain(check_types(["a", "b"])) == "The type of a and b is in doubt."
     many = plain(check_types(list("abcdef")))
-    assert many == "The type of a, b, c and 3 more is in doubt. See the last page."
+    assert many == "The type of a, b, c and 3 more is in doubt. See the page on provenance."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from skeval.reporting.document.fidelity import FidelityFindings
 from skeval.reporting.document.loss import PairLoss
 from skeval.reporting.document.numbers import capitalized, count, count_word, of_100
@@ -103,8 +105,8 @@ _CASES = {
     "data than to unseen rows; **{b} of 100** are expected by chance.",
 }
 _CONFIDENT = (
-    "The clearest case: of the most confident guesses of {column}, **{a} of 100** are correct and "
-    "about training {many}, **{b} of 100** correct and about unseen {many}."
+    "The clearest case: of the most confident guesses of {column} that are correct, **{a} of 100** "
+    "are about training {many}; **{b} of 100** are expected by chance."
 )
 _BY_RARITY = (
     "The clearest case: **{a} of 100** training {many} have values of {column} that occur in the "
@@ -137,9 +139,13 @@ def _place(privacy: PrivacyFindings) -> Text:
     return compose("The leak shows most in **{columns}**.", columns=names(privacy.columns))
 
 
+_CHANGED = re.compile(r"rows \((.+) left out\)")
+
+
 def copies_sentence(copies: Copies) -> Text:
     """Return how many units of the training data are copied, and how many are by chance."""
     n, most = copies.train.n, copies.train.most
+    be = "is" if n == 1 else "are"
     chance = (
         f"At most {count(most)} {'is' if most == 1 else 'are'} expected by chance."
         if most
@@ -151,6 +157,14 @@ def copies_sentence(copies: Copies) -> Text:
         lead = "**{n}** synthetic {what} are near copies of one training record. "
     elif copies.form == "copies of a value":
         lead = "**{n}** {what} of a single training row occur in the synthetic table. "
+    elif cells := _CHANGED.fullmatch(copies.what):
+        what = "row" if n == 1 else "rows"
+        lead = f"**{{n}}** training {what} that occur{'s' * (n == 1)} only once {be} in the "
+        return compose(
+            lead + "synthetic table, apart from {cells}. " + chance,
+            n=count(n),
+            cells=cells[1].removeprefix("any "),
+        )
     elif copies.what == "rows":
         lead = "**{n}** synthetic rows copy a training row that occurs only once. "
     else:
@@ -159,9 +173,8 @@ def copies_sentence(copies: Copies) -> Text:
 
 
 _NO_TEST = {
-    Obstacle.NO_HOLDOUT: "No privacy test could run, because each test compares training {many} "
-    "with unseen {many}, and no unseen {many} were given. **Set rows aside before training, and "
-    "pass them as holdout.**",
+    Obstacle.NO_HOLDOUT: "{ran}, because each test compares training {many} with unseen {many}, "
+    "and no unseen {many} were given.",
     Obstacle.NO_TRAIN: "No privacy test could run, because each test compares training {many} with "
     "unseen {many}, and only synthetic {many} were given.",
     Obstacle.WHOLE_POPULATION: "No privacy test can run, because the training data are the whole "
@@ -178,6 +191,10 @@ _NO_TEST = {
 }
 
 
+_UNTIL = "**Until it is tested, treat the synthetic table like the training data.**"
+_UNTESTABLE = (Obstacle.NO_METRIC, Obstacle.NO_TRAIN, Obstacle.WHOLE_POPULATION)
+
+
 def _no_test(privacy: PrivacyFindings, noun: Noun) -> Text:
     if privacy.obstacle is None:
         return ()
@@ -187,7 +204,9 @@ def _no_test(privacy: PrivacyFindings, noun: Noun) -> Text:
             "copies.",
             columns=names(privacy.untested_columns),
         )
-    return compose(_NO_TEST[privacy.obstacle], many=noun.many)
+    ran = "Only copies were counted" if privacy.is_counted else "No privacy test could run"
+    why = compose(_NO_TEST[privacy.obstacle], many=noun.many, ran=ran)
+    return paragraph(why, compose(_UNTIL) if privacy.obstacle not in _UNTESTABLE else ())
 
 
 def _no_copies(privacy: PrivacyFindings, noun: Noun) -> Text:

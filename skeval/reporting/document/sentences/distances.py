@@ -125,6 +125,23 @@ def worst_group_sentence(group: WorstGroup) -> Text:
     )
 
 
+def rare_values_sentence(trial: Trial, noun: Noun) -> Text:
+    """Return whether rare values of training records occur in the synthetic table."""
+    rates = compose(
+        "Weighted by rarity, {a} of the values occur, and {b} are expected by chance.",
+        a=rate(trial.observed),
+        b=rate(trial.expected),
+    )
+    if not trial.is_significant:
+        return rates
+    lead = compose(
+        "Rare values of {columns} in training {many} occur in the synthetic table.",
+        columns=names(trial.columns),
+        many=noun.many,
+    )
+    return paragraph(lead, rates)
+
+
 def count_of_copies(copies: Copies) -> Text:
     """Return how many units are copied, and how many are expected at most."""
     n, most = count(copies.train.n), count(copies.train.most)

@@ -83,8 +83,8 @@ def _found(short: Shortfall) -> str:
         return by_value
     value = whole_percent(short.column_value)
     return {
-        "RangeCoverage": f"it spans {value} of its range",
-        "CategoryCoverage": f"it has {value} of its categories",
+        "RangeCoverage": f"it spans {value} of its training range",
+        "CategoryCoverage": f"it has {value} of its training categories",
         "BoundaryAdherence": f"{value} of its values are within the training range",
         "CategoryAdherence": f"{value} of its values are known categories",
     }.get(short.metric, by_value)

@@ -20,8 +20,10 @@ def privacy_tile(privacy: PrivacyFindings) -> tuple[Outcome, str, Text]:
         if privacy.strength is Strength.SMALL:
             answer = "Small leak"
         gap = _largest_gap(privacy)
-        copied = f"{count(privacy.copies[0].train.n)} copies" if privacy.copies else ""
-        if not copied and privacy.is_counted:
+        copied = f"{count(privacy.copies[0].train.n)} copied rows" if privacy.copies else ""
+        if not copied and any(one.is_significant and one.is_weighted for one in privacy.trials):
+            copied = "rare values leak too"
+        elif not copied and privacy.is_counted:
             copied = _few_copies(privacy)
         return Outcome.LEAK, answer, compose("; ".join(filter(None, (gap, copied))))
     if privacy.has_copies:
@@ -38,7 +40,7 @@ def privacy_tile(privacy: PrivacyFindings) -> tuple[Outcome, str, Text]:
 
 def _few_copies(privacy: PrivacyFindings) -> str:
     n = privacy.n_copies
-    return "no copies" if not n else f"{count(n)} {'copy' if n == 1 else 'copies'}, as by chance"
+    return f"{count(n)} copied {'row' if n == 1 else 'rows'}, as by chance" if n else "no copied rows"
 
 
 def _largest_gap(privacy: PrivacyFindings) -> str:
@@ -47,6 +49,8 @@ def _largest_gap(privacy: PrivacyFindings) -> str:
         return f"{privacy.n_significant} of {privacy.n_tests} tests"
     if clearest.rates_of_all is not None:  # a row of the most confident guesses has more points
         return f"{points(clearest.excess_of_records)} points among all"
+    if any(one.is_significant and one.is_weighted for one in privacy.trials):
+        return f"{points(clearest.excess)} points in attacks"
     return f"{points(clearest.excess)} points at most"
 
 
@@ -99,7 +103,7 @@ def validity_tile(validity: ValidityFindings) -> tuple[Outcome, str, Text]:
 
 
 _SHORTFALLS = {
-    "RangeCoverage": "{column} spans {value} of its range",
+    "RangeCoverage": "{column} spans {value} of its training range",
     "CategoryCoverage": "{column} has {value} of its categories",
     "BoundaryAdherence": "{column}: {value} within its range",
     "CategoryAdherence": "{column}: {value} in known categories",
