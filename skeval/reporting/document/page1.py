@@ -59,6 +59,7 @@ from skeval.reporting.document.spans import Text, name
 from skeval.reporting.document.stated_release import release_block, threshold_limits
 
 _PERCENT_TICKS = tuple((float(x), f"{x}%" if x % 50 == 0 else "") for x in range(0, 101, 25))
+SIGNED = ("Decision (release, hold or refuse)", "Name and role", "Date")
 _MAX_NAME, _MAX_NAME_IN_NOTE, _MAX_ROW_LABEL, _MAX_COLUMN_LABEL = 24, 14, 10, 10  # letters
 
 
@@ -85,7 +86,7 @@ def decision_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Pag
     ]
     if checks := tuple(_checks(found)):
         blocks.append(Paragraphs("checks", "Please check", checks))
-    blocks.append(SignOff("sign-off", "Sign-off", ("Decision (release, hold or refuse)", "Name and role", "Date"), footer))
+    blocks.append(SignOff("sign-off", "Sign-off", SIGNED, footer))
     return Page("decision", "Decision", shorten_names(tuple(blocks), _MAX_NAME))
 
 

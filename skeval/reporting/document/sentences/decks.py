@@ -31,11 +31,11 @@ def deck(
         )
     if privacy.has_copies:
         sentence = copies_sentence(privacy.copies[0])
-        return paragraph(sentence, _no_test(privacy, noun))
+        return paragraph(sentence, _no_test(privacy, noun), _until_tested(privacy))
     if privacy.obstacle:
         room = _smallest_leaks(privacy, noun) if privacy.obstacle is Obstacle.TOO_LITTLE else ()
         rest = lost if privacy.obstacle is Obstacle.NO_METRIC else _no_copies(privacy, noun)
-        return paragraph(_no_test(privacy, noun), room, rest)
+        return paragraph(_no_test(privacy, noun), room, rest, _until_tested(privacy))
     n = privacy.n_tests
     who = f"{capitalized(count_word(n))} privacy tests find"
     if n == 1:
@@ -173,8 +173,8 @@ def copies_sentence(copies: Copies) -> Text:
 
 
 _NO_TEST = {
-    Obstacle.NO_HOLDOUT: "{ran}, because each test compares training {many} with unseen {many}, "
-    "and no unseen {many} were given.",
+    Obstacle.NO_HOLDOUT: "{ran} compares training {many} with unseen {many}, and no unseen "
+    "{many} were given.",
     Obstacle.NO_TRAIN: "No privacy test could run, because each test compares training {many} with "
     "unseen {many}, and only synthetic {many} were given.",
     Obstacle.WHOLE_POPULATION: "No privacy test can run, because the training data are the whole "
@@ -204,9 +204,14 @@ def _no_test(privacy: PrivacyFindings, noun: Noun) -> Text:
             "copies.",
             columns=names(privacy.untested_columns),
         )
-    ran = "Only copies were counted" if privacy.is_counted else "No privacy test could run"
-    why = compose(_NO_TEST[privacy.obstacle], many=noun.many, ran=ran)
-    return paragraph(why, compose(_UNTIL) if privacy.obstacle not in _UNTESTABLE else ())
+    ran = "No privacy test could run, because each test"
+    if privacy.is_counted:
+        ran = "Only copies were counted, because each other test"
+    return compose(_NO_TEST[privacy.obstacle], many=noun.many, ran=ran)
+
+
+def _until_tested(privacy: PrivacyFindings) -> Text:
+    return () if privacy.obstacle in (None, *_UNTESTABLE) else compose(_UNTIL)
 
 
 def _no_copies(privacy: PrivacyFindings, noun: Noun) -> Text:

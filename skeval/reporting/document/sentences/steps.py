@@ -33,6 +33,14 @@ def step_memorize_less() -> Text:
     )
 
 
+def step_accept_risk(excess: float) -> Text:
+    """Return what to decide if no leak was found: whether a leak that went unnoticed matters."""
+    return compose(
+        "**Decide whether an unnoticed leak** of up to {n} points is acceptable here.",
+        n=f"{100.0 * min(1.0, excess):.0f}",
+    )
+
+
 def step_give_holdout() -> Text:
     """Return how to make tests possible."""
     return compose("**Set rows aside before training**, and pass them as holdout.")

@@ -40,7 +40,9 @@ def privacy_tile(privacy: PrivacyFindings) -> tuple[Outcome, str, Text]:
 
 def _few_copies(privacy: PrivacyFindings) -> str:
     n = privacy.n_copies
-    return f"{count(n)} copied {'row' if n == 1 else 'rows'}, as by chance" if n else "no copied rows"
+    return (
+        f"{count(n)} copied {'row' if n == 1 else 'rows'}, as by chance" if n else "no copied rows"
+    )
 
 
 def _largest_gap(privacy: PrivacyFindings) -> str:
