@@ -77,5 +77,5 @@ def _steps_for_use(found: Findings) -> Iterator[Text]:
         yield step_keep_target(found.utility)
     for short in found.validity.shortfalls[:1]:
         yield step_fix_column(short)
-    if found.fidelity.outcome is Outcome.CLOSER:
+    if found.fidelity.outcome is Outcome.CLOSER and not found.privacy.is_alarm:
         yield step_regularize()

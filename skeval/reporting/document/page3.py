@@ -71,7 +71,7 @@ def _curves(found: Findings) -> Figure | None:
     return Figure(
         "curves",
         "Distance to the closest real row",
-        say.curves_note(),
+        say.curves_note(has_unseen=any(one.kind == "synthetic to holdout" for one in curves)),
         drawing.to_svg(),
         say.curves_alternative(medians),
     )
@@ -94,8 +94,8 @@ def _copies(found: Findings) -> Iterator[Entry]:
     for one in found.privacy.counted:
         is_beyond = one.train.beyond_chance
         outcome = Outcome.COPIES if is_beyond else Outcome.NONE_FOUND
-        term = "Near copies" if one.form.startswith("near") else "Exact copies"
-        yield Entry(compose(term), say.count_of_copies(one), outcome, outcome.word)
+        term = compose(say.kind_of_copies(one))
+        yield Entry(term, say.count_of_copies(one), outcome, outcome.word)
     for trial in found.privacy.trials:
         if trial.is_weighted and trial.expected is not None:
             outcome = Outcome.LEAK if trial.is_significant else Outcome.NONE_FOUND

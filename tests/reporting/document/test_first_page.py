@@ -283,13 +283,15 @@ def test_reversed_order_of_two_columns() -> None:
     order = {"columns": ["age", "income"], "kind": "datetime", "synthetic": 0.342}
     for real, words in (
         ({"real": 0.035}, "3.5% of real records"),
-        ({"real": None, "real_below": 0.01}, "under 1.0% of real records"),
+        ({"real": None, "real_below": 0.01}, "less than 1.0% of real records"),
     ):
         details = {**similarity.details, "pairs": pairs, "reversed": [order | real]}
         changed = {**results, "similarity": replace(similarity, details=details)}
         document = make_document(SuiteResult(changed, sizes=results.sizes))
-        sentence = f"In 34.2% of synthetic records, age is later than income; in {words}."
-        assert sentence in plain(block(document.pages[0], "loss").note)
+        sentence = (
+            f"In 34.2% of synthetic records, age is later than income, compared with {words}."
+        )
+        assert f"Another pair: {sentence}" in plain(block(document.pages[0], "loss").note)
         (page,) = (one for one in document.pages if one.name == "pairs")
         assert plain(block(page, "reversed").paragraphs[0]) == sentence
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from skeval.reporting.document.fidelity import FidelityFindings
 from skeval.reporting.document.loss import PairLoss
 from skeval.reporting.document.numbers import capitalized, count, count_word, of_100
@@ -11,6 +9,7 @@ from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import Obstacle, PrivacyFindings
 from skeval.reporting.document.questions import Question
 from skeval.reporting.document.sentences.cases import case_template
+from skeval.reporting.document.sentences.distances import changed_cells
 from skeval.reporting.document.sentences.fidelity import fidelity_sentence
 from skeval.reporting.document.sentences.nouns import Noun
 from skeval.reporting.document.spans import Span, Text, compose, name, names, paragraph
@@ -139,9 +138,6 @@ def _place(privacy: PrivacyFindings) -> Text:
     return compose("The leak shows most in **{columns}**.", columns=names(privacy.columns))
 
 
-_CHANGED = re.compile(r"rows \((.+) left out\)")
-
-
 def copies_sentence(copies: Copies) -> Text:
     """Return how many units of the training data are copied, and how many are by chance."""
     n, most = copies.train.n, copies.train.most
@@ -157,13 +153,11 @@ def copies_sentence(copies: Copies) -> Text:
         lead = "**{n}** synthetic {what} are near copies of one training record. "
     elif copies.form == "copies of a value":
         lead = "**{n}** {what} of a single training row occur in the synthetic table. "
-    elif cells := _CHANGED.fullmatch(copies.what):
+    elif cells := changed_cells(copies):
         what = "row" if n == 1 else "rows"
         lead = f"**{{n}}** training {what} that occur{'s' * (n == 1)} only once {be} in the "
         return compose(
-            lead + "synthetic table, apart from {cells}. " + chance,
-            n=count(n),
-            cells=cells[1].removeprefix("any "),
+            lead + "synthetic table, apart from {cells}. " + chance, n=count(n), cells=cells
         )
     elif copies.what == "rows":
         lead = "**{n}** synthetic rows copy a training row that occurs only once. "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from skeval.reporting.document.distances import ExposedGroup, MostConfident, UniqueRows, WorstGroup
@@ -41,12 +42,13 @@ def distances_deck(closer: Trial | None) -> Text:
     return compose("The difference is not significant after correction for all tests.")
 
 
-def curves_note() -> Text:
+def curves_note(*, has_unseen: bool) -> Text:
     """Return how to read the curves."""
-    return compose(
-        "Percentage of synthetic rows whose closest real row is within a distance. If the two "
-        "solid curves agree, the synthetic rows are not closer to the training data."
-    )
+    what = compose("Percentage of synthetic rows whose closest real row is within a distance.")
+    if not has_unseen:
+        return paragraph(what, compose("Without unseen rows, no curve shows what is usual."))
+    how = "If the two solid curves agree, the synthetic rows are not closer to the training data."
+    return paragraph(what, compose(how))
 
 
 def curves_alternative(medians: Sequence[tuple[str, float]]) -> str:
@@ -95,7 +97,7 @@ def confident_sentence(most: MostConfident, noun: Noun) -> Text:
     found, k = count(round(most.k * most.fraction)), count(most.k)
     sentence = compose(
         f"Of the {k} {noun.many} that the attacker is most confident about, {found} are in the "
-        f"training data ({count(most.k / 2)} are expected by chance)."
+        f"training data (half of them are expected by chance)."
     )
     return paragraph(sentence)
 
@@ -142,10 +144,29 @@ def rare_values_sentence(trial: Trial, noun: Noun) -> Text:
     return paragraph(lead, rates)
 
 
+_CHANGED = re.compile(r"rows \((?:any )?(.+) left out\)")
+
+
+def changed_cells(copies: Copies) -> str:
+    """Return in which cells copies differ from training rows; empty if they are equal."""
+    found = _CHANGED.fullmatch(copies.what)
+    return found[1] if found else ""
+
+
+def kind_of_copies(copies: Copies) -> str:
+    """Return what kind of copies was counted."""
+    if changed_cells(copies):
+        return "Changed copies"
+    return "Near copies" if copies.form.startswith("near") else "Exact copies"
+
+
 def count_of_copies(copies: Copies) -> Text:
     """Return how many units are copied, and how many are expected at most."""
     n, most = count(copies.train.n), count(copies.train.most)
     form = "nearly copied" if copies.form.startswith("near") else "copied"
     verb = "is" if n == "1" else "are"
-    what = f"{n} of the unique training {copies.what} {verb} {form}."
-    return compose(f"{what} At most {most} {'is' if most == '1' else 'are'} expected by chance.")
+    cells = changed_cells(copies)
+    what = f"{n} of the unique training {'rows' if cells else copies.what} {verb} {form}"
+    what += ", apart from {cells}." if cells else "."
+    chance = f" At most {most} {'is' if most == '1' else 'are'} expected by chance."
+    return compose(what + chance, cells=cells)

@@ -73,10 +73,10 @@ def invented_note(pair: PairMap) -> Text:
 
 def reversed_sentence(pair: ReversedOrder, noun: Noun) -> Text:
     """Return how often the order of two columns is reversed, and how often in real rows."""
-    real = f"in {rate(pair.real)}" if pair.real is not None else f"in under {rate(pair.real_below)}"
+    real = rate(pair.real) if pair.real is not None else f"less than {rate(pair.real_below)}"
     return compose(
-        "In **{share}** of synthetic {many}, {above} is {larger} than {below}; {real} of real "
-        "{many}.",
+        "In **{share}** of synthetic {many}, {above} is {larger} than {below}, compared "
+        "with {real} of real {many}.",
         share=rate(pair.synthetic),
         many=noun.many,
         above=name(pair.above),

@@ -69,7 +69,7 @@ def _note_without_table(answer: Answer, trial: Trial, noun: Noun) -> Text:
 
 def _lead(answer: Answer, trial: Trial, noun: Noun) -> Text:
     if trial.is_of_most_confident and trial.column:
-        return compose("{column}, most confident guesses; chance: half", column=name(trial.column))
+        return compose("{column}, confident guesses; chance: half", column=name(trial.column))
     if answer.question is Question.PICK_OUT:
         modes = {"univariate": "by one value", "multivariate": "by several values"}
         return compose(modes.get(trial.mode, ""))

@@ -52,7 +52,7 @@ def _largest_gap(privacy: PrivacyFindings) -> str:
     if clearest.rates_of_all is not None:  # a row of the most confident guesses has more points
         return f"{points(clearest.excess_of_records)} points among all"
     if any(one.is_significant and one.is_weighted for one in privacy.trials):
-        return f"{points(clearest.excess)} points in attacks"
+        return f"{points(clearest.excess)} points"
     return f"{points(clearest.excess)} points at most"
 
 
@@ -105,9 +105,9 @@ def validity_tile(validity: ValidityFindings) -> tuple[Outcome, str, Text]:
 
 
 _SHORTFALLS = {
-    "RangeCoverage": "{column} spans {value} of its training range",
+    "RangeCoverage": "{column} spans {value} of its range",
     "CategoryCoverage": "{column} has {value} of its categories",
-    "BoundaryAdherence": "{column}: {value} within its range",
+    "BoundaryAdherence": "{column}: {value} in training range",
     "CategoryAdherence": "{column}: {value} in known categories",
     "MissingValueSimilarity": "{column}: missing cells {value} alike",
     "KeyUniqueness": "{column}: {value} of keys unique",
