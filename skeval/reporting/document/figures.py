@@ -41,7 +41,7 @@ _STYLE = re.compile(r"<style.*?</style>", re.DOTALL)  # of all elements, so of a
 _ID, _USED = re.compile(r' id="([^"]*)"'), re.compile(r'(?:url\(|href=")#([^")]+)')
 _LINK = re.compile(r' (?:xlink:)?href="(?!#|data:image/png)[^"]*"')
 _FONT = re.compile(r"font: (?:(\w+) )?([\d.]+)px ([^;\"]+)")
-_NARROW, _WIDE, _MAX_NARROW = 3.2, 6.6, 5.6  # inches
+_NARROW, WIDE, _MAX_NARROW = 3.2, 6.6, 5.6  # inches
 _MIN_TALL, _MAX_TALL = 2.2, 2.8  # the latter for one row of panels
 
 
@@ -92,7 +92,7 @@ def figure_of(result: Result, title: str) -> Figure | Paragraphs | None:
         if type(display) is ValueDisplay:
             return None
         is_wide = _is_wide(display)
-        svg = draw_display(display, _WIDE if is_wide else _NARROW)
+        svg = draw_display(display, WIDE if is_wide else _NARROW)
         what = (inspect.getdoc(type(display)) or "").partition("\n")[0]
         words = " ".join(f"{title}. {what} {display.title()}.".split())
     except Exception as error:
@@ -117,7 +117,7 @@ def draw_display(display: Display, width: float) -> str:
     buffer = BytesIO()
     wide, tall = display.figsize
     # a document is not enlarged on a screen, so a figure is drawn at the size that it will have
-    most = _MAX_TALL if width == _WIDE and display.shape()[0] == 1 else width
+    most = _MAX_TALL if width == WIDE and display.shape()[0] == 1 else width
     display.figsize = width, min(most, max(_MIN_TALL, tall * width / wide))
     with theme(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # letters without a font become code points
