@@ -104,13 +104,14 @@ def _values(result: Result) -> tuple[str, str, str, str]:
         return rate(result.value), between, rate(result.baseline), ""
     return (
         score(result.value, interval),
-        _between(interval),
+        interval_words(interval),
         score(result.baseline, interval) if result.baseline is not None else NOTHING,
-        _between(difference),
+        interval_words(difference),
     )
 
 
-def _between(interval: tuple[float, float] | None) -> str:
+def interval_words(interval: tuple[float, float] | None) -> str:
+    """Return an interval, of which the upper end may be open; nothing if there is none."""
     if interval is None or math.isnan(sum(interval)):
         return ""
     low, high = interval

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from skeval.reporting.document.all_numbers import outcome_of_result
+from skeval.reporting.document.all_numbers import interval_words, outcome_of_result
 from skeval.reporting.document.blocks import Cell, Table
 from skeval.reporting.document.fidelity import difference_to_unseen
 from skeval.reporting.document.findings import Findings, find_all
@@ -112,23 +112,14 @@ def _details(result: Result) -> tuple[Cell, ...]:
     better = {1: "higher", -1: "lower", 0: ""}[tags.sign if tags is not None else 0]
     texts = (
         score(result.value, result.interval),
-        _between(result.interval),
+        interval_words(result.interval),
         "" if result.baseline is None else score(result.baseline, result.interval),
-        _between(difference_to_unseen(result)),
+        interval_words(difference_to_unseen(result)),
         _p_value(result.p_value),
         better,
         (tags.evidence or "") if tags is not None else "",
     )
     return tuple(Cell(compose(text)) for text in texts)
-
-
-def _between(ends: tuple[float, float] | None) -> str:
-    if ends is None or math.isnan(sum(ends)):
-        return ""
-    low, high = ends
-    if math.isinf(high):
-        return f"at least {score(low)}" if low > 0 else "no bound"
-    return f"{score(low, ends)} to {score(high, ends)}"
 
 
 def _p_value(value: float | None) -> str:

@@ -256,8 +256,9 @@ def tested_rates(name: str, result: Result, trials: Iterable[Trial]) -> tuple[fl
     tested = result.contrast
     if tested is None or not tested.share:
         return None
+    surest = result.details.get("surest_attack")
     for trial in trials:
-        is_surest = trial.name == result.details.get("surest_attack", trial.name)
+        is_surest = not isinstance(surest, str) or trial.name == surest
         is_own = trial.result == name and is_surest and trial.is_of_most_confident
         if is_own and trial.has_tested_numbers and trial.expected is not None:
             return trial.observed, trial.expected

@@ -13,12 +13,6 @@ from skeval.reporting.document.trials import Trial
 from skeval.stats.copied_rows import Copies
 from skeval.utils.formatting import title_of
 
-CURVE_LABELS = {
-    "synthetic to train": "to training rows",
-    "synthetic to holdout": "to unseen rows",
-    "holdout to train": "unseen to training",
-}
-
 
 def distances_title(closer: Trial | None) -> Text:
     """Return how many synthetic rows are closer to the training data."""
@@ -40,21 +34,6 @@ def distances_deck(closer: Trial | None) -> Text:
             "training rows than of unseen rows."
         )
     return compose("The difference is not significant after correction for all tests.")
-
-
-def curves_note(*, has_unseen: bool) -> Text:
-    """Return how to read the curves."""
-    what = compose("Percentage of synthetic rows whose closest real row is within a distance.")
-    if not has_unseen:
-        return paragraph(what, compose("Without unseen rows, no curve shows what is usual."))
-    how = "If the two solid curves agree, the synthetic rows are not closer to the training data."
-    return paragraph(what, compose(how))
-
-
-def curves_alternative(medians: Sequence[tuple[str, float]]) -> str:
-    """Return the curves in words."""
-    listed = "; ".join(f"{CURVE_LABELS[kind]} {median:.3g}" for kind, median in medians)
-    return f"Cumulative curves of distances. Medians: {listed}."
 
 
 def exposed_sentence(group: ExposedGroup, noun: Noun) -> Text:
