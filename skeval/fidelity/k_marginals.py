@@ -41,8 +41,6 @@ from skeval.utils.parameters import (
     is_text,
 )
 
-# maximum number of joint cells whose counts are stored, otherwise whole columns are read
-
 GroupColumn = Annotated[str, Legal("the name of a categorical or boolean column", is_text, 0)]
 
 

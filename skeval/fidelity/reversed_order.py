@@ -13,7 +13,7 @@ from skeval.tables.preprocessing import NUMERIC, numbers
 
 _MAX_REAL = 0.05  # maximum fraction of real rows with reversed order
 # For independent columns, the order must be reversed at least this often, and at least three times
-# as often as in real rows. Otherwise the columns have different scales and not an order to keep.
+# as often as in real rows. Otherwise the columns have different scales and their order is trivial.
 _MIN_INDEPENDENT, _MIN_TIMES = 0.1, 3.0
 _CONFIDENCE = 0.999  # of the intervals of both fractions, high because many pairs are compared
 _MAX_ROWS, _MAX_CELLS = 2000, 400_000  # limits of the sample that selects pairs to be counted

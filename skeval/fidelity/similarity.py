@@ -46,7 +46,7 @@ _MAX_BARS = 15
 _MANY_WHOLE = 10_000  # integers over a wider range are drawn like any other numbers
 _TAIL = 0.005
 # A number with at least this fraction of the training rows is drawn separately, because otherwise
-# it hides close values and makes all other bins look empty. At most two numbers are drawn so.
+# it hides close values and makes all other bins look empty. At most two are drawn separately.
 _FREQUENT, _MAX_FREQUENT = 0.25, 2
 # Larger numbers make bins overflow. Datetimes are seconds, and pandas counts 64-bit nanoseconds.
 _LARGEST, _LATEST = 1e307, 9.2e9
@@ -66,8 +66,8 @@ class SimilarityMatrix(Metric):
     n_bins : int, default=10
         Number of bins of numerical and datetime columns.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or bins with equal fractions of the training rows. A value that alone
-        fills a fraction of ``1 / n_bins`` has a separate bin, except with "-plain", see
+        Bins of equal width, or bins with equal fractions of the training rows. A value that fills
+        at least a fraction of ``1 / n_bins`` has a separate bin, except with "-plain", see
         :class:`~skeval.tables.Discretizer`.
     average : {"matrix", "upper", "balanced"}, default="matrix"
         Mean over the whole symmetric matrix, mean over the diagonal and the upper triangle, or mean
@@ -80,9 +80,9 @@ class SimilarityMatrix(Metric):
     max_categories : int, default=50
         Maximum number of categories per column. Less frequent categories are pooled.
     n_pairs : int or None, default=24
-        Number of pairs whose joint histograms are added to the details. If None, all pairs are
-        added. Half of them are the least similar pairs, and half are the pairs with the strongest
-        association in the training data (by Cramer's V).
+        Number of pairs whose joint histograms are added to the details. One half are the least
+        similar pairs, and the other half are the pairs with the strongest association in the
+        training data (Cramer's V). If None, all pairs are added.
     pair_columns : None, int or list of str, default=None
         Columns from which these pairs are selected.
     min_count : int, default=10

@@ -77,7 +77,7 @@ class TwoSampleTest(ClassifierMetric):
     n_permutations : int, default=199
         Number of permutations.
     alert : float, default=0.7
-        AUC above which the `risk_level` in ``details["syneval"]`` is "high".
+        Minimum AUC for which the `risk_level` in ``details["syneval"]`` is "high".
     random_state : int, default=0
         Seed of the samples, folds, permutations and classifiers.
     """

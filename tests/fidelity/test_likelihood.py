@@ -97,7 +97,7 @@ def test_rows_that_lack_a_value_are_left_out():
         assert metric.score(broken) == pytest.approx(metric.score(broken.dropna()))
     with pytest.warns(DegenerateInputWarning) as caught:
         assert np.isnan(metric.score(train.assign(income=np.nan)))
-    assert "no row in which all modelled columns have a value" in str(caught[-1].message)
+    assert "no synthetic row has a value in all modeled columns" in str(caught[-1].message)
 
 
 def test_columns_that_cannot_be_modelled():

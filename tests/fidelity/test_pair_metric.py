@@ -204,7 +204,7 @@ def test_without_a_holdout_only_a_known_ceiling_calibrates():
 def test_phi_k_measures_its_floor_on_request_only():
     assert "floor" not in PhikMatrixDifference().fit_context(BESIDE).evaluate(FRESH).details
     result = PhikMatrixDifference(floor=True).fit_context(BESIDE).evaluate(FRESH)
-    assert result.summary.endswith("of the way from shuffled columns to fresh real rows.")
+    assert result.summary.endswith("of the way from shuffled columns to the baseline.")
 
 
 def test_without_bins_numbers_are_left_out_by_all_that_cut_them():

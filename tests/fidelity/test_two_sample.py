@@ -73,7 +73,7 @@ def test_fidelity_score_of_copies_is_not_high():
     train = make_mixed(200, random_state=0)
     result = evaluate(train, None, train, scoring="auc")
     assert result.value == 0.5
-    assert result.summary.endswith("this is a sign of copies, not of fidelity.")
+    assert result.summary.endswith("which indicates copies and not fidelity.")
     details = result.details
     assert details["similarity"] == 1.0
     assert details["fidelity_score"] == pytest.approx(2 * details["split"]["auc"])
@@ -176,7 +176,7 @@ def test_copies_are_told():
         with warns(MetricWarning):
             found = metric.fit(TRAIN, holdout).evaluate(TRAIN)
         assert found.value == 0.5
-        assert "a sign of copies, not of fidelity" in found.summary
+        assert "indicates copies and not fidelity" in found.summary
         assert found.details["copied_share"] == 1.0
         assert found.details["split"]["p_value_below"] < 1e-4
         assert found.p_value > 0.5

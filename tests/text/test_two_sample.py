@@ -145,7 +145,7 @@ def test_copied_texts_are_said():
         result = metric.evaluate(TRAIN.iloc[::-1])
     assert result.details["copied_share"] == 1.0
     assert result.value == 0.5
-    assert result.summary.endswith("this is a sign of copies, not of fidelity.")
+    assert result.summary.endswith("which indicates copies and not fidelity.")
 
 
 def test_whether_a_text_is_missing_is_seen():
