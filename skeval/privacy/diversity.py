@@ -203,7 +203,7 @@ class LDiversity(SensitiveMetric, ClusterableMetric):
 
     def _summary(self, result: Result) -> str:
         values = f"{result.value:.3g}"
-        return f"The class of rows with the lowest diversity has {values} values of a sensitive column."
+        return f"The class of rows with the lowest diversity has {values} sensitive values."
 
 
 @declared
