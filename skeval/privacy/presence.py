@@ -20,10 +20,7 @@ from skeval.steps.contrasts import contrast_of, with_contrast
 from skeval.utils.formatting import number, percent
 
 _N_PERMUTATIONS = 1999
-_NO_POPULATION = (
- 
-        "compares train with the population, which needs the rest of it as the holdout."
-)
+_NO_POPULATION = "compares train with the population, which needs the rest of it as the holdout."
 _NO_MATCH = "no synthetic row has a combination of quasi-identifiers that the real tables have."
 
 
