@@ -43,7 +43,7 @@ _TESTED = {
     "accuracy": f"train rows whose {{secret}} is guessed correctly {_MODEL}",
     "balanced_accuracy": f"train rows whose {{secret}} is guessed correctly {_MODEL}, by class",
     "roc_auc": f"pairs that {_MODEL[3:]} puts in the order of {{secret}}, for train rows",
-    "right": f"train rows whose {{secret}} is guessed correctly, or within 5% of its range, {_MODEL}",
+    "right": f"train rows whose {{secret}} is guessed right, or within 5% of its range, {_MODEL}",
     "neg_mae": f"mean error of {{secret}} of train rows {_MODEL}, in its range",
 }
 _NEAR = 0.05  # fraction of the range, the maximum error of a correct guess of a number
