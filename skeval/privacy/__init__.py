@@ -1,4 +1,4 @@
-"""Does the synthetic table leak anybody: screens, attacks, audits; none clears a release."""
+"""Privacy metrics: screens, attacks and audits that detect leaks but cannot clear a release."""
 
 from skeval.privacy.attacks.anonymeter.anonymeter_risk import AnonymeterRisk
 from skeval.privacy.attacks.anonymeter.inference import InferenceRisk, InferenceRiskAll

@@ -1,4 +1,4 @@
-"""Share of synthetic rows that are copies of real ones."""
+"""Fraction of synthetic rows that are copies of real rows."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from skeval.utils.parameters import AnyColumns, Fraction, Interval
 
 @declared
 class CopyScreen(RelabelledTest):
-    """Base of the shares of synthetic rows that repeat real rows in some columns.
+    """Base class of the fractions of synthetic rows that repeat real rows in some columns.
 
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The columns that are compared: None for all but ids (an id of its own makes no row another),
-        free text included; an int for the first of these; or names.
+        Columns to compare. None uses all columns except IDs (a different ID does not make a row
+        different), including free text. An int uses the first columns, and a list the named ones.
     """
 
     _: KW_ONLY
@@ -54,28 +54,30 @@ class CopyScreen(RelabelledTest):
 
 @declared
 class ExactMatchShare(CopyScreen, ClaimTested):
-    r"""Share of synthetic rows that are copies of train rows: 0 if none is, 1 if all are.
+    r"""Fraction of synthetic rows that are exact copies of training rows.
 
     An attacker compares the release with a register, cell by cell. A synthetic row that agrees in
-    every column looks like that person's record, and is it, if the generator has copied it. In
-    tables of few values rows agree by chance; what is more than chance shows in comparison with the
-    holdout.
+    every column looks like a record, and is this record if the generator copied it. In tables with
+    few values, some rows agree without a leak. The comparison with the holdout shows the excess
+    over this number. The value is 0 if there are no copies and 1 if all rows are copies. Lower is
+    better.
 
     Parameters
     ----------
     decimals : int or None, default=None
-        To how many decimals numbers are rounded first. None keeps 12 significant digits, so that
-        rounding errors do not hide a copy. Dates agree to the microsecond.
+        Number of decimals to which numbers are rounded first. None keeps 12 significant digits, so
+        that rounding errors do not hide a copy. Dates agree to the microsecond.
     count : {"rows", "multiset", "unique"}, default="rows"
-        What is counted: synthetic rows that are in train; pairs of equal rows, each row in one pair
-        at most; or distinct synthetic rows, as reports of identical match shares count them.
+        Unit of the count: synthetic rows that match a training row, pairs of equal rows with each
+        row in at most one pair, or distinct synthetic rows, as in reports of identical match
+        shares.
     alert : float, default=0.05
-        ``details["above_alert"]`` is whether the value exceeds it.
+        Threshold. ``details["above_alert"]`` indicates whether the value exceeds it.
 
     Warnings
     --------
-    This is a distance screen: it can raise an alarm and cannot clear a release. A last digit
-    changed hides a copy from it.
+    This is a distance-based screen. It can raise an alarm but cannot clear a release. It does not
+    detect a copy with a changed last digit.
 
     See Also
     --------
@@ -85,59 +87,61 @@ class ExactMatchShare(CopyScreen, ClaimTested):
 
     Notes
     -----
-    With c the number of rows of a value v,
+    Let c be the number of rows of a value v. The first two counts are
 
     .. math:: m(S, T) = \frac{|\{s \in S: s \in T\}|}{|S|}, \qquad
         m_\mathrm{multiset}(S, T) = \frac{\sum_v \min(c_S(v), c_T(v))}{|S|}
 
-    and "unique" is the first of distinct rows. Values are compared, not their spelling: 1 is 1.0,
-    and a missing value equals a missing one.
+    and "unique" is the first one for distinct rows. The comparison uses values and not spellings,
+    so 1 equals 1.0, and a missing value equals a missing value.
 
-    The baseline is the share of holdout rows that are in train, ``m(H, T)``: what fresh rows would
-    get. With "multiset" and "unique" it depends on the number of rows, and both tables are brought
-    to the lesser of the two sizes. If the holdout is the smaller table,
-    ``details["at_baseline_size"]`` has the value of a sample of the synthetic rows of its size.
+    The baseline is the fraction of holdout rows that match a training row, ``m(H, T)``, that is,
+    the value for real rows. With "multiset" and "unique" it depends on the number of rows, and both
+    tables are reduced to the smaller size. If the holdout is the smaller table,
+    ``details["at_baseline_size"]`` is the value of a sample of the synthetic rows of its size.
 
-    The p-value is one-sided: given the synthetic rows and the pool of real ones, all choices of
-    which were train are equally likely if none was learned, and the difference is held against that
-    of random choices. Synthetic rows written out twice are no more evidence. ``details`` has the
-    share that is in the holdout, ``m(S, H)`` (``to_holdout``), the difference ``m(S, T) - m(S,
-    H)``, its mean over relabellings (``expected``, not 0 if the tables are of unequal size) and
-    their spread (``null_standard_error``); ``passed`` is whether p is above 0.05.
-    ``singleton_match_share`` counts the matches to rows that are once in train and not in the
-    holdout: those that point at one person. ``duplicates`` has, table by table, the share of rows
-    that are there twice or more, and ``alone`` how many train rows no other one equals. If train
-    repeats itself, a generator that has memorised nothing may do so too; if the synthetic table
-    repeats itself more than train, it repeats few rows.
+    The p-value is one-sided. If the generator memorized nothing, all choices of the training rows
+    among the real rows are equally likely given the synthetic rows. The difference is compared with
+    the difference for random choices. A synthetic row that occurs twice is not additional evidence.
+    ``details`` contains the fraction of matches with the holdout, ``m(S, H)`` (``to_holdout``), the
+    difference ``m(S, T) - m(S, H)``, its mean over relabelings (``expected``, not 0 if the tables
+    have unequal sizes) and their standard deviation (``null_standard_error``). ``passed`` indicates
+    whether p is above 0.05. ``singleton_match_share`` counts the matches to rows that occur once in
+    the training data and not in the holdout, so that they identify one record. ``duplicates``
+    contains, for each table, the fraction of rows that occur more than once, and ``alone`` the
+    number of training rows without an equal row. If the training data contain duplicates, a
+    generator without a leak may produce duplicates too. If the synthetic table contains more
+    duplicates than the training data, it repeats few rows.
 
-    The ``fact`` tells of copies at any p-value: how many synthetic rows are copies of train rows,
-    how many of these are unique in train, and how many are copies of holdout rows. A row remains
-    the same row there if only letter case or spaces of categories and texts differ, or if it has
-    more decimals than the real numbers of a column.
+    The ``fact`` reports copies at any p-value. It contains the number of synthetic rows that are
+    copies of training rows, the number of these that are unique in the training data, and the
+    number of copies of holdout rows. Rows are equal in this count if only letter case or spaces of
+    categories and texts differ, or if a number has more decimals than the real numbers of the
+    column.
 
-    If all columns are compared, ``copies`` has how many rows that are unique in train are in the
-    release, and how many may be by chance, given how often real rows repeat:
-    :meth:`skeval.SuiteResult.verdict` judges it. If chance explains these, ``copies`` looks for
-    rows with a changed value: rows without one column, without cells that are missing or of no real
-    row, or without any one or two cells. It lists them if there are more than chance explains, and
-    also a single train row that the release repeats many times, each time with another value in one
-    column. It does not find a few of them in a table of few columns, because real rows agree as far
-    there.
-    ``copies`` also lists each column in which the release repeats one value of a single train row
-    more often than 19 of 20 releases of new rows would.
-    ``copies`` also has the identifiers of train persons: values of id columns, and of categories
-    nearly all of which are unique, such as names and e-mails. Counters and other values that can be
-    guessed are no identifiers; numbers are, if the schema says that their column is one of ids.
+    If all columns are compared, ``copies`` contains the number of unique training rows that occur
+    in the release, and the number that is expected by chance at most, given how often real rows
+    repeat. :meth:`skeval.SuiteResult.verdict` evaluates it. If the number does not exceed this
+    maximum, ``copies`` searches for rows with a changed value: rows without one column, without
+    cells that are missing or do not occur in a real row, or without any one or two cells. It lists
+    them if there are more than expected by chance. It also lists a single training row that the
+    release repeats many times with different values in one column. In a table of few columns, it
+    does not find a few changed copies, because real rows agree to the same extent. ``copies`` also
+    lists each column in which the release repeats one value of a single training row more often
+    than 19 of 20 releases of new rows would. Finally, ``copies`` contains the identifiers of
+    training records, that is, values of ID columns, and of categories that are nearly all unique,
+    such as names and e-mails. Counters and other values that can be guessed are not identifiers.
+    Numbers are identifiers if the schema declares their column as an ID column.
 
-    If there is a holdout, ``details["epsilon"]`` has lower bounds of the generator's epsilon at
-    `delta`, for one row more or less (``add_remove``) and for one that is another (``replace``), at
-    95% confidence. They are those of ``skeval.stats.epsilon_bounds.matches_epsilon``, of real rows
-    that no other one equals, and that the release has (``matched``, of all rows). A bound of 0 does
-    not show that epsilon is small.
+    With a holdout, ``details["epsilon"]`` contains lower bounds of the generator's epsilon at
+    `delta` and 95% confidence, for one row more or less (``add_remove``) and for one exchanged row
+    (``replace``). They are computed by ``skeval.stats.epsilon_bounds.matches_epsilon`` from the
+    real rows without an equal real row, and the number of them in the release (``matched``). A
+    bound of 0 does not show that epsilon is small.
 
-    The interval is Wilson's, of the share that a table of many more rows from this generator would
-    have; of the release itself the value is the whole truth. With "unique" and "multiset" that
-    share depends on the number of rows, and the interval is a rough one.
+    The interval is Wilson's interval for the fraction in a table of many more rows from this
+    generator. For the release itself, the value is exact. With "unique" and "multiset", the
+    fraction depends on the number of rows, and the interval is approximate.
 
     References
     ----------
@@ -227,7 +231,7 @@ class ExactMatchShare(CopyScreen, ClaimTested):
         return {"exact_match_percentage": 100.0 * share, "risk_level": level}
 
     def _beside_holdout(self, context: Context, counts: Mapping[str, np.ndarray]) -> dict[str, Any]:
-        """Return the fields of a result that come of matches to the holdout."""
+        """Return the fields of a result that come from matches to the holdout."""
         synthetic, train, holdout = (counts[role] for role in ("synthetic", "train", "holdout"))
         trials = {"n_permutations": self.n_permutations, "seed": self.random_state}
         test = stats.match_contrast(synthetic, train, holdout, self.count, **trials)
@@ -242,7 +246,7 @@ class ExactMatchShare(CopyScreen, ClaimTested):
             "null_standard_error": test.spread,
             "passed": test.p_value > TEST_LEVEL,
         }
-        # the share of rows does not depend on how many there are; those of others do
+        # only the fraction of rows does not depend on the number of rows
         baseline: float | None = None
         what, name = MATCHES, ""
         if self.count == "rows":
@@ -264,26 +268,27 @@ class ExactMatchShare(CopyScreen, ClaimTested):
 
 
 def count_unique_rows(counts: np.ndarray) -> dict[str, int]:
-    """Return how many rows there are, and how many that no other one equals."""
+    """Return the number of rows, and the number of rows without an equal row."""
     return {"n": int(counts.sum()), "n_alone": int((counts == 1).sum())}
 
 
 @declared
 class IdenticalMatchShare(ExactMatchShare):
-    r"""Share of distinct synthetic rows that are in train: 0 if none is, 1 if all are.
+    r"""Fraction of distinct synthetic rows that are exact copies of training rows.
 
-    Reports on synthetic data call it the identical match share (IMS): rows that are written out
-    several times count once. Anyone who compares the release with a register finds that this share
-    of its records is known.
+    Reports on synthetic data call this fraction the identical match share (IMS). A row that occurs
+    several times counts once. An attacker who compares the release with a register finds that this
+    fraction of its records is known. The value is 0 if there are no copies and 1 if all distinct
+    rows are copies. Lower is better.
 
     Parameters
     ----------
     count : {"rows", "multiset", "unique"}, default="unique"
-        What is counted, see :class:`ExactMatchShare`.
+        Unit of the count, see :class:`ExactMatchShare`.
 
     Warnings
     --------
-    This is a distance screen: it can raise an alarm and cannot clear a release.
+    This is a distance-based screen. It can raise an alarm but cannot clear a release.
 
     See Also
     --------
@@ -294,10 +299,11 @@ class IdenticalMatchShare(ExactMatchShare):
     -----
     .. math:: \frac{|\mathrm{set}(S) \cap \mathrm{set}(T)|}{|\mathrm{set}(S)|}
 
-    ``details["syneval"]`` has the names of SynEval: `ims_syn_train`, `train_test_ims` of the
-    holdout, and `passed`, whether the first is not above the second: half of fresh tables fail.
-    All else is as in :class:`ExactMatchShare`. The share falls with the number of synthetic rows,
-    since common rows come first and rare ones follow: compare with the baseline.
+    ``details["syneval"]`` contains the numbers of SynEval: `ims_syn_train`, `train_test_ims` of the
+    holdout, and `passed`, which indicates that the first does not exceed the second. Half of all
+    tables without a leak do not pass. For everything else, see :class:`ExactMatchShare`. The
+    fraction decreases with the number of synthetic rows, because common rows occur first and rare
+    rows later. Therefore, compare it with the baseline.
 
     Examples
     --------
@@ -325,19 +331,20 @@ class IdenticalMatchShare(ExactMatchShare):
 
 
 def duplicated_share(counts: np.ndarray) -> float:
-    """Return the share of a table's rows that are in it twice or more."""
+    """Return the fraction of the rows of a table that occur more than once."""
     return float(counts[counts > 1].sum() / counts.sum())
 
 
 def matches_of_singletons(counts: Mapping[str, np.ndarray], count: str) -> int:
-    """Return how many synthetic rows match a row that is once in train and not in the holdout."""
+    """Return the number of synthetic rows that match a row that is unique in train and not in
+    holdout."""
     in_holdout = counts.get("holdout", np.zeros_like(counts["train"]))
     alone = np.where((counts["train"] == 1) & (in_holdout == 0), 1, 0)
     return stats.matches(counts["synthetic"], alone, count)[0]
 
 
 def unique_matches(counts: Mapping[str, np.ndarray]) -> Matched:
-    """Return how many real rows a release matches that no other real row equals, by table."""
+    """Return the number of real rows without an equal real row that a release matches, by table."""
     train, holdout = counts["train"], counts["holdout"]
     matched = (counts["synthetic"] > 0) & (train + holdout == 1)
     sizes = int(train.sum()), int(holdout.sum())
@@ -376,7 +383,7 @@ def _of_holdout(counts: Mapping[str, np.ndarray]) -> str:
     larger, fewer, which = max(
         ((train, n_holdout, "train"), (holdout, n_train, "holdout")), key=lambda one: one[0].sum()
     )
-    # hypergeom takes time in proportion to the number of rows, for each of the counts
+    # hypergeom needs time in proportion to the number of rows, for each of the counts
     n_copies, places = np.unique(larger, return_inverse=True)
     absent = hypergeom.pmf(0, int(larger.sum()), n_copies, fewer)[places]
     as_many = float(synthetic @ (1.0 - absent))

@@ -1,4 +1,5 @@
-"""How diverse a secret is within groups of equal rows, and how like that of the whole table."""
+"""Diversity of a sensitive attribute within classes of equal rows, and distance from the whole
+table."""
 
 from __future__ import annotations
 
@@ -31,16 +32,16 @@ _NO_SENSITIVE = (
 
 @declared
 class SensitiveMetric(ClassMetric):
-    """Base of measures of how a sensitive column is distributed within classes.
+    """Base class of metrics of the distribution of a sensitive attribute within classes.
 
     Parameters
     ----------
     quasi_identifiers : None, int or list of str, default=None
-        The columns that may be known from elsewhere; None for all but the sensitive one.
+        Columns that an attacker may know from elsewhere. None for all but the sensitive attribute.
     sensitive : str, optional
-        The column to be kept secret; numbers and dates are cut into bins. None takes each
-        categorical and boolean column in turn, of those that are not named as quasi-identifiers,
-        and the value is that of the worst.
+        Sensitive attribute. Numbers and dates are cut into bins. If None, each categorical and
+        boolean column that is not a quasi-identifier is used in turn, and the value is the worst
+        one.
     """
 
     tags = replace(DISCLOSURE_TAGS, display="ColumnScoresDisplay", risks=frozenset({"inference"}))
@@ -48,7 +49,7 @@ class SensitiveMetric(ClassMetric):
     sensitive: SensitiveColumn | None = None
 
     def unmet_need(self, context: Context) -> Unmet | None:
-        """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
+        """Return the requirement that the real tables do not meet and how to meet it, or None."""
         if unmet := super().unmet_need(context):
             return unmet
         if self.sensitive is None and not self._sensitive(context.schema):
@@ -60,7 +61,8 @@ class SensitiveMetric(ClassMetric):
         self._sensitive(context.schema)
 
     def _sensitive(self, schema: TableSchema) -> tuple[str, ...]:
-        """Return the sensitive columns; refuse one that cannot be measured or is known by name."""
+        """Return the sensitive attributes. Raise if one cannot be measured or is a
+        quasi-identifier."""
         owner, known = type(self).__name__, self.quasi_identifiers
         named = () if known is None else chosen_columns(schema, known)
         if self.sensitive is None:
@@ -69,7 +71,7 @@ class SensitiveMetric(ClassMetric):
         if self.sensitive in named:
             raise InvalidParameterError(
                 f"{owner}: sensitive names {self.sensitive}, which is among quasi_identifiers too. "
-                "Take it out of one of them."
+                "Remove it from one of them."
             )
         return (self.sensitive,)
 
@@ -100,35 +102,37 @@ class SensitiveMetric(ClassMetric):
         return Result(scores[worst], details={**details, "worst": chosen})
 
     def _scores(self, context: Context, name: str) -> dict[str, float]:
-        """Return what the details hold of a sensitive column, its score as `columns`."""
+        """Return the details of a sensitive attribute, with its score as `columns`."""
         raise NotImplementedError
 
 
 @declared
 class LDiversity(SensitiveMetric, ClusterableMetric):
-    """Fewest sensitive values in a group of alike rows: 1 if one group gives its value away.
+    """Smallest number of sensitive values in a class of equal rows (l-diversity).
 
-    An attacker finds the group of rows that agree with a person in the quasi-identifiers. If all of
-    them have the same diagnosis, the attacker need not know which row is the person's. The value
-    is the least number of distinct sensitive values in such a class; it is at most the number of
-    values that the column has.
+    An attacker finds the rows that match an individual in the quasi-identifiers. If all these rows
+    have the same diagnosis, the attacker learns the diagnosis without knowing the individual's row.
+    The value is the smallest number of distinct sensitive values in such a class. It is 1 if a
+    class reveals its value, and at most the number of values of the column. Higher is better.
 
     Parameters
     ----------
     c : float, default=3.0
-        How many times the rarer values the most frequent one may come to, in recursive diversity.
+        Maximum ratio of the most frequent value to the rarer values, in recursive diversity.
 
     Raises
     ------
     MissingInputError
-        At fit, if no sensitive column is named and the table has no categorical one to take.
+        At fit, if no sensitive attribute is specified and the table has no suitable categorical
+        column.
     InvalidParameterError
-        At fit, if the sensitive column cannot be measured or is a quasi-identifier by name.
+        At fit, if the sensitive attribute cannot be measured or is specified as a quasi-identifier.
 
     Warnings
     --------
-    Every row that stands alone has a class of one value, so that with many quasi-identifiers the
-    value is 1 for any table, train included: `homogeneous` says how much of the table it is about.
+    A row that is unique in the quasi-identifiers is a class with one value. With many
+    quasi-identifiers, the value is therefore 1 for any table, even for the training data.
+    `homogeneous` reports the fraction of the table that is affected.
 
     See Also
     --------
@@ -138,19 +142,21 @@ class LDiversity(SensitiveMetric, ClusterableMetric):
 
     Notes
     -----
-    The value is the least number of distinct values over the classes of the synthetic table.
-    Missing is a value of its own. ``details`` has, by sensitive column, the value (`columns`), that
-    of train (`train`), the least effective number of values :math:`e^H` (`entropy`), the greatest l
-    for which all classes are recursively (c, l)-diverse (`recursive`, 0 if none), and the share of
-    rows in classes with one value (`homogeneous`).
+    The value is the smallest number of distinct values over the classes of the synthetic table. A
+    missing value is a separate value. For each sensitive attribute, ``details`` contains the value
+    (`columns`), the value of the training data (`train`), the smallest effective number of values
+    :math:`e^H` (`entropy`), the largest l for which all classes are recursively (c, l)-diverse
+    (`recursive`, 0 without such an l), and the fraction of rows in classes with one value
+    (`homogeneous`).
 
     In mode "cluster" the classes are the clusters of k-means with 2, 5, 10 and 15 clusters of the
     synthetic rows, and the value is at most 999.
 
-    Synthetic rows are no persons: a class of one value gives a secret away only if real rows of
-    that class have the same, and diversity of the synthetic table is neither necessary nor
-    sufficient for privacy. A copy scores what train scores. It describes the release and makes no
-    test. There is no interval: the least of many classes is not estimated by a sample.
+    Synthetic rows do not describe individuals. Therefore, a class with one value reveals a
+    sensitive value only if real rows of that class have the same value, and diversity of the
+    synthetic table is neither necessary nor sufficient for privacy. A copy has the score of the
+    training data. The metric describes the release and does not test it. The metric has no
+    interval, because a sample cannot estimate the smallest of many classes.
 
     References
     ----------
@@ -188,7 +194,8 @@ class LDiversity(SensitiveMetric, ClusterableMetric):
         }
 
     def _fewest(self, context: Context, role: str, name: str) -> float:
-        """Return the least number of distinct values in a cluster of rows; nan if none is found."""
+        """Return the smallest number of distinct values in a cluster of rows, nan without
+        clusters."""
         values = column_codes(context, role, name, self.n_bins)
         runs = clusters(context, role, self._columns(context.schema, name), role)
         fewest = [int(distinct_diversity(pair_counts(labels, values)).min()) for labels in runs]
@@ -196,35 +203,38 @@ class LDiversity(SensitiveMetric, ClusterableMetric):
 
     def _summary(self, result: Result) -> str:
         values = f"{result.value:.3g}"
-        return f"The least diverse class of rows has {values} values of a sensitive column."
+        return f"The class of rows with the lowest diversity has {values} sensitive values."
 
 
 @declared
 class TCloseness(SensitiveMetric):
-    r"""Greatest distance of a group's sensitive values from the table's: 0 if alike, 1 if apart.
+    r"""Largest distance of the sensitive values of a class from the whole table (t-closeness).
 
-    An attacker finds the group of rows that agree with a person in the quasi-identifiers, and
-    compares their diagnoses with those of the whole table. What the group reveals beyond what the
-    table says of everyone is the distance of the two distributions; the value is that of the class
-    that reveals most.
+    An attacker finds the rows that match an individual in the quasi-identifiers, and compares the
+    distribution of their diagnoses with the whole table. The distance of the two distributions
+    measures the additional information about the class. The value is the distance for the class
+    with the largest distance. It ranges from 0 (equal distributions) to 1 (disjoint distributions).
+    Lower is better.
 
     Parameters
     ----------
     distance : {"tv", "emd"}, default="tv"
-        Total variation; or the earth mover's distance, which for numbers and dates counts the steps
-        between bins, missing after the last one, and for categories is total variation.
+        Distance of distributions. "tv" is the total variation. "emd" is the earth mover's distance,
+        which counts the steps between bins for numbers and dates, with missing values after the
+        last bin, and equals the total variation for categories.
 
     Raises
     ------
     MissingInputError
-        At fit, if no sensitive column is named and the table has no categorical one to take.
+        At fit, if no sensitive attribute is specified and the table has no suitable categorical
+        column.
     InvalidParameterError
-        At fit, if the sensitive column cannot be measured or is a quasi-identifier by name.
+        At fit, if the sensitive attribute cannot be measured or is specified as a quasi-identifier.
 
     Warnings
     --------
-    The rarest value decides: a row that stands alone with it is one minus its share away, in any
-    table.
+    The rarest value determines the result. In any table, a row that is unique in the
+    quasi-identifiers and has this value has a distance of one minus the fraction of the value.
 
     See Also
     --------
@@ -234,19 +244,22 @@ class TCloseness(SensitiveMetric):
 
     Notes
     -----
-    With the shares p of the sensitive values in the synthetic table, those in each class c, and
-    their cumulated sums P over the m bins that occur, the value is the greatest distance of a class
+    Let p be the fractions of the sensitive values in the synthetic table and in each class c, and
+    let P be their cumulative sums over the m bins that occur. The value is the largest distance of
+    a class
 
     .. math:: d_c = \frac{1}{2} \sum_v |p_{cv} - p_v|
         \qquad \text{or} \qquad \frac{1}{m - 1} \sum_i |P_{ci} - P_i|
 
-    for "emd" of ordered values. Missing is a value of its own. ``details`` has, by sensitive
-    column, the value (`columns`), that of train (`train`), and the mean over rows (`mean`).
+    for "emd" of ordered values. A missing value is a separate value. For each sensitive attribute,
+    ``details`` contains the value (`columns`), the value of the training data (`train`), and the
+    mean over rows (`mean`).
 
-    With many quasi-identifiers the value is near 1 for train too, and `mean` says more. Synthetic
-    rows are no persons: closeness of the synthetic table is neither necessary nor sufficient for
-    privacy. A copy scores what train scores. It describes the release and makes no test. There is
-    no interval: the greatest of many distances is not estimated by a sample.
+    With many quasi-identifiers, the value is near 1 for the training data too, and `mean` is more
+    informative. Synthetic rows do not describe individuals. Therefore, closeness of the synthetic
+    table is neither necessary nor sufficient for privacy. A copy has the score of the training
+    data. The metric describes the release and does not test it. The metric has no interval, because
+    a sample cannot estimate the largest of many distances.
 
     References
     ----------
@@ -278,45 +291,45 @@ class TCloseness(SensitiveMetric):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"In some class of rows a sensitive column lies {percent(result.value)} apart from its "
-            "distribution in the whole table."
+            f"In some class of rows, the distribution of a sensitive column differs by "
+            f"{percent(result.value)} from its distribution in the whole table."
         )
 
 
 def distinct_diversity(pairs: Pairs) -> np.ndarray:
-    """Return the number of distinct values of each class: 1 where all its rows have one value."""
+    """Return the number of distinct values of each class."""
     return np.bincount(pairs.classes)
 
 
 def entropy_diversity(pairs: Pairs) -> np.ndarray:
-    """Get the effective number of values of each class: 1 for one value, m for m equal shares."""
+    """Return the effective number of values of each class: 1 for one value, m for m equal
+    fractions."""
     # .. math:: \exp\left(-\sum_v p_v \log p_v\right)
     #
-    # of the shares within the class.
+    # with the fractions p_v of the values within the class
     share = pairs.counts / pairs.sizes[pairs.classes]
     return np.exp(np.maximum(0.0, -np.bincount(pairs.classes, weights=share * np.log(share))))
 
 
 def recursive_diversity(pairs: Pairs, c: float) -> np.ndarray:
-    """Return the greatest l for which each class is recursively (c, l)-diverse."""
+    """Return the largest l for which each class is recursively (c, l)-diverse."""
     order = np.lexsort((-pairs.counts, pairs.classes))
     counts, starts, sizes = pairs.counts[order], pairs.starts, pairs.sizes
     before = np.cumsum(counts) - counts
     rarer = sizes[pairs.classes] - (before - before[starts][pairs.classes])
     holds = counts[starts][pairs.classes] < c * rarer
-    # the tail shrinks from rank to rank, so that the ranks that hold are the first ones
+    # the tail shrinks from rank to rank, so the ranks that meet the condition are the first ones
     return np.bincount(pairs.classes, weights=holds).astype(np.int64)
 
 
 def closeness(pairs: Pairs) -> np.ndarray:
-    """Get how far the values of each class are from the table's: 0 if the same, 1 if disjoint."""
+    """Return the distance of the values of each class from the table: 0 if equal, 1 if disjoint."""
     # Total variation from the shares q in the whole table,
     #
     # .. math:: \frac{1}{2} \sum_v |p_v - q_v|
     #
-    # which is the earth mover's distance where all values are equally far from each other.
-    # Values that a class lacks enter through their sum, so that the cost is that of the pairs
-    # that occur.
+    # which is the earth mover's distance if all values are equally far from each other. Values that
+    # do not occur in a class enter through their sum, so the cost depends on the pairs that occur.
     q = pairs.overall[pairs.values]
     share = pairs.counts / pairs.sizes[pairs.classes]
     excess = np.bincount(pairs.classes, weights=np.abs(share - q) - q)
@@ -324,14 +337,14 @@ def closeness(pairs: Pairs) -> np.ndarray:
 
 
 def ordered_closeness(pairs: Pairs) -> np.ndarray:
-    """Return how far the values of each class are from the table's, with steps between values."""
+    """Return the distance of the ordered values of each class from the table."""
     # The earth mover's distance of ordered values, each one step from the next:
     #
     # .. math:: \frac{1}{m - 1} \sum_i |P_i - Q_i|
     #
-    # with P and Q the cumulated shares and m the number of values of the table. Between two
-    # values of a class P is constant, and the sum over such a run comes from cumulated sums
-    # of Q, so that the cost is that of the pairs that occur.
+    # with P and Q the cumulative fractions and m the number of values of the table. Between two
+    # values of a class P is constant, and the sum over such a run comes from cumulative sums, so
+    # the cost depends on the pairs that occur.
     cumulated = np.cumsum(pairs.overall)[:-1]
     n_steps, starts = cumulated.size, pairs.starts
     if n_steps == 0:
@@ -341,7 +354,7 @@ def ordered_closeness(pairs: Pairs) -> np.ndarray:
     reached = running - (running - share)[starts][pairs.classes]
     last = np.append(starts[1:], share.size) - 1
     stop = np.append(pairs.values[1:], n_steps)
-    stop[last] = n_steps  # beyond its last value a class has cumulated all its rows
+    stop[last] = n_steps  # after its last value, all rows of a class are included
     within = _run_sums(cumulated, reached, np.minimum(pairs.values, n_steps), stop)
     below = np.append(0.0, np.cumsum(cumulated))[pairs.values[starts]]
     total = below + np.bincount(pairs.classes, weights=within)

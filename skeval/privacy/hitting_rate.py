@@ -1,4 +1,4 @@
-"""Boxes around rows: real rows hit by a synthetic one, synthetic rows that are new."""
+"""Boxes around rows: real rows with a synthetic row in the box, and synthetic rows that are new."""
 
 from __future__ import annotations
 
@@ -27,30 +27,31 @@ from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Fraction, Interval
 
-_SLACK = 1e-9  # of the unit that tolerances are in: bounds belong to the box
-_APART = 2.0  # between rows that differ in a category; boxes have a radius of 1
-_BEYOND = 2.0  # ranges beyond the real values at which numbers are cut: more than any tolerance
+_SLACK = 1e-9  # relative to the tolerance, because bounds belong to the box
+_APART = 2.0  # distance of rows with different categories, larger than the box radius of 1
+_BEYOND = 2.0  # ranges from the real values at which numbers are cut, above any tolerance
 _FAR = 1e4  # more than the logarithm of any number
-_MISSING, _OTHER = 2, 3  # states of a number that are no sign
+_MISSING, _OTHER = 2, 3  # states of a number other than a sign
 
 
 @declared
 class HittingRate(RowMetric):
-    r"""Share of train rows that a synthetic row comes close to in every column: 0 none, 1 all.
+    r"""Fraction of training rows with a synthetic row that is close in every column.
 
-    An attacker knows a person's record roughly: the age within a few years, the income within a few
-    thousand. A synthetic row that agrees with this may be taken for the person, and its exact
-    values for the person's.
+    An attacker knows a record approximately, for example the age within a few years and the income
+    within a few thousand. A synthetic row that agrees with this may be mistaken for the record, and
+    its exact values for the true values. The value is 0 if no training row is hit and 1 if all are
+    hit. Lower is better.
 
     Parameters
     ----------
     tau : float, default=1/30
-        By how much numbers and dates may differ, as a share of the range of train and holdout
-        together, in [0, 1]. Categories must be the same.
+        Maximum difference of numbers and dates, as a fraction of the range of training and holdout
+        data together, in [0, 1]. Categories must be the same.
 
     Warnings
     --------
-    This is a distance screen: it can raise an alarm and cannot clear a release.
+    This is a distance-based screen. It can raise an alarm but cannot clear a release.
 
     See Also
     --------
@@ -60,22 +61,24 @@ class HittingRate(RowMetric):
 
     Notes
     -----
-    The value is the share of train rows t for which some synthetic row s has :math:`s_j = t_j` in
+    The value is the fraction of training rows t for which some synthetic row s has :math:`s_j =
+    t_j` in
     all categories and
 
     .. math:: |s_j - t_j| \le \tau\, \mathrm{range}_j
 
-    in all numbers. A missing value agrees with a missing one only; in a column without range,
+    in all numbers. A missing value agrees with a missing one only. In a column without range,
     numbers agree if they are equal. Bounds belong to the box, with a slack of 1e-9 ranges.
 
-    The rate grows with the number of synthetic rows and falls with the number of columns. Rows that
-    the generator never saw show what is chance: the baseline is the rate of holdout rows.
-    ``details`` has the excess of train over it (``excess``) and Newcombe's interval of that
-    (``excess_interval``).
+    The rate increases with the number of synthetic rows and decreases with the number of columns.
+    Because the generator never saw the holdout rows, their rate is the baseline. ``details``
+    contains the excess of the training rows over the baseline (``excess``) and Newcombe's interval
+    of the excess (``excess_interval``).
 
-    The p-value is one-sided and exact: given the synthetic rows and the pool of real ones, all
-    choices of which were train are equally likely if none was learned, and the number of hits among
-    train is hypergeometric. The interval of the value is Wilson's for a share of train rows.
+    The p-value is one-sided and exact. If the generator memorized nothing, all choices of the
+    training rows among the real rows are equally likely given the synthetic rows, and the number of
+    hits among the training rows is hypergeometric. The interval of the value is Wilson's interval
+    for a fraction of training rows.
 
     References
     ----------
@@ -130,24 +133,25 @@ class HittingRate(RowMetric):
 
 @declared
 class NewRowShare(RowMetric, RelabelledTest):
-    r"""Share of synthetic rows that match no train row: 1 if all are new, 0 if none is.
+    r"""Fraction of synthetic rows that match no training row within a tolerance.
 
-    An attacker holds a synthetic row next to the records they know. If one agrees in every category
-    and nearly in every number, the row is not new: it may be that record.
+    An attacker compares a synthetic row with known records. If a record agrees in every category
+    and nearly in every number, the row is not new and may be that record. The value is 1 if all
+    rows are new and 0 if all match a training row. Higher is better.
 
     Parameters
     ----------
     numerical_match_tolerance : float, default=0.01
-        By how much a train number may differ from the synthetic one, in [0, 1).
+        Maximum difference of a training number from the synthetic number, in [0, 1).
     tolerance_kind : {"relative", "range"}, default="relative"
-        What the tolerance is a share of: the synthetic number, as SDMetrics has it, so that 0
-        matches only 0 and a match depends on where the scale starts; or the range of train and
-        holdout together. Dates have no natural zero: their tolerance is always a share of the
+        Reference of the tolerance. "relative" uses the synthetic number, as SDMetrics does, so that
+        0 matches only 0, and a match depends on the origin of the scale. "range" uses the range of
+        training and holdout data together. Dates have no natural zero, so they always use the
         range.
 
     Warnings
     --------
-    This is a distance screen: it can raise an alarm and cannot clear a release.
+    This is a distance-based screen. It can raise an alarm but cannot clear a release.
 
     See Also
     --------
@@ -157,26 +161,28 @@ class NewRowShare(RowMetric, RelabelledTest):
 
     Notes
     -----
-    The value is the share of synthetic rows s for which no train row t has :math:`t_j = s_j` in all
+    The value is the fraction of synthetic rows s for which no training row t has :math:`t_j = s_j`
+    in all
     categories and
 
     .. math:: |t_j - s_j| \le \mathrm{tol}\, |s_j|
 
-    in all numbers; with "range", ``tol`` times the range of the column. A missing value agrees with
-    a missing one only. Bounds belong to the box, with a slack of a billionth.
+    in all numbers. With "range", the bound is ``tol`` times the range of the column. A missing
+    value agrees with a missing one only. Bounds belong to the box, with a slack of a billionth.
 
-    What is new grows with the number of columns and falls with the number of train rows; the
-    baseline is the share of holdout rows that are new. ``details`` has the share of synthetic rows
-    new to the holdout (``new_to_holdout``), how many more match train than match the holdout
-    (``difference``), the mean of that over relabellings of the real rows (``expected``, not 0 if
-    the tables are of unequal size) and its spread (``null_standard_error``).
+    The fraction of new rows increases with the number of columns and decreases with the number of
+    training rows. The baseline is the fraction of holdout rows that are new. ``details`` contains
+    the fraction of synthetic rows that are new to the holdout (``new_to_holdout``), the difference
+    of the fractions that match the training data and the holdout (``difference``), its mean over
+    relabelings of the real rows (``expected``, not 0 if the tables have unequal sizes) and its
+    standard deviation (``null_standard_error``).
 
-    The p-value is one-sided: given the synthetic rows and the pool of real ones, all choices of
-    which were train are equally likely if none was learned, and the difference is held against that
-    of random choices. Synthetic rows written out twice are no more evidence. A row with many
-    matches looks at the nearest of them, 16 or more, which hardly ever changes its answer. The
-    interval is Wilson's, of the share that a table of many more rows from this generator would
-    have.
+    The p-value is one-sided. If the generator memorized nothing, all choices of the training rows
+    among the real rows are equally likely given the synthetic rows. The difference is compared with
+    the difference for random choices. A synthetic row that occurs twice is not additional evidence.
+    For a row with many matches, only the nearest ones are used, 16 or more, which rarely changes
+    the result. The interval is Wilson's interval for the fraction in a table of many more rows from
+    this generator.
 
     References
     ----------
@@ -263,7 +269,7 @@ def _places(context: Context, columns: ColumnChoice) -> tuple[list[int], list[in
 
 @shared
 def box_scale(context: Context, kind: str, tolerance: float, columns: Any) -> BoxScale:
-    """Return the tolerance of each column of numbers; ranges are those of all real rows."""
+    """Return the tolerance of each column of numbers, based on the ranges of all real rows."""
     chosen = sorted(chosen_columns(context.schema, columns))
     kinds = [of for of in map(context.schema.kinds.__getitem__, chosen) if of in NUMERIC]
     real = [_table(context, role, columns)[0] for role in ("train", "holdout") if role in context]
@@ -286,9 +292,9 @@ def box_matches(
 
 
 def _name_of_test(context: Context, lists: MatchLists, copies: np.ndarray, columns: Any) -> str:
-    """Name the test as that of equal rows where no row but equal ones lies in any box."""
-    # Equal rows lie in the box, so that as many pairs are the same pairs. No label of a real
-    # row is looked at: which tests are one does not depend on who was in train.
+    """Name the test as the test of equal rows if only equal rows lie in the boxes."""
+    # Equal rows lie in the box, so equal numbers of pairs imply the same pairs. The name does not
+    # depend on the labels of the real rows.
     measured, texts = columns_to_compare(context.schema, columns)
     if texts or set(measured) != set(chosen_columns(context.schema, columns)):
         return ""
@@ -317,7 +323,7 @@ def box_lists(
 
 @dataclass(frozen=True)
 class BoxScale:
-    """What a tolerance is a share of, column by column."""
+    """Reference of the tolerance of each column."""
 
     low: np.ndarray
     span: np.ndarray
@@ -325,7 +331,7 @@ class BoxScale:
     tolerance: float
 
     def coordinates(self, numbers: np.ndarray, *, centre: bool) -> np.ndarray:
-        """Return numbers on the scale where boxes have radius 1; 0 where missing."""
+        """Return numbers on the scale on which boxes have radius 1, and 0 for missing numbers."""
         # With t at most a share of `tol` off s, `log(t / s)` lies between `log(1 - tol)`
         # and `log(1 + tol)`: the centre of a relative box is shifted to the middle
         # between the two.
@@ -345,7 +351,8 @@ class BoxScale:
         return scaled
 
     def states(self, numbers: np.ndarray) -> np.ndarray:
-        """Return what two numbers must share at any tolerance: sign, value, missing."""
+        """Return the properties that two numbers must share at any tolerance: sign, value,
+        missing."""
         constant = np.where(numbers == self.low, 0, _OTHER)
         of_range = np.where(self.span > 0.0, 0, constant)
         with np.errstate(invalid="ignore"):

@@ -1,4 +1,5 @@
-"""Identity disclosure: who of train is matched by what others know, and what is learned of them."""
+"""Identity disclosure: training records that an attacker matches, and information learned from
+them."""
 
 from __future__ import annotations
 
@@ -31,44 +32,46 @@ _EXPLAINED = 0.99
 _N_STEPS = 100
 _TESTED = "bits beyond chance that the release gets right of a train row"
 _UNNAMED = (
-    "needs the columns that others may know of a person, and none are named. Name them: "
-    "IdentityDisclosure(['age', 'postcode'])."
+    "needs the columns that an attacker may know of a record, but none is specified. Name them, "
+    "for example IdentityDisclosure(['age', 'postcode'])."
 )
 _ALL_KNOWN = "every column is a quasi-identifier, so that there is nothing left to learn."
 
 
 @declared
 class IdentityDisclosure(ClassMetric):
-    r"""Chance to match a person and learn something new: 0 if for nobody, 1 if for all of train.
+    r"""Probability that an attacker matches a training record and learns something new.
 
-    An attacker knows the quasi-identifiers of people (age, postcode, occupation), finds a synthetic
-    row that has them, and takes its other columns to be theirs. It counts only if that is right and
-    tells something: a common value is no news.
+    An attacker knows the quasi-identifiers of individuals (age, postcode, occupation), finds a
+    synthetic row with the same values, and uses its other columns as the values of the individual.
+    A match counts only if these values are correct and informative, which a common value is not.
+    The value is 0 if no record is matched and 1 if all training records are. Lower is better.
 
     Parameters
     ----------
     quasi_identifiers : int or list of str
-        The columns that may be known from elsewhere; the others are what can be learned. Nobody can
-        tell them by the values, so that they have to be named: the indirect identifiers of a
-        release file, whose direct ones should not be in the table at all.
+        Columns that an attacker may know from elsewhere. The other columns can be learned. The
+        values do not show which columns are quasi-identifiers, so they must be specified. They are
+        the indirect identifiers of a release file. Its direct identifiers should not be in the
+        table.
     population : int, optional
-        Number of people that train is a sample of. None where train is the whole population, which
-        is the strict choice for a sample, too.
+        Number of people from which the training data are a sample. None treats the training data as
+        the whole population, which is conservative for a sample.
     learned : float, default=0.05
-        The least share of the other columns that has to be learned.
+        Smallest fraction of the other columns that must be learned.
     verified : float, default=1
-        How likely the attacker finds out that a match is right, given errors in the data. El Emam
-        et al. take 0.23 times 0.9574 to the power of the number of quasi-identifiers.
+        Probability that the attacker verifies a correct match, given errors in the data. El Emam et
+        al. use 0.23 times 0.9574 to the power of the number of quasi-identifiers.
     n_permutations : int, default=1999
-        Number of choices of train rows at most that the test looks at.
+        Maximum number of random choices of the training rows in the test.
     random_state : int, default=0
         Seed of these choices.
 
     Warnings
     --------
-    An attacker who knows other columns than the quasi-identifiers, or knows them nearly, may find
-    more. A column that follows from the quasi-identifiers is learned of strangers as well: compare
-    with the baseline.
+    An attacker who knows other columns than the quasi-identifiers, or approximate values, may find
+    more. A column that follows from the quasi-identifiers is also learned for holdout records, so
+    compare with the baseline.
 
     See Also
     --------
@@ -85,41 +88,43 @@ class IdentityDisclosure(ClassMetric):
     .. math:: \frac{1}{N} \sum_s \frac{1}{f_s} \frac{1 + v}{2} I_s R_s, \qquad
               \frac{1}{n} \sum_s \frac{1}{F_s} \frac{1 + v}{2} I_s R_s
 
-    The attacker goes from the population to the sample in the first and the other way in the
-    second; ``details`` has both. If train is a sample, 1/F is replaced by its mean given f in the
-    model of mu-Argus, in which the rows of the population that were not drawn are negative
-    binomial.
+    The first sum describes an attacker who goes from the population to the sample, and the second
+    the opposite direction. ``details`` contains both. If the training data are a sample, 1/F is
+    replaced by its mean given f in the model of mu-Argus. In this model, the rows of the population
+    that are not in the sample are negative binomial.
 
-    A category is learned if a synthetic row of the class has it and less than half of train does. A
-    number x is learned if a synthetic row of the class has a y with
-    :math:`p |x - y| \le 1.48` MAD. Here p is the share of train in the cluster of x, by k-means in
-    one dimension with the fewest clusters, at most 20, that explain 99% of the variance. Missing
-    values are never learned. Each column is held against the synthetic row of the class that suits
-    it best, so that the value is high rather than low in large classes.
+    A category is learned if a synthetic row of the class has it and less than half of the training
+    rows do. A number x is learned if a synthetic row of the class has a y with :math:`p |x - y| \le
+    1.48` MAD. Here p is the fraction of training rows in the cluster of x, by k-means in one
+    dimension with the smallest number of clusters, at most 20, that explain 99% of the variance.
+    Missing values are never learned. Each column is compared with the most favorable synthetic row
+    of the class, so the value is overestimated rather than underestimated in large classes.
 
-    The full text of the paper could not be had. The two sums, the adjustment and the rules for
-    categories and numbers were confirmed from programs of others; the number of clusters is that of
-    one of them, and which of several synthetic rows is taken is a choice made here. Values of the
-    paper are therefore not reproduced. Its authors use 0.09, the threshold of the European
-    Medicines Agency and Health Canada, for the risk.
+    The full text of the paper was not available. The two sums, the adjustment and the rules for
+    categories and numbers were confirmed from other programs. The number of clusters follows one of
+    these programs, and the choice among several synthetic rows was made for this package.
+    Therefore, the metric does not reproduce the values of the paper. Its authors use 0.09, the
+    threshold of the European Medicines Agency and Health Canada, for the risk.
 
-    The baseline is the value of holdout rows that are attacked through the same synthetic table,
-    each as if it were one more row of train.
+    The baseline is the value for holdout rows that are attacked through the same synthetic table,
+    each as if it were one more training row.
 
-    The p-value does not count hits, of which a release of many copies has few more than others. It
-    asks how unlikely it is that the release is so near to the other columns of a person by
-    chance. Say a share q of all real rows is as near to the person's value as the nearest of the m
-    synthetic rows of the class. Such a match has a chance of 1 - (1 - q)^m, and
-    is worth minus its binary logarithm in bits; no match is worth 0. The bits of all columns add
-    up. The test asks whether train rows have more of them than as many real rows drawn at random
-    have. Classes are then by bins of all real rows, so that nothing depends on which are train. If
-    a seventh of 300 rows in four settings are copies, it finds them in 97% to 100% of releases; a
-    count of hits finds them in 0% to 30%.
+    The p-value does not count hits, because a release of many copies has few more hits than others.
+    It uses the probability that the release is this close to the other columns of a record without
+    a leak. Let q be the fraction of all real rows that are at least as close to the value of the
+    record as the nearest of the m synthetic rows of the class. Such a match has a probability of 1
+    - (1 - q)^m and counts minus its binary logarithm in bits. A missing match counts 0. The bits of
+    all columns are summed. The test compares the bits of the training rows with the bits of the
+    same number of random real rows. For the test, classes use bins of all real rows, so that
+    nothing depends on which rows are training rows. If a seventh of 300 rows in four settings are
+    copies, the test finds them in 97% to 100% of releases, whereas a count of hits finds them in 0%
+    to 30%.
 
-    The interval is Wilson's on as many rows as would make the variance that of sums over classes,
-    to which the number of classes adds: rows of a class are hit together. In 3,000 simulations of
-    train and release it held the mean of 15 settings in at least 96% of them each, while Wilson's
-    on all rows is up to 20 times as wide.
+    The interval is Wilson's interval for the number of rows that gives the variance of sums over
+    classes, including the variance of the number of classes, because rows of a class are hit
+    together. In 3,000 simulations of training data and release, it contained the mean of each of 15
+    settings in at least 96% of them, while Wilson's interval for all rows is up to 20 times as
+    wide.
 
     References
     ----------
@@ -141,7 +146,7 @@ class IdentityDisclosure(ClassMetric):
 
     tags = replace(DISCLOSURE_TAGS, risks=frozenset({"singling out"}), scaling="sampled")
 
-    quasi_identifiers: Columns = field()  # that of the base has a default
+    quasi_identifiers: Columns = field()  # the field of the base class has a default
     _: KW_ONLY
     population: Count | None = None
     learned: Fraction = 0.05
@@ -154,12 +159,12 @@ class IdentityDisclosure(ClassMetric):
         n_rows = context.n_rows("train")
         if self.population is not None and self.population < n_rows:
             raise InvalidParameterError(
-                f"{type(self).__name__}: population must be at least the {n_rows} rows of train, "
-                f"got {self.population}. Leave it out if train is the whole population."
+                f"{type(self).__name__}: population must be at least {n_rows}, the rows of train, "
+                f"got {self.population}. Omit it if train is the whole population."
             )
 
     def unmet_need(self, context: Context) -> Unmet | None:
-        """Return which need is unmet: columns that are known have to be named."""
+        """Return the unmet requirement that quasi-identifiers must be specified."""
         return super().unmet_need(context) or (
             Unmet(_UNNAMED) if self.quasi_identifiers is None else None
         )
@@ -286,7 +291,8 @@ def bits_of_match(gap: np.ndarray, values: np.ndarray, tries: np.ndarray) -> np.
 
 
 def mean_inverse_size(size: np.ndarray, fraction: float) -> np.ndarray:
-    """Return the mean of 1 / F for classes of which f rows are in a sample: 1 / f if all are."""
+    """Return the mean of 1 / F for classes with f rows in a sample, which is 1 / f for a full
+    sample."""
     # F - f is negative binomial with f successes of chance `fraction` each, the model of
     # mu-Argus.
     sizes, back = np.unique(size, return_inverse=True)
@@ -300,14 +306,14 @@ def news(learned: Iterator[np.ndarray], n_columns: int, least: float) -> np.ndar
 
 
 def is_rare(rows: np.ndarray, train: np.ndarray) -> np.ndarray:
-    """Return which categories less than half of train has."""
+    """Return the categories that less than half of the training rows have."""
     known, counts = np.unique(train[~np.isnan(train)], return_counts=True)
     common = known[counts >= train.size / 2]
     return ~np.isin(rows, common)
 
 
 def is_near(gap: np.ndarray, rows: np.ndarray, train: np.ndarray) -> np.ndarray:
-    """Return which numbers a release comes near to, by the spread and the clusters of train."""
+    """Return the numbers that a release is close to, by the spread and the training clusters."""
     values = np.sort(train[~np.isnan(train)])
     if values.size == 0:
         return np.zeros(rows.size, dtype=bool)
@@ -344,7 +350,7 @@ def _lloyd(values: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 def nearest_in_class(
     own: np.ndarray, rows: np.ndarray, released: np.ndarray, synthetic: np.ndarray
 ) -> np.ndarray:
-    """Return how far the nearest synthetic value of each row's class is; inf if there is none."""
+    """Return the distance of each row to the nearest synthetic value of its class, or inf."""
     there = ~np.isnan(synthetic)
     order = np.lexsort((synthetic[there], released[there]))
     groups, values = released[there][order], synthetic[there][order]

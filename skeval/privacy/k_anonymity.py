@@ -1,4 +1,4 @@
-"""k-anonymity: the size of the smallest group of rows with equal quasi-identifiers."""
+"""k-anonymity, the size of the smallest group of rows with equal quasi-identifiers."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from skeval.utils.parameters import Count
 
 @declared
 class SmallestClassMetric(ClusterableMetric):
-    """Base of the measures of the smallest class, or of the smallest cluster as synthcity has it.
+    """Base class of metrics of the smallest class, or of the smallest cluster as in synthcity.
 
     Parameters
     ----------
     k0 : int, default=5
-        The class size that counts as large enough in ``details["below_k0"]``.
+        Class size that is large enough in ``details["below_k0"]``.
     """
 
     tags = replace(
@@ -40,22 +40,25 @@ class SmallestClassMetric(ClusterableMetric):
 
 @declared
 class KAnonymity(SmallestClassMetric):
-    r"""Size of the smallest group of alike rows: 1 if a row stands alone, n if all are alike.
+    r"""Size of the smallest class of rows with equal quasi-identifiers (k-anonymity).
 
-    An attacker who knows the quasi-identifiers of a person (age, postcode, occupation) looks for
-    them in the synthetic table. Rows that agree in all of them cannot be distinguished; the value
-    is the number of rows in the smallest such class.
+    An attacker who knows the quasi-identifiers of an individual (age, postcode, occupation)
+    searches for them in the synthetic table. Rows that agree in all of them cannot be
+    distinguished. The value is the number of rows in the smallest such class, from 1 (a row is
+    unique) to the number of rows. Higher is better.
 
     Parameters
     ----------
     quasi_identifiers : None, int or list of str, default=None
-        The columns that may be known from elsewhere. None takes all, and then nearly every row
-        stands alone and the value of any table is 1; name those that matter.
+        Columns that an attacker may know from elsewhere. If None, all columns are used. Then nearly
+        every row is unique and the value of any table is 1, so it is better to name the relevant
+        columns.
 
     Warnings
     --------
-    Large classes say nothing of the secrets in them: if all rows of a class have one secret, it is
-    disclosed. An attacker who knows other columns than the quasi-identifiers may find more.
+    Large classes do not protect the sensitive values in them. If all rows of a class have the same
+    sensitive value, it is disclosed. An attacker who knows other columns than the quasi-identifiers
+    may find more.
 
     See Also
     --------
@@ -65,27 +68,28 @@ class KAnonymity(SmallestClassMetric):
 
     Notes
     -----
-    With the classes c of the synthetic table S, the value is
+    For the classes c of the synthetic table S, the value is
 
     .. math:: \min_c |S \cap c|
 
-    Missing is a value of its own. ``details`` has the share of rows that stand alone (`uniques`),
-    of rows in classes of fewer than `k0` (`below_k0`), the number of classes, and under `train` the
-    same of train.
+    A missing value is a separate value. ``details`` contains the fraction of unique rows
+    (`uniques`), the fraction of rows in classes of fewer than `k0` rows (`below_k0`), the number of
+    classes, and the same numbers for the training data (`train`).
 
-    In mode "cluster" the value is the size of the smallest cluster over k-means with 2, 5, 10 and
-    15 clusters of the synthetic rows, at most 999; numbers that leave fewer than ten rows a cluster
-    are skipped.
+    In mode "cluster", the value is the size of the smallest cluster over k-means with 2, 5, 10 and
+    15 clusters of the synthetic rows, at most 999. Numbers of clusters with fewer than ten rows per
+    cluster are skipped.
 
-    Synthetic rows are no persons, so that k-anonymity of a synthetic table is neither necessary
-    nor sufficient for privacy: a lone synthetic row need not be anyone, and a copy of train
-    written out twice has k of at least 2. A copy scores what train scores, fresh rows nearly the
-    same; noise scores more over few combinations and 1 over many. Compare with `train` and with the
-    baseline, the value of holdout rows; and prefer
-    :class:`~skeval.privacy.ReplicatedUniques`, which looks at train.
+    Synthetic rows do not describe individuals, so k-anonymity of a synthetic table is neither
+    necessary nor sufficient for privacy. A unique synthetic row may not match a record, and
+    training data that are copied twice have k of at least 2. A copy scores the value of the
+    training data, and holdout rows score nearly the same. Noise scores more for few combinations
+    and 1 for many. Compare with `train` and with the baseline, the value of holdout rows, and
+    prefer :class:`~skeval.privacy.ReplicatedUniques`, which uses the training data.
 
-    It describes the release and makes no test. The value grows with the number of rows. There is
-    no interval: the smallest class of a sample says little about the smallest of the population.
+    The metric describes the release and does not test it. The value increases with the number of
+    rows. The metric has no interval, because the smallest class of a sample is not informative
+    about the smallest class of the population.
 
     References
     ----------
@@ -116,7 +120,7 @@ class KAnonymity(SmallestClassMetric):
             return f"The smallest cluster of synthetic rows has {result.value:.0f}."
         smallest = f"The smallest class of rows with equal quasi-identifiers has {result.value:.0f}"
         uniques = percent(result.details["uniques"])
-        return f"{smallest}; {uniques} of rows are alone in theirs."
+        return f"{smallest}, and {uniques} of the rows are unique."
 
 
 def profile(sizes: np.ndarray, k0: int) -> dict[str, Any]:
@@ -130,5 +134,5 @@ def profile(sizes: np.ndarray, k0: int) -> dict[str, Any]:
 
 
 def smallest_cluster(runs: tuple[np.ndarray, ...]) -> float | None:
-    """Return the size of the smallest cluster over several runs; None if there are none."""
+    """Return the size of the smallest cluster over several runs, or None without clusters."""
     return float(min(CAP, *(np.bincount(labels).min() for labels in runs))) if runs else None

@@ -22,13 +22,13 @@ _N_CLUSTERS = (2, 5, 10, 15)
 
 @declared
 class ClusterableMetric(ClassMetric):
-    """Base of the measures of classes that synthcity takes of clusters.
+    """Base class of the metrics of classes that synthcity computes for clusters.
 
     Parameters
     ----------
     mode : {"equivalence", "cluster"}, default="equivalence"
-        Classes of equal rows; or the clusters of k-means that synthcity counts, for comparison
-        with its values only.
+        "equivalence" uses classes of equal rows. "cluster" uses the k-means clusters of synthcity,
+        only for comparison with its values.
     """
 
     _: KW_ONLY
@@ -36,18 +36,18 @@ class ClusterableMetric(ClassMetric):
 
     @property
     def _scaling(self) -> Scaling:
-        """How it scales: classes are counted, clusters have to be found."""
+        """Scaling of the cost, which is larger for clusters than for classes."""
         return "sampled" if self.mode == "cluster" else self.tags.scaling
 
     def _clusters(self, context: Context) -> list[np.ndarray]:
-        """Return the rows of train and of the release in each cluster of train, run by run."""
+        """Return the numbers of training and released rows in each training cluster, by run."""
         columns = self._columns(context.schema)
         runs = [clusters(context, "train", columns, role) for role in ("train", "synthetic")]
         return [class_counts(train, synthetic) for train, synthetic in zip(*runs, strict=True)]
 
 
 def _matrix(context: Context, role: str, columns: tuple[str, ...]) -> np.ndarray:
-    # in the order of their names: the start of k-means must not depend on the table's order
+    # sorted by name, because the start of k-means must not depend on the column order
     names = sorted(name for name in columns if context.train[name].notna().any())
     if not names:
         return np.empty((context.n_rows(role), 0))
@@ -61,9 +61,8 @@ def clusters(
     context: Context, fitted_to: str, columns: tuple[str, ...], role: str
 ) -> tuple[np.ndarray, ...]:
     """Return the cluster of each row of `role`, one array for each number of clusters."""
-    # k-means of the rows of `fitted_to`, standardised and one-hot as train has them. A number
-    # of clusters is left out if there are not ten rows a cluster, or fewer distinct rows than
-    # clusters.
+    # k-means of the rows of `fitted_to`, standardized and one-hot as in the training data. A number
+    # is skipped if there are not ten rows per cluster, or fewer distinct rows than clusters.
     from sklearn.cluster import KMeans
 
     rows = _matrix(context, fitted_to, columns)

@@ -1,4 +1,4 @@
-"""Training rows that the synthetic data repeat with small changes, beyond what real rows show."""
+"""Training rows that the synthetic data repeat with small changes, compared with real rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from skeval.steps.samples import drawn_positions
 RATIO = 16  # how many times closer a near copy is than any other real row
 _MIN_AROUND_ONE = 10  # near copies of one training row that are more than a coincidence
 _TIMES_HOLDOUT = 3  # and more than around any holdout row by this factor
-_DOUBT = 0.05  # chance of more near copies of training rows than those of holdout rows predict
+_DOUBT = 0.05  # probability of more near copies of training rows than holdout rows predict
 _MAX_COMPARED = 2000  # rows of a table among which different rows are counted
 
 
@@ -22,7 +22,7 @@ def near_copies(context: Context) -> Copies | None:
     """Count training rows with a near copy, or the near copies of one training row."""
     # A synthetic row is a near copy of a real row if every other real row is at least 16
     # times more distant from that real row. How often fresh rows are so close is predicted
-    # from pairs of real rows and from the near copies of holdout rows: a generator that
+    # from pairs of real rows and from the near copies of holdout rows, because a generator that
     # repeats common rows too often has both. Exact copies are counted elsewhere, except if
     # one row has many copies. None if the tables do not have a column that can be measured,
     # or fewer than three training rows.
@@ -31,7 +31,7 @@ def near_copies(context: Context) -> Copies | None:
         return None
     to_train = np.concatenate([nearest(context, role, "train", k=2)[0] for role in roles])
     closest, places = _nearest_real(context, roles)
-    # distances to train rule out most rows, so that few are searched for in the holdout
+    # distances to training rows exclude most rows, so that few are searched for in the holdout
     close, near = _is_close(*to_train.T), _is_close(closest, to_train[places, 0])
     asked = np.unique(np.concatenate([np.flatnonzero(close), places[near]]))
     to_holdout = _to_holdout(context, asked, len(to_train))
@@ -94,7 +94,7 @@ def _of_several(
     """Return how many training rows have a changed copy, and the most that is expected."""
     n_train, n_holdout = (int(part.sum()) for part in (is_train, ~is_train))
     n, n_of_holdout = (int((changed[part] > 0).sum()) for part in (is_train, ~is_train))
-    pairs = float(close[is_train].sum() / 2.0 + close[~is_train].sum())  # both of train count
+    pairs = float(close[is_train].sum() / 2.0 + close[~is_train].sum())  # both training rows count
     exposure = ((n_train - 1.0) / 2.0 + n_holdout) / context.n_rows("synthetic")
     predicted, most = Repeats(pairs, exposure), 0
     if n_holdout:
@@ -104,7 +104,8 @@ def _of_several(
 
 
 def _n_different(context: Context, role: str, close: float) -> int:
-    """Return the effective number of different rows: rows within a distance are one."""
+    """Return the effective number of different rows, because rows within a distance count as
+    one."""
     rows = encoded_matrix(context, role)[drawn_positions(context, role, _MAX_COMPARED, 0)]
     if close <= 0.0:
         return len(rows)

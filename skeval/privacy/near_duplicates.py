@@ -33,34 +33,36 @@ _RADIUS_LEVEL = 0.01
 
 @declared
 class NearDuplicateShare(CopyScreen):
-    r"""Share of synthetic rows that nearly repeat a train row: 0 if none does, 1 if all do.
+    r"""Fraction of synthetic rows that are near duplicates of training rows.
 
-    A generator that has memorised a record may write it out with a digit changed, or with a
-    word of a note replaced, so that no exact comparison finds it. A row counts as near if it is
-    nearer to a train row than all but one in a hundred real rows are to each other.
+    A generator that memorized a record may repeat it with one digit or one word of a note changed,
+    so that an exact comparison does not find it. A synthetic row is near if it is closer to a
+    training row than all but 1% of the real rows are to each other. The value is 0 without near
+    duplicates and 1 if all rows are near duplicates. Lower is better.
 
     Parameters
     ----------
     tau : "loo-q01" or float, default="loo-q01"
-        The greatest distance of a near duplicate, in [0, 1]. "loo-q01" is the 1st percentile of the
-        distances of holdout rows to their nearest train row; with fewer than 100 holdout rows, of
-        train rows to their nearest other train row.
+        Maximum distance of a near duplicate, in [0, 1]. "loo-q01" is the 1st percentile of the
+        distances of holdout rows to their nearest training row. With fewer than 100 holdout rows,
+        it is the 1st percentile of the distances of training rows to their nearest other training
+        row.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that are compared: None for all but ids, free text included; an int for the
-        first of these; or names. Columns that can be measured make the distance (they are
-        chosen in space "gower" only); text columns are compared by their words.
+        Columns to compare. None uses all columns except IDs, including free text. An int uses the
+        first columns, and a list the named ones. Columns that can be measured define the distance
+        (they can be chosen in space "gower" only), and text columns are compared by their words.
     text : float, default=0.9
-        The least similarity of the texts of a near duplicate, in every text column, in [0, 1]; 0
-        leaves texts out. It has no effect on a table without text columns.
+        Minimum similarity of the texts of a near duplicate, in every text column, in [0, 1]. 0
+        ignores texts. It has no effect on a table without text columns.
     edit_length : int, default=40
-        Texts of at most this many characters, such as names and codes, are similar too if few of
-        their letters differ; 0 for words alone.
+        Texts of at most this number of characters, such as names and codes, are also similar if few
+        of their letters differ. 0 compares words only.
 
     Warnings
     --------
-    This is a distance screen: it can raise an alarm and cannot clear a release.
+    This is a distance-based screen. It can raise an alarm but cannot clear a release.
 
     See Also
     --------
@@ -70,50 +72,54 @@ class NearDuplicateShare(CopyScreen):
 
     Notes
     -----
-    The value is the share of synthetic rows s for which some train row t has a distance of at most
+    The value is the fraction of synthetic rows s for which some training row t has a distance of at
+    most
     `tau`, and texts with a Jaccard similarity of at least `text` in every text column:
 
     .. math:: d(s, t) \le \tau, \qquad J(s, t) = \frac{|a \cap b|}{|a \cup b|} \ge \mathrm{text}
 
-    with a and b the sets of words, runs of letters, digits and underscores in lower case. Two
-    missing texts are similar, and so are two empty ones; a missing and an empty one are not. Two
-    short texts, in lower case, are also similar where Levenshtein's distance, the least number of
-    letters to insert, delete or replace, is at most ``1 - text`` times the length of the longer:
-    one in ten by default. In a table of texts and ids only, texts alone decide.
+    where a and b are the sets of words, that is, runs of letters, digits and underscores in lower
+    case. Two missing texts are similar, and two empty texts are similar, but a missing and an empty
+    text are not. Two short texts, in lower case, are also similar if Levenshtein's distance, the
+    smallest number of letters to insert, delete or replace, is at most ``1 - text`` times the
+    length of the longer text (one in ten by default). In a table of texts and IDs only, only the
+    texts are compared.
 
-    The percentile behind "loo-q01" is an order statistic: the least distance that at least 1% of
-    the real rows do not exceed. It is taken of rows that search a table as large as train, since
-    rows of a smaller table are farther apart; the search in train is the same for synthetic and for
-    holdout rows. The baseline is the share of holdout rows that are near duplicates of train rows,
-    about 1% by construction where `tau` stems from them and no text matters. Some rows always are
-    near. If the test is significant by itself, at 5%, a ``fact`` counts the synthetic rows that are
-    near train rows and those that are near holdout rows. If the tables are of unequal size, the
-    latter are replaced by two numbers: the mean over the choices that the test compares, and how
-    many of the same number of holdout rows are near train rows.
+    The percentile behind "loo-q01" is an order statistic, the smallest distance that at least 1% of
+    the real rows do not exceed. It uses rows that search a table of the size of the training data,
+    because rows of a smaller table are more distant from each other. Synthetic and holdout rows
+    search the same training data. The baseline is the fraction of holdout rows that are near
+    duplicates of training rows. If `tau` comes from the holdout and there are no texts, it is about
+    1% by construction, because some rows are always near. If the test alone is significant at 5%, a
+    ``fact`` reports the numbers of synthetic rows near training rows and near holdout rows. If the
+    tables have unequal sizes, the number for the holdout is replaced by two numbers: the mean over
+    the choices that the test compares, and the number of holdout rows near training rows, among the
+    same number of rows.
 
-    The p-value is one-sided: given the synthetic rows and the pool of real ones, all choices of
-    which were train are equally likely if none was learned, and the difference is held against that
-    of random choices. Synthetic rows written out twice are no more evidence, and with a holdout far
-    smaller than train a few near rows are none: most choices would call them train. A row near many
-    real rows looks at some 16 of them, which hardly ever changes its answer.
+    The p-value is one-sided. If the generator memorized nothing, all choices of the training rows
+    among the real rows are equally likely given the synthetic rows. The difference is compared with
+    the difference for random choices. A synthetic row that occurs twice is not additional evidence.
+    If the holdout is much smaller than the training data, a few near rows are not evidence, because
+    most choices label them as training rows. For a row near many real rows, only about 16 of them
+    are used, which rarely changes the result.
 
-    If all columns are compared in space "gower", rows are also searched for near copies by a
-    second rule, which finds few of them. A synthetic row is a near copy of a training row if all
-    other real rows are at least 16 times more distant from that training row. The number of
-    training rows with a near copy that fresh rows would have is predicted from pairs of real rows
-    and from the near copies of holdout rows, as a bound that is exceeded with a chance of 1%. If
-    the bound is exceeded, the verdict reports that copies were found. It reports the same if ten
-    or more synthetic rows are near copies of one training row, and more than three times as many as
-    for any holdout row. If the synthetic rows are nearly all close to each other, the verdict is
-    inconclusive because there are too few different rows. This rule uses no texts.
+    If all columns are compared in space "gower", a second rule also searches for near copies, but
+    finds only some of them. A synthetic row is a near copy of a training row if all other real
+    rows are at least 16 times more distant from that training row. The number of training rows with
+    a near copy that is expected without a leak is predicted from pairs of real rows and from the
+    near copies of holdout rows, as a bound that is exceeded with a probability of 1%. If the bound
+    is exceeded, the verdict reports that copies were found. It reports the same if ten or more
+    synthetic rows are near copies of one training row, and their number is more than three times
+    the number for any holdout row. If the synthetic rows are nearly all close to each other, the
+    verdict is inconclusive because there are too few different rows. This rule does not use texts.
 
-    ``details`` has ``tau`` (nan where texts alone decide), the number of ``text_columns`` compared,
-    the share that is near a holdout row (``to_holdout``), the difference of the two shares, its
-    mean over relabellings (``expected``, not 0 if the tables are of unequal size) and its spread
-    (``null_standard_error``). The interval is Wilson's, of the share that a table of many more rows
-    from this generator would have. ``train_duplicates`` and ``holdout_duplicates`` are the shares
-    of rows of train, and of the holdout, that are near another row of their own table, and so
-    what real tables repeat by themselves.
+    ``details`` contains ``tau`` (nan if only texts are compared), the number of ``text_columns``
+    compared, the fraction near a holdout row (``to_holdout``), the difference of the two fractions,
+    its mean over relabelings (``expected``, not 0 if the tables have unequal sizes) and its
+    standard deviation (``null_standard_error``). The interval is Wilson's interval for the fraction
+    in a table of many more rows from this generator. ``train_duplicates`` and
+    ``holdout_duplicates`` are the fractions of training and holdout rows that are near another row
+    of the same table, as a measure of the repetitions in real tables.
 
     References
     ----------
@@ -138,7 +144,7 @@ class NearDuplicateShare(CopyScreen):
     edit_length: Annotated[int, Interval(0)] = 40
 
     def _rule(self, context: Context) -> NearRule | str:
-        """Return the rule of when two rows are near, or why there is none."""
+        """Return the rule that defines near rows, or the reason why it is not defined."""
         measured, texts = columns_to_compare(context.schema, self.columns)
         texts, space = texts if self.text > 0 else (), self.space
         measures = bool(measured) or not isinstance(space, str)
@@ -147,7 +153,7 @@ class NearDuplicateShare(CopyScreen):
         columns = column_key(context.schema, measured)
         radius = radius_of(context, self.tau, space, columns) if measures else 1.0
         if np.isnan(radius):
-            return "train has one row, which has no neighbour; give tau as a number."
+            return "train has one row, which has no neighbor. Pass tau as a number."
         alike = (float(self.text), self.edit_length)
         return NearRule(radius, measures, space, columns, texts, *alike)
 
@@ -210,7 +216,7 @@ def _near(tau: float) -> str:
 
 
 def near_in_words(context: Context, shown: Contrast, columns: str = "") -> str:
-    """Return how many synthetic rows are near copies of train rows, and how many of others."""
+    """Return a sentence on the near copies of training rows and of holdout rows."""
     n = context.n_rows("synthetic")
     k, m = round(shown.observed * n), round(shown.expected * n)
     copies = "is an exact or near copy of a train row" if k == 1 else "are exact or near copies"
@@ -226,7 +232,7 @@ def near_in_words(context: Context, shown: Contrast, columns: str = "") -> str:
 
 @shared
 def radius_of(context: Context, tau: float | str, space: Any, columns: Any) -> float:
-    """Return `tau` as a distance; nan if no row has a neighbour."""
+    """Return `tau` as a distance, or nan if no row has a neighbor."""
     if isinstance(tau, str):
         query = "train"
         if "holdout" in context and context.n_rows("holdout") >= _MIN_HOLDOUT_ROWS:
@@ -237,7 +243,7 @@ def radius_of(context: Context, tau: float | str, space: Any, columns: Any) -> f
         tau = float(np.quantile(distances[:, 0], _RADIUS_LEVEL, method="inverted_cdf"))
     if not is_gower(space):
         return float(tau)
-    # the engine's distances are on a grid: so must be what they are compared with
+    # the distances of the engine are on a grid, so the compared value must be on it too
     n_columns = encoded_matrix(context, "train", space, columns).shape[1]
     return float(round_to_grid(np.array(tau * n_columns))) / n_columns
 
@@ -288,7 +294,7 @@ def _rows_within_tau(context: Context, rule: NearRule, query: str, reference: st
 def near_contrast(
     context: Context, rule: NearRule, n_permutations: int, seed: int
 ) -> tuple[Relabelled, dict[str, float]]:
-    """Return the test against relabelled real rows, and what the details hold of the holdout."""
+    """Return the test against relabeled real rows, and the details about the holdout."""
     n = context.n_rows("synthetic")
     to_train, to_holdout, lists, (train, holdout) = near_rows(context, rule)
     test = list_contrast(lists, train, holdout, n_permutations=n_permutations, seed=seed)
@@ -325,7 +331,7 @@ def share_near_itself(context: Context, rule: NearRule, role: str) -> float:
     rows = profiles(context, rule, (role,), within)
     n_each = rows.count(role)
     alone = Profiles(rows.measured, rows.texts, {"train": n_each})
-    # the first list entry is the row itself; one more says that it has company
+    # the first list entry is the row itself, so a second entry is another row
     lists = near_texts(context, rule, rows, alone, longest=2).lists(n_each, n_rows)
     again = (np.diff(lists.starts) > 1) | (lists.weights > 1)
     return float(lists.weights[again].sum() / n_rows)

@@ -1,4 +1,4 @@
-"""Real rows that are near in what can be measured and alike in free text."""
+"""Real rows that are near in the measured columns and similar in free text."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from skeval.steps.encoded_rows import encoded_columns, encoded_matrix, is_gower,
 from skeval.steps.neighbors import gower_engine, index_of
 
 ROLES = ("train", "holdout", "synthetic")
-CROWD = 64  # rows near in what can be measured; texts of more are joined first
+CROWD = 64  # if more rows are near in the measured columns, texts are joined first
 
 
 @dataclass(frozen=True)
 class NearRule:
-    """When rows are near: within a distance of `tau`, with texts similar at least by `text`."""
+    """Rule for near rows, with a distance of at most `tau` and a text similarity of at least
+    `text`."""
 
     # Without `measures` distances do not matter, without `texts` texts do not. Texts of at
     # most `edit_length` characters may be similar by edit distance.
@@ -39,14 +40,14 @@ class NearRule:
 
 @dataclass(frozen=True)
 class Profiles:
-    """Distinct rows: what can be measured of them, the number of their texts, how often each is."""
+    """Distinct rows with their measured columns, the number of their texts, and their frequency."""
 
     measured: np.ndarray
     texts: np.ndarray
     counts: Mapping[str, np.ndarray]
 
     def count(self, role: str) -> np.ndarray:
-        """Return how often each distinct row is in a table; never if the table was not read."""
+        """Return how often each distinct row occurs in a table, 0 if the table was not read."""
         return self.counts.get(role, np.zeros(self.texts.size, dtype=np.int64))
 
 
@@ -66,7 +67,7 @@ def text_sets(context: Context, texts: tuple[str, ...], edit_length: int = 0) ->
 def profiles(
     context: Context, rule: NearRule, roles: tuple[str, ...], rows: np.ndarray | None = None
 ) -> Profiles:
-    """Return the distinct rows of some tables; of one table perhaps only the `rows` of a mask."""
+    """Return the distinct rows of some tables, or for one table the `rows` of a mask."""
     parts = []
     for role in roles:
         part = np.zeros((context.n_rows(role), 1))
@@ -85,7 +86,7 @@ def profiles(
 
 
 def _by_name(context: Context, rule: NearRule) -> np.ndarray:
-    """Return the features in an order that is not that of the columns; of a transformer, as is."""
+    """Return the features in an order independent of the columns, unchanged for a transformer."""
     if is_gower(rule.space):
         chosen = rule.columns if isinstance(rule.columns, tuple) else context.schema.measured
         names = [name for name in encoded_columns(context.schema) if name in chosen]
@@ -108,9 +109,8 @@ def near_texts(
     context: Context, rule: NearRule, queries: Profiles, real: Profiles, longest: int
 ) -> NearPairs:
     """Find the real rows near each query."""
-    # If few real rows are near in what can be measured, their texts are compared one by one;
-    # the other queries go the other way round, from the rows with similar texts to their
-    # distances.
+    # If few real rows are near in the measured columns, their texts are compared one by one. The
+    # other queries use the opposite order, from the rows with similar texts to their distances.
     in_train, in_holdout = (real.count(role) > 0 for role in ("train", "holdout"))
     pairs = NearPairs(len(queries.texts), in_train, in_holdout, longest)
     sets = text_sets(context, rule.texts, rule.edit_length)
@@ -144,7 +144,7 @@ def _pairs_within_tau(
 
 
 class NearPairs:
-    """Which real rows were found near which queries; what is not needed is not kept."""
+    """Real rows that were found near each query, limited to the rows that are needed."""
 
     def __init__(
         self, n_queries: int, in_train: np.ndarray, in_holdout: np.ndarray, longest: int
@@ -157,12 +157,12 @@ class NearPairs:
         self._kept = [(empty, empty)]
 
     def add(self, queries: np.ndarray, values: np.ndarray) -> None:
-        """Note pairs of a query and a distinct real row; those known may come again."""
+        """Add pairs of a query and a distinct real row, which may be known already."""
         self.near_train[queries[self._in_train[values]]] = True
         self.near_holdout[queries[self._in_holdout[values]]] = True
         open_ = self._lengths[queries] < self._longest
         self._kept.append((queries[open_], values[open_]))
-        # pairs that come again may be counted twice: at worst some list ends a little early
+        # pairs that occur again may be counted twice, so some list may end a little early
         self._lengths += np.bincount(queries[open_], minlength=self._lengths.size)
         self.done |= self._lengths >= self._longest
         self.done &= self.near_train | (not self._in_train.any())
@@ -171,7 +171,8 @@ class NearPairs:
     def lists(self, weights: np.ndarray, n_rows: int) -> MatchLists:
         """Return the lists of the queries that have any.
 
-        `weights` says for how many rows each query stands, of `n_rows` in all.
+        `weights` contains the number of rows that each query represents, and `n_rows` is their
+        total.
         """
         both = [np.concatenate(part) for part in zip(*self._kept, strict=True)]
         pairs = pd.DataFrame(np.column_stack(both)).drop_duplicates()

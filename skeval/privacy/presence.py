@@ -1,4 +1,4 @@
-"""Whom a release points at among a population, and whether they were in train."""
+"""Number of real rows that match a release, and the fraction of them in the training data."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ from skeval.steps.contrasts import contrast_of, with_contrast
 from skeval.utils.formatting import number, percent
 
 _N_PERMUTATIONS = 1999
-_NO_POPULATION = (
-    "compares train with the population, and there are no holdout rows for the rest of it."
-)
+_NO_POPULATION = "compares train with the population, which needs the rest of it as the holdout."
 _NO_MATCH = "no synthetic row has a combination of quasi-identifiers that the real tables have."
 
 
 @declared
 class KMap(SmallestClassMetric):
-    r"""Fewest real people behind a synthetic row: 1 if a row points at one person, more is better.
+    r"""Smallest number of real records that match a synthetic row (k-map).
 
-    An attacker has a register of the population, and looks up each synthetic row in it by the
-    quasi-identifiers. The value is the least number of people that match, over the rows that match
-    anyone.
+    An attacker has a register of the population and uses the quasi-identifiers to find the records
+    that match each synthetic row. The value is the smallest number of matching records, over the
+    synthetic rows with a match. It is 1 if a synthetic row matches only one record; higher is
+    better.
 
     Parameters
     ----------
     quasi_identifiers : None, int or list of str, default=None
-        The columns that may be known from elsewhere. None takes all; then hardly a synthetic row
-        matches, and the value is 1 or not defined. Name those that matter.
+        Columns that an attacker may know from elsewhere. If None, all columns are used. Then a
+        synthetic row rarely matches, and the value is 1 or not defined, so it is better to name the
+        relevant columns.
     k0 : int, default=5
-        The number of people that counts as large enough in ``details["below_k0"]``.
+        Number of records that is large enough in ``details["below_k0"]``.
 
     Warnings
     --------
-    People who are in neither train nor holdout do not count. An attacker who knows other columns
-    than the quasi-identifiers may find more.
+    People who are neither in the training nor in the holdout data do not count. An attacker who
+    knows other columns than the quasi-identifiers may find more.
 
     See Also
     --------
@@ -55,29 +55,30 @@ class KMap(SmallestClassMetric):
 
     Notes
     -----
-    With the synthetic rows S and the population P, which is train and the holdout together, or
-    train alone where there is none, the value is
+    Let S be the synthetic rows and P the population, that is, training and holdout data together,
+    or the training data alone if no holdout is given. The value is
 
     .. math:: \min_{c: S \cap c, P \cap c \ne \emptyset} |P \cap c|
 
-    over classes c. Pass the rest of a population register as the holdout. nan if no synthetic row
-    matches. Missing is a value of its own.
+    over classes c. Pass the rest of a population register as the holdout. The value is nan if no
+    synthetic row matches. A missing value is a separate value.
 
-    ``details`` has the number of synthetic combinations without a match (`unmatched`) and the share
-    of synthetic rows that have them (`unmatched_rows`), the shares of matched rows that point at
-    one person (`uniques`) or at fewer than `k0` (`below_k0`), and the value of train in the
-    synthetic place (`train`).
+    ``details`` contains the number of synthetic combinations without a match (`unmatched`), the
+    fraction of synthetic rows that have them (`unmatched_rows`), the fraction of matched rows with
+    exactly one real record (`uniques`) or with fewer than `k0` (`below_k0`), and the value of the
+    training data in place of the synthetic data (`train`).
 
-    In mode "cluster" k-means is fitted to train with 2, 5, 10 and 15 clusters, and the value is the
-    least number of synthetic rows in a cluster that has any. It asks whether the release covers
-    train evenly: a copy scores more than noise.
+    In mode "cluster", k-means is fitted to the training data with 2, 5, 10 and 15 clusters. The
+    value is the smallest number of synthetic rows in a cluster that contains any. This mode
+    evaluates whether the release covers the training data evenly, so a copy scores more than noise.
 
-    A row that points at one person need not be true of them, nor need that person be in train:
-    the value is neither necessary nor sufficient for privacy, and fresh rows have k-map 1 as soon
-    as they hit a rare combination. A copy scores `train`, which is 1 as soon as a person in train
-    is unique in the population. Holdout rows are part of the population, so that in the baseline
-    each matches. It describes the release and makes no test. There is no interval: the least of
-    many counts is not estimated by a sample.
+    A synthetic row that matches one record need not be true for that individual, and the individual
+    need not be in the training data. Therefore, the value is neither necessary nor sufficient for
+    privacy, and holdout rows have k-map 1 if they match a rare combination. A copy scores `train`,
+    which is 1 if a training record is unique in the population. Holdout rows are part of the
+    population, so each of them has a match in the baseline. The metric describes the release and
+    does not test it. The metric has no interval, because a sample cannot estimate the smallest of
+    many counts.
 
     References
     ----------
@@ -109,28 +110,32 @@ class KMap(SmallestClassMetric):
 
 @declared
 class DeltaPresence(ClusterableMetric):
-    r"""How sure a release makes that a person is in train: 1 if certain of one, 0 if excluded.
+    r"""Largest fraction of training records among the real records of a released class
+    (delta-presence).
 
-    An attacker knows the quasi-identifiers of a person of the population, and asks whether the
-    person was in train: a patient of the clinic, a debtor. Among the people of the population that
-    share a released combination, some share was in train; the value is the greatest such share.
+    An attacker knows the quasi-identifiers of an individual of the population, and asks whether the
+    individual was in the training data, for example as a patient of a clinic. For each released
+    combination, the metric computes the fraction of matching real records that are training
+    records. The value is the largest fraction. It is 1 if presence is certain for one class and 0
+    if it is excluded. Lower is better.
 
     Parameters
     ----------
     quasi_identifiers : None, int or list of str, default=None
-        The columns that may be known from elsewhere. None takes all; then hardly a combination is
-        shared, and the value is 1 or not defined. Name those that matter.
+        Columns that an attacker may know from elsewhere. If None, all columns are used. Then
+        combinations are rarely shared, and the value is 1 or not defined, so it is better to name
+        the relevant columns.
 
     Raises
     ------
     MissingInputError
-        At fit, in mode "equivalence" without a holdout: in a population that is train itself
-        everyone is present.
+        At fit, in mode "equivalence" without a holdout, because all records of the population would
+        be training records.
 
     Warnings
     --------
-    People who are in neither train nor holdout do not count. An attacker who knows other columns
-    than the quasi-identifiers may find more.
+    People who are neither in the training nor in the holdout data do not count. An attacker who
+    knows other columns than the quasi-identifiers may find more.
 
     See Also
     --------
@@ -139,36 +144,38 @@ class DeltaPresence(ClusterableMetric):
 
     Notes
     -----
-    With the rows T of train in the population P, train and holdout together, the value is
+    Let T be the training rows in the population P, training and holdout data together. The value is
 
     .. math:: \max_c \frac{|T \cap c|}{|P \cap c|}
 
-    over the classes c that have synthetic rows and rows of the population; nan if there is none.
-    Missing is a value of its own. ``details["range"]`` has the least and the greatest share,
-    `class_size` the number of real rows in the largest class with the greatest share, `prior` the
-    share of train in the population, which is what is known without a release, `mean` the share
-    over all released classes, `certain` the share of train rows in released classes that
-    are all train, and `unmatched` and `unmatched_rows` the combinations and synthetic rows that
-    nobody has.
+    over the classes c that have synthetic rows and rows of the population, or nan without such
+    classes. A missing value is a separate value. ``details["range"]`` contains the smallest and the
+    largest fraction. `class_size` is the number of real rows in the largest class with the largest
+    fraction. `prior` is the fraction of training rows in the population, which an attacker knows
+    without a release. `mean` is the fraction over all released classes. `certain` is the fraction
+    of training rows in released classes that contain training rows only. `unmatched` and
+    `unmatched_rows` are the combinations and synthetic rows without a real record.
 
-    The baseline is the same with holdout rows asked for, one minus the least share: where train
-    and holdout have equal sizes and the release depends on neither more, both have one
-    distribution.
+    The baseline is the same value for holdout rows, that is, one minus the smallest fraction. If
+    training and holdout data have equal sizes and the release does not depend more on one of them,
+    value and baseline have the same distribution.
 
-    The p-value is one-sided: of the real rows in released classes, the share in classes of train
-    rows alone, less that in classes of holdout rows alone, is held against random choices of which
-    real rows were train. All are equally likely if none was learned, up to the bins, which are cut
-    from train. Mode "cluster" has no test.
+    The p-value is one-sided. Among the real rows in released classes, the statistic is the fraction
+    in classes of training rows only, minus the fraction in classes of holdout rows only. It is
+    compared with random choices of the training rows. If the generator memorized nothing, all
+    choices are equally likely, except for the bins, which are computed on the training data. Mode
+    "cluster" has no test.
 
-    In mode "cluster" k-means is fitted to train with 2, 5, 10 and 15 clusters, the
-    value is the greatest ``|train in c| / (|synthetic in c| + 1e-8)``, which has no upper bound,
-    and the baseline has holdout rows in the synthetic place. It asks whether the release covers
-    train evenly: a copy scores less than noise.
+    In mode "cluster", k-means is fitted to the training data with 2, 5, 10 and 15 clusters. The
+    value is the largest ``|train in c| / (|synthetic in c| + 1e-8)``, which has no upper bound. The
+    baseline uses holdout rows in place of the synthetic rows. This mode evaluates whether the
+    release covers the training data evenly, so a copy scores less than noise.
 
-    Shares of small classes are 0 or 1 by chance: fresh rows score 1 as soon as they hit a person
-    who is unique in train, and so does a copy. Compare `certain` and `mean` with `prior`. Rows of
-    the release are no persons, and the value is neither necessary nor sufficient for privacy. There
-    is no interval: the greatest of many shares is not estimated by a sample.
+    In small classes, the fraction is often 0 or 1 for random reasons. Both holdout rows and a copy
+    score 1 if they match a record that is unique in the training data. Compare `certain` and `mean`
+    with `prior`. Synthetic rows do not describe individuals, and the value is neither necessary nor
+    sufficient for privacy. The metric has no interval, because a sample cannot estimate the largest
+    of many fractions.
 
     References
     ----------
@@ -190,7 +197,7 @@ class DeltaPresence(ClusterableMetric):
     tags = replace(DISCLOSURE_TAGS, bounds=(0.0, float("inf")))
 
     def unmet_need(self, context: Context) -> Unmet | None:
-        """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
+        """Return the requirement that the real tables do not meet and how to meet it, or None."""
         if self.mode == "equivalence" and "holdout" not in context:
             return unmet("holdout", type(self).__name__, _NO_POPULATION)
         return super().unmet_need(context)
@@ -219,8 +226,8 @@ class DeltaPresence(ClusterableMetric):
         n_rows, share = int(details["class_size"]), percent(result.value)
         rows = f"{n_rows:,} real row{'' if n_rows == 1 else 's'}"
         lead = (
-            f"In a released class of {rows} {share} are from train, in another {other} from the "
-            f"holdout; of all real rows {prior} are from train"
+            f"In a released class of {rows}, {share} are from train. In another class, {other} are "
+            f"from the holdout. Of all real rows, {prior} are from train"
         )
         return with_contrast(lead, result)
 
@@ -239,7 +246,8 @@ def fewest_real_rows(
 
 
 def greatest_presence(train: np.ndarray, population: np.ndarray, released: np.ndarray) -> Result:
-    """Return the greatest share of train in a released class, from the rows of each class."""
+    """Return the largest fraction of training rows in a released class, from the rows of each
+    class."""
     shares, hit = presence(train, population, released), released > 0
     prior, missed = float(train.sum() / population.sum()), unmatched_counts(population, released)
     if shares.size == 0:
@@ -273,7 +281,8 @@ def presence_evidence(
 
 
 def unmatched_counts(population: np.ndarray, released: np.ndarray) -> dict[str, Any]:
-    """Return how many released classes, and what share of released rows, no real row has."""
+    """Return the number of released classes, and the fraction of released rows, without a real
+    row."""
     missed = (population == 0) & (released > 0)
     return {
         "unmatched": int(missed.sum()),
@@ -282,6 +291,6 @@ def unmatched_counts(population: np.ndarray, released: np.ndarray) -> dict[str, 
 
 
 def presence(train: np.ndarray, population: np.ndarray, released: np.ndarray) -> np.ndarray:
-    """Return the share of train among the population, for each released class of the population."""
+    """Return the fraction of training rows in each released class that occurs in the population."""
     present = (released > 0) & (population > 0)
     return train[present] / population[present]

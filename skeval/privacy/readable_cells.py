@@ -1,4 +1,5 @@
-"""How much of a release can be compared with real rows: cells that are there and can be read."""
+"""Fraction of a release that can be compared with real rows, without missing or unreadable
+cells."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ _LONGER = 20  # characters
 
 @shared
 def known_share(context: Context) -> float:
-    """Return the share of cells that synthetic has, of the share that train has; 1 at most."""
+    """Return the fraction of readable synthetic cells relative to the training data, at most 1."""
     names = [name for name, kind in context.schema.kinds.items() if kind != "id"]
     of_train, of_synthetic = (
         float(np.mean([context[role][name].notna().mean() for name in names] or [1.0]))
@@ -21,7 +22,7 @@ def known_share(context: Context) -> float:
 
 
 def _overlong(context: Context, name: str) -> np.ndarray:
-    """Return which synthetic cells hold categories much longer than any real one."""
+    """Return the synthetic cells with categories much longer than any real category."""
     cells = context["synthetic"][name].cat
     lengths = np.array([len(level) for level in cells.categories], dtype=np.int64)
     codes = np.unique(context.train[name].cat.codes.to_numpy())
@@ -32,7 +33,7 @@ def _overlong(context: Context, name: str) -> np.ndarray:
 
 @shared
 def unread_rows(context: Context) -> int:
-    """Return how many synthetic rows have a cell that cannot be read, such as "12 kg"."""
+    """Return the number of synthetic rows with a cell that cannot be read, such as "12 kg"."""
     # A text without a digit is taken for a missing cell if train has missing cells. A
     # category that no real row has, and that is much longer than all of theirs, may hold
     # anything.

@@ -1,4 +1,4 @@
-"""Share of training rows that are unique in the training data and in the release."""
+"""Fraction of training rows that are unique in the training data and in the release."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ from skeval.utils.formatting import percent
 
 @declared
 class ReplicatedUniques(ClassMetric):
-    r"""Share of train rows that are unique there and in the release: 0 if none, 1 if all.
+    r"""Fraction of training rows that are unique in the training data and in the release.
 
-    An attacker knows that a person is the only one in train with their quasi-identifiers. A
-    synthetic row that is the only one with the same combination looks like that person's record,
-    and its other columns are taken to be theirs.
+    An attacker knows that an individual has unique quasi-identifiers in the training data. If one
+    synthetic row has the same combination, it looks like the record of this individual, and its
+    other columns are used as the values of the individual. The value is 0 if no row is replicated
+    and 1 if all are. Lower is better.
 
     Parameters
     ----------
     quasi_identifiers : None, int or list of str, default=None
-        The columns that may be known from elsewhere. None takes all, and then only rows that the
-        generator copied are replicated, up to the bins.
+        Columns that an attacker may know from elsewhere. If None, all columns are used. Then only
+        copied rows are replicated, up to the bins.
 
     Warnings
     --------
-    Rows that share their quasi-identifiers with another row of train do not count. An attacker who
+    Rows that share their quasi-identifiers with another training row do not count. An attacker who
     knows other columns than the quasi-identifiers may find more.
 
     See Also
@@ -44,31 +45,32 @@ class ReplicatedUniques(ClassMetric):
 
     Notes
     -----
-    With T the rows of train and S the synthetic rows that have a combination c, the value is
+    Let T be the training rows and S the synthetic rows. Over the combinations c, the value is
 
     .. math:: \frac{1}{n_T} \sum_c [|T \cap c| = 1] \, [|S \cap c| = 1]
 
-    Missing is a value of its own. ``details`` has the same count as a share of the rows unique in
-    train (`of_uniques`, nan if there are none), the shares of unique rows in train (`uniques`) and
-    in the synthetic table (`uniques_synthetic`), and the share of train rows that are unique and
-    whose combination was released at all, however often (`released`).
+    A missing value is a separate value. ``details`` contains the same count as a fraction of the
+    unique training rows (`of_uniques`, nan without such rows), the fractions of unique rows in the
+    training data (`uniques`) and in the synthetic table (`uniques_synthetic`), and the fraction of
+    training rows that are unique and whose combination was released at least once (`released`).
 
-    A copy scores `uniques`, the greatest value possible. Fresh rows replicate rare combinations by
-    chance, and so does noise. Hence the baseline, the value of holdout rows: only the excess is the
-    generator's. A table written out twice scores 0, since nothing is unique in it; `released` does
-    not fall for that. The value depends on the number of synthetic rows: few hit few combinations,
-    and many hit the same one twice.
+    A copy scores `uniques`, the largest possible value. Holdout rows and noise also replicate some
+    rare combinations. Therefore, the baseline is the value of holdout rows, and only the excess is
+    due to the generator. A table that is copied twice scores 0, because it has no unique rows, but
+    `released` does not decrease. The value depends on the number of synthetic rows, because few
+    rows hit few combinations, and many rows hit the same combination twice.
 
-    The p-value is one-sided and exact: of the real rows that are unique among train and holdout
-    together and have exactly one synthetic row, it asks whether more are train than a random choice
-    of the train rows would have. It needs a holdout. Its bins are of train and holdout together.
-    Bins of train hold train rows in equal numbers, so that more of them are unique, and would
-    accuse up to 12% of releases of generators that have learned nothing; these accuse at most 5%.
+    The p-value is one-sided and exact. It uses the real rows that are unique in training and
+    holdout data together and have exactly one synthetic row. The test compares the number of
+    training rows among them with random choices of the training rows. It needs a holdout. Its bins
+    are computed on training and holdout data together. Bins of the training data alone contain
+    equal numbers of training rows, so that more of them are unique. They would give false alarms
+    for up to 12% of releases without a leak, compared with at most 5% for the bins used.
 
-    The interval is Wilson's for a share over train rows, of the mean over tables like these. Rows
-    are not independent, since one takes another's uniqueness; but rare combinations are hit nearly
-    independently of each other, and in simulations the count varied as a binomial one does, or
-    less.
+    The interval is Wilson's interval for a fraction of training rows, for the mean over tables of
+    this kind. Rows are not independent, because one row may make another row not unique. However,
+    rare combinations are hit nearly independently, and in simulations the variance of the count was
+    at most the variance of a binomial.
 
     References
     ----------
@@ -121,9 +123,9 @@ class ReplicatedUniques(ClassMetric):
 def replicated_evidence(
     train: np.ndarray, holdout: np.ndarray, synthetic: np.ndarray
 ) -> tuple[float, Contrast]:
-    """Hold train rows that are alone, and have one synthetic row, against such holdout rows.
+    """Compare unique training rows with exactly one synthetic row with unique holdout rows.
 
-    Who is unique among all real rows does not depend on which of them are train.
+    Uniqueness among all real rows does not depend on which of them are training rows.
     """
     replicated = (train + holdout == 1) & (synthetic == 1)
     k, k_other = int(train[replicated].sum()), int(holdout[replicated].sum())
@@ -132,6 +134,6 @@ def replicated_evidence(
 
 
 def replicated_uniques(train: np.ndarray, synthetic: np.ndarray) -> tuple[int, int]:
-    """Return how many classes have one row in both tables, and how many have one row in train."""
+    """Return the numbers of classes with one row in both tables, and with one training row."""
     unique = train == 1
     return int((unique & (synthetic == 1)).sum()), int(unique.sum())

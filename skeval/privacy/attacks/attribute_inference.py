@@ -1,4 +1,4 @@
-"""Whether a model learned from a release guesses a secret better for train than for other rows."""
+"""Attack that trains a model on the release to guess a sensitive attribute of training records."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from skeval.utils.parameters import ColumnName, Count, Fraction, Seed, has_metho
 
 _MODEL = "by a model of the release"
 _TESTED = {
-    "accuracy": f"train rows whose {{secret}} is guessed rightly {_MODEL}",
-    "balanced_accuracy": f"train rows whose {{secret}} is guessed rightly {_MODEL}, by class",
+    "accuracy": f"train rows whose {{secret}} is guessed correctly {_MODEL}",
+    "balanced_accuracy": f"train rows whose {{secret}} is guessed correctly {_MODEL}, by class",
     "roc_auc": f"pairs that {_MODEL[3:]} puts in the order of {{secret}}, for train rows",
-    "right": f"train rows whose {{secret}} is guessed rightly, or within 5% of its range, {_MODEL}",
+    "right": f"train rows whose {{secret}} is guessed right, or within 5% of its range, {_MODEL}",
     "neg_mae": f"mean error of {{secret}} of train rows {_MODEL}, in its range",
 }
-_NEAR = 0.05  # of the range, within which the guess of a number counts as right
+_NEAR = 0.05  # fraction of the range, the maximum error of a correct guess of a number
 Bounds = tuple[float, float]
 Asked = tuple[str, Sequence[str] | None, int | None, int]
 _UNDEFINED = (float("nan"), (float("nan"), float("nan")))
@@ -54,48 +54,52 @@ _UNDEFINED = (float("nan"), (float("nan"), float("nan")))
 
 @declared
 class AttributeInferenceRisk(Metric):
-    """How much better a secret is guessed of train rows: 0 by chance, 1 where only they are known.
+    """Excess accuracy with which a model infers a sensitive attribute of training records.
 
-    An attacker fits a model to the release that predicts a secret column from known ones, and
-    applies it to people. What it gets right of anyone is knowledge about the population; what it
-    gets right of the people in train beyond that is what the release discloses of them.
+    An attacker fits a model to the release that predicts a sensitive attribute from known columns,
+    and applies it to real records. The success on holdout records is knowledge about the
+    population. The additional success on training records is a disclosure about these records. The
+    value is 0 without a disclosure, and 1 if only the attribute of training records is known. Lower
+    is better.
 
     Parameters
     ----------
     secret : str
-        The column that is to be kept secret.
+        Sensitive attribute to guess.
     known : list of str, optional
-        The columns that are known; all others but the primary key if None.
+        Columns that the attacker knows. None for all others except the primary key.
     estimator : classifier or regressor, optional
-        What learns from the release; standardised numbers and one-hot categories go in. None: the
-        mean of ten fully grown extremely randomised trees, of ranks. They memorise what they
-        see, and so detect copies; boosted or pruned models smooth them away.
+        Model that learns from the release with standardized numbers and one-hot categories. If
+        None, the mean of ten fully grown extremely randomized trees is used, which predict ranks
+        for numbers. They memorize the rows and therefore detect copies, whereas boosted or pruned
+        models smooth copies away.
     scoring : {"accuracy", "balanced_accuracy", "roc_auc", "neg_mae"}, optional
-        What performance is: for categories accuracy (default), the mean recall of the classes that
-        occur in both tables, or the AUC where the secret has two values; for numbers and dates the
-        negative mean absolute error, in units of the range of the real values, 1 at most a row.
+        Performance of the guesses. For categories, it is the accuracy (default), the mean recall of
+        the classes that occur in both tables, or the AUC if the attribute has two values. For
+        numbers and dates, it is the negative mean absolute error, in units of the range of the real
+        values, with at most 1 for each row.
     tau : float, default=0.5
-        The part of the uncertainty about a secret that must go for the row to count in
-        ``details["confident"]``.
+        Fraction of the uncertainty about an attribute that the model must remove so that the row
+        counts in ``details["confident"]``.
     max_rows : int or None, default=50_000
-        Rows of each table that are looked at; a sample where there are more.
+        Maximum number of rows per table. If a table has more rows, a random sample is used.
     n_permutations : int, default=1999
-        Number of exchanges of train and holdout rows behind the p-value; fewer are drawn where many
-        reach what was observed.
+        Number of exchanges of training and holdout rows behind the p-value. Fewer are drawn if many
+        of them reach the observed value.
     random_state : int, default=0
         Seed of the model, the samples and the exchanges.
 
     Raises
     ------
     MissingInputError
-        At fit, if there is no holdout.
+        At fit, without a holdout.
     InvalidParameterError
-        At fit, if columns are not there, none is known, the secret is among those known, or
-        `scoring` or `estimator` does not suit the secret.
+        At fit, if columns do not exist, no column is known, the sensitive attribute is among the
+        known columns, or `scoring` or `estimator` does not suit the attribute.
 
     Warnings
     --------
-    The value can raise an alarm; it cannot clear a release.
+    The value can raise an alarm but cannot clear a release.
 
     See Also
     --------
@@ -105,35 +109,38 @@ class AttributeInferenceRisk(Metric):
 
     Notes
     -----
-    ``perf(train) - perf(holdout)`` of one model fitted to the synthetic rows. Null 0, which is the
-    baseline: the same model on people who were not in train. The interval is Newcombe's for
-    accuracies and built likewise from the intervals of both performances else.
+    The value is ``perf(train) - perf(holdout)`` of one model fitted to the synthetic rows. Its null
+    value and baseline are 0, the value for records that were not training records. The interval is
+    Newcombe's for accuracies. Otherwise, it is computed in the same way from the intervals of both
+    performances.
 
-    The p-value is one-sided and exact, since, given the model, train and holdout rows may be
-    exchanged. It is also that of attackers who abstain, and give the guesses only of which the
-    model is surest, by the chance of the label, or by how little trees differ: few people may be
-    known exactly where the average does not show it. ``details["abstaining"]`` has, for the surest
-    1%, 2%, 5%, 10%, 20%, 50% and all of the guesses (``by_share``), how many are right, or within
-    5% of the range, of train and of the holdout; the anonymity loss coefficient; and the p-value of
-    all shares at once (see ``skeval.stats.excess_tests.abstaining_test``). For accuracies that is
-    the p-value. Otherwise it is twice the lesser of this one and that of the performance
-    (`p_average`), for which recalls are exchanged within classes, and so is an AUC, which is taken
-    in its linear form.
+    The p-value is one-sided and exact, because training and holdout rows are exchangeable given the
+    model if nothing was memorized. It also covers attackers who abstain and guess only if the model
+    is most confident, measured by the probability of the label or by the spread of the trees. In
+    this way, a few records may be known exactly even if the average does not show it. For the most
+    confident 1%, 2%, 5%, 10%, 20%, 50% and all of the guesses, ``details["abstaining"]`` contains
+    the numbers of correct guesses (or guesses within 5% of the range) for training and holdout rows
+    (``by_share``), the anonymity loss coefficient, and the p-value for all fractions at once (see
+    ``skeval.stats.excess_tests.abstaining_test``). For accuracies, this is the p-value of the
+    result. Otherwise, the p-value is twice the smaller of this p-value and the p-value of the
+    performance (`p_average`). For recalls, rows are exchanged within classes. For an AUC, rows are
+    also exchanged within classes, and its linear form is used.
 
-    ``details`` has the performance on `train` and `holdout`; that on train of a guess without known
-    columns, the most frequent or the median value of the release (`marginal`), and of the same
-    model fitted to the holdout (`population`), which shows what could be learned from other people;
-    and `information_gain`, by how much the release does better than that. Holdout and train are
-    disjoint, so that no folds are needed. `confident` and `confident_holdout` are the shares of
-    rows for which the model removes more than `tau` of the uncertainty, ``1 - l_i / m_i`` with l
-    and m the chance given to wrong values (or the error of a number) with known columns and
-    without; `score` is one minus the advantage, at most 1. For numbers, `inference_distance` is
-    the mean squared difference in rank between guess and truth on train.
+    ``details`` contains the performance on `train` and `holdout`. `marginal` is the performance on
+    the training rows of a guess without known columns, that is, the most frequent or the median
+    value of the release. `population` is the performance of the same model fitted to the holdout,
+    which shows the information that other records provide. `information_gain` is the excess of the
+    release over `population`. Because holdout and training data are disjoint, folds are not needed.
+    `confident` and `confident_holdout` are the fractions of rows for which the model removes more
+    than `tau` of the uncertainty, ``1 - l_i / m_i``. Here l and m are the probability of incorrect
+    values (or the error of a number) with and without known columns. `score` is one minus the
+    advantage, at most 1. For numbers, `inference_distance` is the mean squared difference in rank
+    between guess and truth on the training rows.
 
-    A missing category is a value of its own; rows with a missing number are left out. A class that
-    the release lacks is never guessed. Only the 100 most frequent classes of the release are
-    learned. Accuracy near 1 on everyone is no advantage, and an advantage near 0 excludes this
-    attack alone: it averages over train.
+    A missing category is a separate value, and rows with a missing number are skipped. A class that
+    does not occur in the release is never guessed. Only the 100 most frequent classes of the
+    release are learned. If the accuracy is near 1 for all records, there may still be no advantage.
+    An advantage near 0 excludes only this attack, and only on average over the training data.
 
     References
     ----------
@@ -169,7 +176,8 @@ class AttributeInferenceRisk(Metric):
 
     @property
     def _step_arguments(self) -> Asked:
-        """The secret, what is known of whom, and the seed, as the steps take them."""
+        """Return the attribute, the known columns, and the seed, in the form that the steps
+        require."""
         return self.secret, self.known, self.max_rows, self.random_state
 
     def _prepare(self, context: Context) -> None:
@@ -177,7 +185,7 @@ class AttributeInferenceRisk(Metric):
         check_known_and_secret(owner, context.schema, known, [self.secret], "secret")
         if not known:
             raise MissingInputError(
-                "guesses a secret from other columns, and the table has none besides "
+                "guesses a secret from other columns, and the table has no other column than "
                 f"{self.secret} that can be measured.",
                 owner,
             )
@@ -234,8 +242,8 @@ class AttributeInferenceRisk(Metric):
             baseline=0.0,
             details={**details, "p_average": p_value, "abstaining": found.to_dict()},
             advice=(
-                f"Drop or coarsen {self.secret}, or fit a generator that learns less of single "
-                f"rows: models of the release know {self.secret} of train rows."
+                f"Drop or coarsen {self.secret}, or fit a generator that memorizes fewer single "
+                f"rows, because models of the release know {self.secret} of train rows."
             ),
         )
 
@@ -248,13 +256,13 @@ class AttributeInferenceRisk(Metric):
                 f"{percent(-holdout)} for holdout rows.{shown_surest(result)}"
             )
         return (
-            f"{model} guesses the secret of train rows with {percent(train)}, of holdout rows with "
-            f"{percent(holdout)}.{shown_surest(result)}"
+            f"{model} guesses the secret of train rows with {percent(train)} and of holdout rows "
+            f"with {percent(holdout)}.{shown_surest(result)}"
         )
 
 
 def abstention(scoring: Scoring, train: GuessedRows, holdout: GuessedRows, seed: int) -> Abstention:
-    """Return how often the surest guesses are right, numbers within 5% of the range."""
+    """Return the success of the most confident guesses (numbers within 5% of the range)."""
     right = np.concatenate([scoring.is_right(rows) for rows in (train, holdout)])
     confidence = np.concatenate([rows.guesses.confidence for rows in (train, holdout)])
     return abstaining_test(right, confidence, train.secrets.size, seed=seed)
@@ -268,9 +276,10 @@ def of_both_tests(
     sizes: tuple[int, int],
     scoring: str,
 ) -> dict[str, Any]:
-    """Return the p-value and the contrast of the average and of the surest guesses together."""
-    # Accuracy is that of all guesses, which are one of the shares. Otherwise the p-value is
-    # corrected after Bonferroni, and the contrast that of the smaller one.
+    """Return the p-value and the contrast for the average and the most confident guesses
+    together."""
+    # The test of the accuracy is one of the fractions, because it uses all guesses. Otherwise, the
+    # smaller p-value is corrected after Bonferroni and reported with its contrast.
     if scoring == "accuracy":
         contrast = surest_contrast(average, found, secret, *sizes)
         return {"p_value": found.p_value, "contrast": contrast}
@@ -297,22 +306,22 @@ def _check_kinds(
     if scoring is not None and (scoring == "neg_mae") == is_label:
         legal = "'accuracy', 'balanced_accuracy' or 'roc_auc'" if is_label else "'neg_mae'"
         raise InvalidParameterError(
-            f"{owner}: {secret} holds {what}, for which scoring must be {legal}, got {scoring!r}."
+            f"{owner}: {secret} contains {what}, so scoring must be {legal}, got {scoring!r}."
         )
     if scoring == "roc_auc":
         codes = [context[role][secret].cat.codes for role in ("train", "holdout")]
         if (n_labels := np.unique(np.concatenate(codes)).size) > 2:
             raise InvalidParameterError(
                 f"{owner}: scoring='roc_auc' needs a secret of two values, and {secret} has "
-                f"{n_labels}, missing included. Take 'accuracy' or 'balanced_accuracy'."
+                f"{n_labels}, missing included. Use 'accuracy' or 'balanced_accuracy'."
             )
     if estimator is not None and (is_regressor if is_label else is_classifier)(estimator):
         kind = type(estimator).__name__
-        raise InvalidParameterError(f"{owner}: {secret} holds {what}, which {kind} is not for.")
+        raise InvalidParameterError(f"{owner}: {secret} contains {what}, but got {kind}.")
 
 
 def lessons(context: Context, asked: Asked) -> dict[str, Lesson]:
-    """Return the known columns and the secret of each table, its rows in an order of their own."""
+    """Return the known columns and the sensitive attribute of each table, with sorted rows."""
     secret, known, max_rows, seed = asked
     columns = tuple(sorted([*known_columns(context.schema, known, secret), secret]))
     nominal, at = nominal_columns(context, columns), columns.index(secret)
@@ -331,7 +340,7 @@ def lessons(context: Context, asked: Asked) -> dict[str, Lesson]:
 
 @dataclass(frozen=True)
 class GuessedRows:
-    """Guesses of the secrets of some rows, and the truth, of shape (n_rows,)."""
+    """Guesses of the sensitive attribute of some rows, and the true values, shape (n_rows,)."""
 
     guesses: Guesses
     secrets: np.ndarray
@@ -339,7 +348,7 @@ class GuessedRows:
 
 @shared
 def guessed_rows(context: Context, estimator: Any, asked: Asked) -> tuple[GuessedRows, ...]:
-    """Return what a model learned from the release guesses of train, and of the holdout."""
+    """Return the guesses for training and holdout rows of a model fitted to the release."""
     (train, holdout, synthetic), (*_, seed) = lessons(context, asked).values(), asked
     return fit_and_guess(estimator, synthetic, [train, holdout], seed)
 
@@ -347,7 +356,7 @@ def guessed_rows(context: Context, estimator: Any, asked: Asked) -> tuple[Guesse
 def fit_and_guess(
     estimator: Any, lesson: Lesson, tables: Sequence[Lesson], seed: int
 ) -> tuple[GuessedRows, ...]:
-    """Return what a model that has learned from some rows guesses of other tables."""
+    """Return the guesses for several tables of a model fitted to some rows."""
     learn = guess_labels if lesson.secret.dtype == np.int64 else guess_numbers
     guesses = learn(estimator, lesson, [rows.known for rows in tables], seed)
     return tuple(GuessedRows(one, rows.secret) for one, rows in zip(guesses, tables, strict=True))
@@ -356,7 +365,8 @@ def fit_and_guess(
 def beyond_marginal(
     scoring: Scoring, released: np.ndarray, train: GuessedRows, holdout: GuessedRows, tau: float
 ) -> dict[str, float]:
-    """Return what a guess by the released secrets alone achieves, and who is guessed far better."""
+    """Return the success of guesses from the released values alone, and the rows guessed far
+    better."""
     is_label, both = scoring.name != "neg_mae", (train, holdout)
     guesses = marginal_guesses(released, [rows.secrets.size for rows in both], is_label)
     blind = [GuessedRows(one, rows.secrets) for one, rows in zip(guesses, both, strict=True)]
@@ -373,7 +383,7 @@ def beyond_marginal(
 
 @dataclass(frozen=True)
 class Scoring:
-    """What performance is."""
+    """Performance measure of the guesses."""
 
     name: str
     scale: float
@@ -381,14 +391,14 @@ class Scoring:
 
     @classmethod
     def from_tables(cls, tables: Mapping[str, Lesson], name: str | None) -> Scoring:
-        """Return the scoring of that name, or the usual one, for secrets as tables have them."""
+        """Return the scoring with this name, or the default scoring for the attribute."""
         train, holdout = tables["train"].secret, tables["holdout"].secret
         if train.dtype == np.int64:
             return cls(name or "accuracy", 1.0, np.intersect1d(train, holdout))
         return cls(name or "neg_mae", float(np.ptp(np.append(train, holdout))), np.empty(0))
 
     def performance(self, rows: GuessedRows) -> tuple[float, Bounds]:
-        """Return how well secrets are guessed, and the interval; nan where it is not defined."""
+        """Return the performance of the guesses and its interval, or nan if it is not defined."""
         if self.name == "roc_auc":
             positives, negatives = self._by_class(rows)
             area = delong(positives, negatives) if positives.size and negatives.size else None
@@ -402,7 +412,8 @@ class Scoring:
     def p_value(
         self, train: GuessedRows, holdout: GuessedRows, n_permutations: int, seed: int
     ) -> float:
-        """Return how often train is so much better under exchange of train and holdout rows."""
+        """Return the fraction of exchanges of training and holdout rows with at least this
+        advantage."""
         strata = self.strata(train, holdout)
         n_means = max(1, len(strata)) if self.name == "balanced_accuracy" else 1
         weights = [1.0 / n_means] * len(strata)
@@ -430,7 +441,8 @@ class Scoring:
         return _scored_once(scores)
 
     def is_right(self, rows: GuessedRows) -> np.ndarray:
-        """Return 1 for each guess that is right, and for a number that is near; else 0."""
+        """Return 1 for each correct guess (or a close guess of a number) and 0 for other
+        guesses."""
         if rows.guesses.labels.size:
             return (rows.guesses.values == rows.secrets).astype(np.float64)
         near = np.abs(rows.guesses.values - rows.secrets) <= _NEAR * self.scale
@@ -454,7 +466,7 @@ class Scoring:
         return value, (value - below, value + above)
 
     def _by_class(self, rows: GuessedRows) -> tuple[np.ndarray, np.ndarray]:
-        """Return scores for being of the positive class, of rows that are and of the others."""
+        """Return scores for the positive class, for rows of this class and for the other rows."""
         if self.classes.size < 2:
             return np.empty(0), np.empty(0)
         positive = self.classes[-1]
@@ -464,9 +476,10 @@ class Scoring:
         return chances[rows.secrets == positive], chances[rows.secrets != positive]
 
     def strata(self, train: GuessedRows, holdout: GuessedRows) -> list[tuple[Scores, Scores]]:
-        """Get scores of rows, by groups that change places, whose means differ as performance."""
-        # Those of an AUC are shares of the pooled rows of the other class that a row is
-        # on the right side of, to which the AUC is linear.
+        """Return row scores in groups that are exchanged, whose mean difference is the
+        performance."""
+        # The row scores of an AUC are the fraction of pooled rows of the other class that the row
+        # is on the correct side of. The AUC is linear in these scores.
         if self.name == "balanced_accuracy":
             return list(zip(self._recalls(train), self._recalls(holdout), strict=True))
         if self.name == "roc_auc":
@@ -485,10 +498,11 @@ def _scored_once(scores: np.ndarray) -> Scores:
 
 
 def gains(rows: GuessedRows, marginal: GuessedRows) -> np.ndarray | None:
-    """Get which part of its uncertainty about each row a model takes away; None if it is silent."""
-    # One minus its loss over that of a guess without known columns: of labels the chance
-    # given to others than the true one, of numbers the distance to the true one. 0 where such
-    # a guess is right already; below 0 where the model is worse.
+    """Return the fraction of uncertainty that a model removes for each row, None without
+    guesses."""
+    # One minus the loss of the model divided by the loss of a guess without known columns. The loss
+    # is the probability of incorrect labels, or the distance to the true number. The result is 0 if
+    # the second loss is 0, and it is negative if the model is worse.
     if rows.guesses.labels.size:
         chances, before = (part.guesses.chance_of(part.secrets) for part in (rows, marginal))
         if chances is None or before is None:
@@ -501,5 +515,5 @@ def gains(rows: GuessedRows, marginal: GuessedRows) -> np.ndarray | None:
 
 
 def share_above(gained: np.ndarray | None, tau: float) -> float:
-    """Return the share of rows about which more than `tau` of the uncertainty goes."""
+    """Return the fraction of rows with more than `tau` of the uncertainty removed."""
     return float("nan") if gained is None else float((gained > tau).mean())

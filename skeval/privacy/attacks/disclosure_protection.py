@@ -1,4 +1,4 @@
-"""How much a release discloses of a secret about people of whom some columns are known."""
+"""Protection of a sensitive attribute against an attacker who knows some columns."""
 
 from __future__ import annotations
 
@@ -36,60 +36,66 @@ _UNFOUND = {
     "tcap": "no train row has known columns to which the synthetic table attributes a secret.",
 }
 _NO_SECRET = (
-    "the sensitive columns have one value in train, so that there is nothing to guess. "
-    "Set normalize=False for the protection itself."
+    "the sensitive columns have one value in train, so there is nothing to guess.  "
+    "Set normalize=False to get the protection."
 )
 
-# rows drawn, draws, and their seed
+# number of drawn rows, number of draws, and their seed
 Draws = tuple[int | None, int, int]
 
 
 @declared
 class DisclosureProtection(Metric):
-    r"""How little a release discloses of a secret: 1 as little as a guess, 0 the secret itself.
+    r"""Protection of a sensitive attribute, relative to a guess without the known columns.
 
-    An attacker knows some columns of a person and looks up the synthetic rows that have the same.
-    Among these, the share that has the person's secret is the probability that the secret is
-    attributed correctly (CAP). Its mean over train is compared with what a guess achieves.
+    An attacker knows some columns of a record and finds the synthetic rows with the same values.
+    The fraction of these rows with the sensitive values of the record is the probability of a
+    correct attribution (CAP). The metric compares its mean over the training data with the success
+    of a guess. The score ranges from 0 (all values are disclosed) to 1 (no more than by a guess).
+    Higher is better.
 
     Parameters
     ----------
     known : list of str
-        The columns that are known, the key.
+        Columns that the attacker knows (the key).
     sensitive : str or list of str
-        The columns that are secret. Several must all be right at once.
+        Sensitive attributes. If there are several, all must be correct at once.
     method : {"cap", "zero_cap", "generalized_cap", "tcap", "disco"}, default="cap"
-        What becomes of a person whose key no synthetic row has: "cap" leaves them out, "zero_cap"
-        counts them as protected, "generalized_cap" takes the rows that differ in the fewest
-        columns. "tcap" and "disco" ask only where the release is sure of itself, see the Notes
-        of :class:`~skeval.privacy.DisclosureProtection`.
+        Rule for a record whose key does not occur in the synthetic data. "cap" skips the record,
+        "zero_cap" counts it as protected, and "generalized_cap" uses the synthetic rows that differ
+        in the fewest columns. "tcap" and "disco" use only keys for which the release is confident,
+        see the Notes of :class:`~skeval.privacy.DisclosureProtection`.
     n_bins : int, default=10
         Bins of equal width into which numbers and dates are cut.
     continuous : list of str, optional
-        The numbers and dates to be cut; each value of the others is a category. None for all.
+        Numerical and datetime columns that are cut into bins. Each value of the others is a
+        category. None for all.
     baseline : {"uniform", "marginal", "mode"}, default="uniform"
-        The guess. "uniform": any combination of the sensitive columns' values with equal chance, as
-        in SDMetrics; nobody would guess skewed columns so. "marginal": one with the chance that it
-        has in train. "mode": the most frequent one, which is the best guess without a key.
+        Guess without the key. "uniform" chooses any combination of sensitive values with equal
+        probability, as in SDMetrics, which is unrealistic for skewed columns. "marginal" chooses a
+        combination with its training frequency. "mode" is the most frequent combination, which is
+        the best guess without a key.
     normalize : bool, default=True
-        Whether the value is the protection over that of the guess, at most 1; else it is the
-        protection, one minus the risk. That of "disco" is never normalised: it counts rows.
+        Whether the value is the protection divided by the protection of the guess, at most 1.
+        Otherwise, it is the protection, one minus the risk. "disco" is never normalized, because it
+        counts rows.
     tau : float, default=1.0
-        With "tcap", the share of synthetic rows of a key that must agree in the secret.
+        With "tcap", the fraction of synthetic rows of a key that must agree in the sensitive
+        values.
     n_permutations : int, default=1999
-        Number of exchanges of train and holdout rows behind the p-value; fewer are drawn where many
-        reach what was observed.
+        Number of exchanges of training and holdout rows behind the p-value. Fewer are drawn if many
+        of them reach the observed value.
     random_state : int, default=0
         Seed of the exchanges.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if a column is not there or cannot be measured, or is both known and sensitive.
+        At fit, if a column does not exist or cannot be measured, or is both known and sensitive.
 
     Warnings
     --------
-    The value can raise an alarm; it cannot clear a release.
+    The value can raise an alarm but cannot clear a release.
 
     See Also
     --------
@@ -99,31 +105,33 @@ class DisclosureProtection(Metric):
 
     Notes
     -----
-    With :math:`\text{CAP}_i` the share of the synthetic rows of person i's key that have the secret
-    of that person, and g the chance of the guess, the value is
+    Let :math:`\text{CAP}_i` be the fraction of the synthetic rows with the key of record i that
+    have its sensitive values, and let g be the success probability of the guess. The value is
 
     .. math:: \min\left(1, \frac{1 - \frac{1}{n} \sum_i \text{CAP}_i}{1 - g}\right)
 
-    All methods have this direction; ``details["risk"]`` has what is published. For "tcap" that is
-    the share of train rows for which the most frequent secret of their key is right, over keys in
-    which it has a share of at least `tau` (of m equally frequent ones, each counts 1/m);
-    ``over_synthetic`` has the form that averages over synthetic rows, and `targeted` the share of
-    these that give their secret away (WEAP of at least `tau`). For "disco" it is the share of all
-    train rows whose key has one synthetic secret, their own. Missing is a value of its own. Edges
-    of bins lie between the least and the greatest value of train and holdout together.
+    All methods have this direction. ``details["risk"]`` contains the published number. For "tcap",
+    the risk is the fraction of training rows for which the most frequent sensitive value of their
+    key is correct, over keys for which it has a fraction of at least `tau` (each of m equally
+    frequent values counts 1/m). ``over_synthetic`` is the average over synthetic rows instead, and
+    `targeted` is the fraction of synthetic rows that reveal their value (WEAP of at least `tau`).
+    For "disco", the risk is the fraction of all training rows whose key has exactly one synthetic
+    value, the correct one. A missing value is a separate value. The bins lie between the minimum
+    and the maximum of training and holdout data together.
 
-    That smoking predicts cancer is no leak: a faithful release lets secrets be inferred of
-    everyone, in train or not, and a low value alone says no more than that. With a holdout,
-    ``details["leak"]`` is the risk of train rows less that of holdout rows, with `leak_interval`;
-    it is 0 on average for a release that owes nothing to the persons of train. The p-value is for
-    this, one-sided, and exact: given the release and the bins, train and holdout rows may be
-    exchanged. The baseline of the result is the protection of holdout rows, the interval that of a
-    mean over train rows, given the release.
+    A relation such as that smoking predicts cancer is not a leak. A faithful release allows
+    inferences about all people, so a low value alone does not indicate a leak. With a holdout,
+    ``details["leak"]`` is the risk of training rows minus the risk of holdout rows, with
+    `leak_interval`. It is 0 on average if the release does not depend on the training records. The
+    p-value tests this difference. It is one-sided and exact, because training and holdout rows are
+    exchangeable given the release and the bins. The baseline of the result is the protection of
+    holdout rows. The interval is for a mean over training rows, given the release.
 
-    "cap" judges by the people it finds, who may be few (`matched`), and "zero_cap" and "disco" call
-    a release of noise well protected because its keys are nobody's. "uniform" flatters where the
-    secret has many values or one frequent one. The time of "generalized_cap" grows with the square
-    of the number of distinct keys.
+    "cap" evaluates only the records with a match, which may be few (`matched`). "zero_cap" and
+    "disco" report good protection for a release of noise, because its keys do not occur in the real
+    data. "uniform" overestimates the protection if the sensitive attribute has many values or one
+    frequent value. The time of "generalized_cap" grows with the square of the number of distinct
+    keys.
 
     References
     ----------
@@ -167,7 +175,7 @@ class DisclosureProtection(Metric):
 
     @property
     def _draws(self) -> Draws:
-        """Rows drawn of each table, number of draws, and their seed: all rows, once."""
+        """Number of rows and draws for each table, and the seed. The default is all rows once."""
         return None, 1, self.random_state
 
     @property
@@ -199,7 +207,7 @@ class DisclosureProtection(Metric):
         return Result(value, interval=(low, high), details=details)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
-        # where there is no holdout there is no baseline: holdout rows as a release are none
+        # a baseline requires a holdout, because holdout rows replace the release
         real, samples = drawn_tables(context, *self._step_arguments)
         details = {**result.details, "matched": matched_share(real["train"], samples)}
         if self.method == "tcap":
@@ -226,7 +234,7 @@ class DisclosureProtection(Metric):
             baseline=self._value(holdout.value, as_float(details["guess"])),
             details=details,
             contrast=None if np.isnan(p_value) else self._contrast(train.value, holdout.value),
-            advice=f"Coarsen or drop {known}, by which the release gives {secret} away.",
+            advice=f"Coarsen or drop {known}, because the release reveals {secret} through it.",
         )
 
     def _contrast(self, risk: float, others: float) -> Contrast:
@@ -238,8 +246,8 @@ class DisclosureProtection(Metric):
         details = result.details
         risk = percent(as_float(details["risk"]))
         known = (
-            "An attacker who knows some columns of a person reads the secret off the release: "
-            f"right for {risk} of train rows"
+            "An attacker who knows some columns of a record reads the secret off the release, "
+            f"which is right for {risk} of train rows"
         )
         if "risk_holdout" in details:
             return f"{known}, for {percent(as_float(details['risk_holdout']))} of holdout rows."
@@ -259,7 +267,7 @@ class DisclosureProtection(Metric):
         return self.normalize and self.method != "disco"  # which counts rows that are not guessed
 
     def _value(self, risk: float, guess: float) -> float:
-        """Return the protection at a risk, the larger the better; nan at nan."""
+        """Return the protection at a risk (higher is better), or nan at nan."""
         protection = 1.0 - risk
         return float(np.minimum(1.0, protection / guess)) if self._is_normalized else protection
 
@@ -268,14 +276,15 @@ class DisclosureProtection(Metric):
 class DisclosureProtectionEstimate(DisclosureProtection):
     """How little a release discloses of a secret, on samples: 1 as a guess, 0 the secret itself.
 
-    :class:`~skeval.privacy.DisclosureProtection` of samples of the tables, averaged: an attacker
-    knows some columns of a person and attributes to them the secret of the synthetic rows that have
-    the same. For tables on which the search for the nearest key takes too long.
+    :class:`~skeval.privacy.DisclosureProtection` averaged over samples of the tables. An attacker
+    knows some columns of a record and attributes the sensitive values of the matching synthetic
+    rows to it. Use this metric for tables on which the search for the nearest key takes too long.
 
     Parameters
     ----------
     num_rows : int, default=1000
-        Rows drawn of each table, without replacement; all if there are no more.
+        Number of rows drawn from each table, without replacement. All rows are used if there are
+        fewer.
     num_iterations : int, default=10
         Number of draws.
     random_state : int, default=0
@@ -284,11 +293,11 @@ class DisclosureProtectionEstimate(DisclosureProtection):
     Raises
     ------
     InvalidParameterError
-        At fit, if a column is not there or cannot be measured, or is both known and sensitive.
+        At fit, if a column does not exist or cannot be measured, or is both known and sensitive.
 
     Warnings
     --------
-    The value can raise an alarm; it cannot clear a release.
+    The value can raise an alarm but cannot clear a release.
 
     See Also
     --------
@@ -298,14 +307,15 @@ class DisclosureProtectionEstimate(DisclosureProtection):
 
     Notes
     -----
-    Every real row that is drawn is compared with every sample of synthetic rows. The estimate of
-    SDMetrics compares each sample with one other only: it has the same mean and a larger variance.
-    Bins and guess are those of the whole tables. The interval counts the spread between synthetic
-    samples and that between rows. Leak, p-value, baseline and blind spots are as in
+    Every sampled real row is compared with every sample of synthetic rows. The estimate of
+    SDMetrics compares each sample with one other sample only. It has the same mean and a larger
+    variance. Bins and guess come from the whole tables. The interval covers the variation between
+    synthetic samples and between rows. Leak, p-value, baseline and limitations are the same as in
     :class:`~skeval.privacy.DisclosureProtection`.
 
-    The value is that of a release of `num_rows` rows, not of the release: fewer rows have fewer
-    keys. With "cap" that changes who is matched, with "zero_cap" and "disco" the value itself.
+    The value describes a release of `num_rows` rows and not the whole release, because fewer rows
+    have fewer keys. With "cap", this changes the matched records. With "zero_cap" and "disco", it
+    changes the value.
 
     References
     ----------
@@ -338,14 +348,14 @@ def drawn_tables(
 ) -> tuple[dict[str, CodedRows], list[CodedRows]]:
     """Return the real rows to attack, and synthetic tables over which scores are averaged.
 
-    One draw of all rows where there are no more than are to be drawn.
+    If no sampling is needed, there is one draw of all rows.
     """
     n_rows, n_draws, seed = draws
     tables, positions = coded_rows(context, columns), {}
     for role, rows in tables.items():
         n = len(rows.keys)
         repeats = 1 if n_rows is None or n <= n_rows else n_draws
-        # tables may be aligned row by row: each role draws positions of its own
+        # tables may be aligned row by row, so each role draws separate positions
         seeds = [named_seed(f"{role} {seed}", i) for i in range(repeats)]
         positions[role] = [sample_positions(n, n_rows, one) for one in seeds]
     samples = [tables["synthetic"].take(part) for part in positions.pop("synthetic")]
@@ -359,7 +369,7 @@ def drawn_tables(
 def attribution_scores(
     targets: CodedRows, synthetic: CodedRows, method: str, tau: float
 ) -> np.ndarray:
-    """Return for each target how far the attack is right; nan where it says nothing."""
+    """Return the success of the attack for each target, or nan without an attribution."""
     pairs = targets.pair, synthetic.pair
     if method == "generalized_cap":
         return correct_attribution.generalized_cap(
@@ -398,7 +408,7 @@ def summed_scores(
 
 
 def targeted_shares(rows: CodedRows, samples: Sequence[CodedRows], tau: float) -> dict[str, float]:
-    """Return how many synthetic rows give their secret away, and how often they are right."""
+    """Return the fraction of synthetic rows that reveal their value, and their success."""
     shares = [(correct_attribution.weap(*sample.pair) >= tau - 1e-9).mean() for sample in samples]
     over = [correct_attribution.cap_of_synthetic(rows.pair, sample.pair, tau) for sample in samples]
     defined = [value for value in over if not np.isnan(value)]

@@ -1,4 +1,4 @@
-"""A lower bound of epsilon from many runs of a generator on two tables that differ in one row."""
+"""Lower bound of epsilon from many runs of a generator on two tables that differ in one row."""
 
 from __future__ import annotations
 
@@ -24,90 +24,93 @@ from skeval.utils.formatting import as_float, number, percent
 from skeval.utils.parameters import Count, Interval, Legal, NonNegative
 
 _WHAT = "tables made with one row that show it"
-_PILOT_SHARE = 1.0 / 3.0  # pilot runs for each fresh one: a quarter of all runs
+_PILOT_SHARE = 1.0 / 3.0  # pilot runs for each fresh run, so that they are a quarter of all runs
 _NAMED_ATTACKS = (*ATTACKS, "classifier")
 
 
 @declared
 class DPAudit(GeneratorAttack):
-    r"""Lower bound of a generator's epsilon: 0 where nothing is refuted, large where a row shows.
+    r"""Lower bound on epsilon of differential privacy, estimated from many runs of a generator.
 
-    A generator may claim to be differentially private: that any table it releases would have been
-    nearly as likely without any one row. The audit tests the claim: it fits the generator many
-    times on a table and many times on the same table without one row, and guesses from each
-    synthetic table which of the two it was. No guesser can be right more often than epsilon allows,
-    so that one who is right often enough refutes the claim. The generator is tested, not a release.
+    A generator may claim to be differentially private. The claim means that any table it releases
+    would have nearly the same probability without any one row. The audit tests the claim. It fits
+    the generator many times on a table and many times on the same table without one row, and
+    guesses from each synthetic table which of the two tables was used. Epsilon limits the rate of
+    correct guesses, so a guesser with a higher rate refutes the claim. The value is 0 if nothing is
+    refuted, and lower is better. The metric tests the generator and not a release.
 
-    Which table, row and guess show most is not known beforehand. Pilot runs try all combinations
-    that are asked for. The best one is run again, and the bound comes from these fresh runs alone,
-    so that it holds for any number of combinations.
+    Because the most revealing table, row and guess are not known in advance, pilot runs try all
+    requested combinations. The best combination is run again, and the bound comes from these fresh
+    runs only, so it is valid for any number of combinations.
 
     Parameters
     ----------
     generator : object, class or pair of functions
-        What is audited, as :class:`~skeval.generators.GeneratorAdapter` takes it. It is fitted anew
-        in each run, and each parameter `random_state` or `seed` that it has is set anew.
+        Generator to audit, in any form that :class:`~skeval.generators.GeneratorAdapter` accepts.
+        It is fitted again in each run, with a new value for its parameters `random_state` and
+        `seed`.
     base : str or list of str, default="train"
-        The rows around the one that is attacked. "train": those of train. "sample": `n_base` of
-        them. "one_row": the row of train that is most unlike it. "duplicates": `n_base` copies of
-        that. "empty": none, so that the target stands alone; nothing would be left without it,
-        which no generator is fitted on, so that this goes with ``adjacency="replace"`` or
-        ``target="repeat"`` only, and "one_row" is taken instead. "worst_case": the row most unlike
-        the target, and the target; what is attacked is a third row made of the cells of both in
-        turn, so that no new value gives it away. Small tables show most, where the generator can be
-        fitted on them.
+        Rows around the target. "train" uses the training rows, "sample" `n_base` of them, "one_row"
+        the training row that is most unlike the target, and "duplicates" `n_base` copies of this
+        row. "empty" uses no other rows. Because a generator cannot be fitted to an empty table,
+        "empty" requires ``adjacency="replace"`` or ``target="repeat"``, and otherwise "one_row" is
+        used. "worst_case" uses the target and the row most unlike it, and attacks a third row with
+        cells of both in turn, so that no new value reveals it. Small tables reveal most if the
+        generator can be fitted to them.
     target : str or list of str, default="achilles"
-        The row that is attacked: "achilles", "gower-knn", "isolation-forest", "rare-value",
-        "random" or "canary" (a new label in each category, a number beyond the largest), as in
-        :class:`~skeval.privacy.ShadowMembershipInference`; or "repeat", the row that "achilles"
-        selects, which stands once in one table and twice in the other.
+        Attacked row. The methods "achilles", "gower-knn", "isolation-forest", "rare-value",
+        "random" and "canary" (a new category in each categorical column, and a number above the
+        maximum) are described in :class:`~skeval.privacy.ShadowMembershipInference`. "repeat" uses
+        the row of "achilles", which occurs once in one table and twice in the other.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        How the two tables differ: by one row more, or by another in its place, the most unlike of
-        train. The bound is of the epsilon of the same name; the two are never to be compared with
-        each other.
+        Difference of the two tables. "add_remove" adds one row, and "replace" replaces one row by
+        the training row that is most unlike it. The bound refers to the epsilon of the same name.
+        The two kinds of epsilon must not be compared with each other.
     n_runs : int, default=200
-        Fresh runs of either table. The bound of a guess that is never wrong grows with the
+        Number of fresh runs for each table. The bound of a guess without errors grows with the
         logarithm: 2.6 for 50, 4.0 for 200, 5.6 for 1000.
     n_pilot : int or None, default=None
-        Pilot runs of either table, for each combination of base and target; a third of `n_runs` if
-        None.
+        Number of pilot runs for each table, for each combination of base and target. None uses a
+        third of `n_runs`.
     n_base : int, default=100
-        Rows of the bases "sample" and "duplicates".
+        Number of rows of the bases "sample" and "duplicates".
     attack : str, function, classifier or list of such, default="best"
-        The score that guesses go by. "presence": how many synthetic rows are equal to the target.
-        "cells": how many agree with it, column by column, its rare values counting more.
-        "distance": how near the nearest is. "queries": in how many sets of columns they agree with
-        it. "classifier": a random forest, or any classifier with `predict_proba`, that learns from
-        half of the pilot runs. A function takes the synthetic table and a table of the target, and
-        returns a number. "best": the four scores that need no training.
+        Score for the guesses. "presence" is the number of synthetic rows equal to the target,
+        "cells" the number of rows that agree with it by column, with more weight for rare values,
+        "distance" the closeness of the nearest row, and "queries" the number of column sets in
+        which rows agree with it. "classifier" is a random forest, or any classifier with
+        `predict_proba`, that learns from half of the pilot runs. A function receives the synthetic
+        table and a table of the target, and returns a number. "best" uses the four scores that need
+        no training.
     delta : float, default=0.0
-        In [0, 1): of the (epsilon, delta) that is bounded.
+        The delta of the (epsilon, delta) that is bounded, in [0, 1).
     confidence : float, default=0.95
-        In [3/4, 1): how often at least the bound holds.
+        Minimum probability that the bound is correct, in [3/4, 1).
     method : {"cp", "gdp"}, default="cp"
-        "cp": valid for any mechanism. "gdp": higher, and valid only for a mechanism whose trade-off
-        function is that of two normal distributions, as of the Gaussian mechanism; `delta` must be
-        above 0.
+        "cp" is valid for any mechanism. "gdp" gives a higher bound, but is valid only if the
+        trade-off function of the mechanism belongs to two normal distributions, as for the Gaussian
+        mechanism. It requires `delta` above 0.
     threshold : "split" or float, default="split"
-        The score from which the row is guessed to be in: chosen on the pilot runs, or given. A
-        given one needs no pilot runs, and goes with one base, target and attack; choose it before
-        you see results.
+        Score above which the row is guessed to be in the table. "split" chooses it on the pilot
+        runs. A number needs no pilot runs and requires a single base, target and attack. Choose it
+        before you see results.
     claimed_epsilon : float, optional
-        What the generator claims, for the same adjacency and delta; ``details["verdict"]`` holds
-        the bound against it.
+        Epsilon that the generator claims, for the same adjacency and delta. ``details["verdict"]``
+        compares the bound with it.
     n_synthetic : int or None, default=None
-        Rows that are sampled in each run; as many as the release has if None. More rows show more.
+        Number of rows sampled in each run. None uses the size of the release. More rows reveal
+        more.
     max_fits : int, default=5_000
-        More fits than these are refused; see :meth:`estimate_cost`.
+        Maximum number of fits. If more are needed, fit raises an error. See :meth:`estimate_cost`.
 
     Raises
     ------
     InvalidParameterError
-        If the parameters contradict each other, or ask for more fits than `max_fits`.
+        If the parameters contradict each other, or require more fits than `max_fits`.
 
     Warnings
     --------
-    The value is a lower bound of epsilon: a low one does not show that the claim holds, and a
+    The value is a lower bound of epsilon. A low value does not show that the claim is true, and a
     stronger attack may find more.
 
     See Also
@@ -119,26 +122,28 @@ class DPAudit(GeneratorAttack):
     Notes
     -----
     Let FPR and FNR be the upper bounds of Clopper and Pearson of both error rates over n runs with
-    and n runs without the row, each at half the level. The value is 0 or, if that is greater,
+    and n runs without the row, each at half the level. The value is 0 or, if it is larger,
 
     .. math::
 
         \max\left(\ln\frac{1 - \mathrm{FNR} - \delta}{\mathrm{FPR}},
         \ln\frac{1 - \mathrm{FPR} - \delta}{\mathrm{FNR}}\right).
 
-    The interval is from the value to infinity: **no upper bound exists**. A guesser who sees
-    nothing bounds every generator by 0; 0 does not say that epsilon is small. The p-value is that
-    of epsilon = 0, and ``details["ceiling"]`` the bound of a guesser who is never wrong.
+    The interval is from the value to infinity: **no upper bound exists**. A guesser without
+    information gives the bound 0 for every generator. Therefore, 0 does not show that epsilon is
+    small. The p-value tests epsilon = 0, and ``details["ceiling"]`` is the bound of a guesser
+    without errors.
 
     The verdict is "violation" if the bound is above the claimed epsilon, "loose" if it is below
-    half of it, which says little, and "consistent" in between. Most violations seen in practice
-    stem from what a generator reads off the table without paying for it, such as the categories and
-    extremes of a column: "canary" detects these. A category that a pandas type lists is public and
-    not detected; "repeat" and "worst_case" detect what else there is.
+    half of it, which is not informative, and "consistent" otherwise. Most violations in practice
+    occur because a generator reads parameters from the table without accounting for them, for
+    example the categories and extremes of a column. "canary" detects these violations. A category
+    that a pandas type lists is public and is not detected. "repeat" and "worst_case" detect other
+    violations.
 
-    A bound for "replace" also bounds the other epsilon, by half of it (delta being 0); a bound for
-    "add_remove" says nothing of "replace". The runs have to be independent: a generator that draws
-    all its numbers from one seed that cannot be set is not audited by this.
+    Half of a bound for "replace" is a bound for the other epsilon (if delta is 0), but a bound for
+    "add_remove" does not imply a bound for "replace". The runs must be independent. Therefore, the
+    audit is not valid for a generator that draws all its numbers from one seed that cannot be set.
 
     References
     ----------
@@ -228,8 +233,8 @@ class DPAudit(GeneratorAttack):
             warnings=futile(plan, self.claimed_epsilon),
             contrast=Contrast(_WHAT, rates.tpr, rates.fpr, "of tables made without it"),
             advice=(
-                "Fit with more noise, or clip what one row can change: the presence of a single "
-                "row shows in the tables that the generator makes."
+                "Fit with more noise, or limit the influence of one row, because the presence of a "
+                "single row shows in the tables that the generator makes."
             ),
         )
 
@@ -251,7 +256,7 @@ class DPAudit(GeneratorAttack):
 
 
 def audit_details(plan: Plan, chosen: Candidate, rates: Rates, bound: float) -> dict[str, Any]:
-    """Return what was run, what was counted, and what the best of guessers would have shown."""
+    """Return the settings of the runs, the counts, and the bound of a guesser without errors."""
     details = {
         "adjacency": plan.adjacency,
         "delta": plan.level.delta,
@@ -274,11 +279,11 @@ def audit_details(plan: Plan, chosen: Candidate, rates: Rates, bound: float) -> 
 
 
 def futile(plan: Plan, claimed: float | None) -> tuple[DegenerateInputWarning, ...]:
-    """Return a warning if the runs are too few to refute what is claimed."""
+    """Return a warning if the runs are too few to refute the claimed epsilon."""
     ceiling = plan.level.ceiling(plan.n_runs)
     if claimed is None or ceiling > claimed:
         return ()
-    text = f"n_runs={plan.n_runs} bound no epsilon above {ceiling:.3g}, that claimed neither."
+    text = f"n_runs={plan.n_runs} cannot give a bound above {ceiling:.3g}. Increase n_runs."
     return (DegenerateInputWarning(text),)
 
 

@@ -1,4 +1,4 @@
-"""The secret of everyone in train, solved from counts of synthetic rows."""
+"""Attack that solves equations to find a sensitive attribute of all training records."""
 
 from __future__ import annotations
 
@@ -30,59 +30,62 @@ from skeval.utils.parameters import BinCount, ColumnName, Columns, Count, Seed
 
 _REAL = ("train", "holdout")
 _MAX_SETS = 200
-_NO_COUNT = "no count of synthetic rows is of anyone: the most common secret was guessed."
-_PER_LEVEL = 0.4  # share of the counts, where a program is solved for each of several levels
+_NO_COUNT = "no count covers an attacked record, so the most common secret was guessed."
+_PER_LEVEL = 0.4  # fraction of the counts if a program is solved for each of several categories
 
 
 @declared
 class LinearReconstructionAttack(Metric):
-    r"""How much better secrets of train are solved than others': 0 for no leak, 1 for all of them.
+    r"""Excess accuracy with which an attacker solves for a sensitive attribute of training records.
 
-    An attacker knows the quasi-identifiers of everyone in the training table (age, town,
-    occupation) and wants a secret of each. They count synthetic rows: how many of those aged 40 to
-    45 in Lyon have it. A few thousand such counts are as many equations in the unknown secrets, and
-    if the release repeats its table closely enough, their solution is the secrets themselves. The
-    same attack is tried on people of the holdout. What it finds of them follows from the
-    population, and the value is what it finds of train beyond that.
+    An attacker knows the quasi-identifiers of all training records (age, town, occupation) and
+    wants the sensitive attribute of each. The attacker counts synthetic rows, for example the
+    number of rows aged 40 to 45 in Lyon that have the attribute. A few thousand counts give the
+    same number of equations in the unknown values. If the release repeats its training data closely
+    enough, the solution of the equations is the true values. The same attack on holdout records
+    shows the success that follows from the population. The value is the additional success on
+    training records, from 0 (no leak) to 1 (all values). Lower is better.
 
     Parameters
     ----------
     quasi_identifiers : None, int or list of str
-        The columns that are known. None takes all but the secret and the primary key.
+        The columns that the attacker knows. None uses all except the secret and the primary key.
     secret : str
-        The column that is wanted. Numbers and dates are cut in two halves; of more than eight
-        categories the rarest are one. Rows where it is missing are left out.
+        Sensitive attribute. Numbers and dates are cut into two halves. If there are more than eight
+        categories, the rarest ones are pooled. Rows with a missing value are skipped.
     k : int, default=3
-        How many quasi-identifiers a count looks at.
+        Number of quasi-identifiers in a count.
     n_queries : int, optional
-        Number of counts; as many as there are, `max_queries` at most, if not given.
+        Number of counts. None uses all possible counts, at most `max_queries`.
     solver : {"highs-ipm", "highs-ds", "highs"}, default="highs-ipm"
-        The method of :func:`scipy.optimize.linprog`. The simplex method ("highs-ds", which "highs"
-        chooses) takes ten times as long.
+        Method of :func:`scipy.optimize.linprog`. The simplex method ("highs-ds", which "highs"
+        chooses) needs ten times as long.
     scaling : {"conditional", "share"}, default="conditional"
-        What a count says of its people: their number times the share of the synthetic rows counted
-        that have the secret; or the number of all people times the share of all synthetic rows that
-        are counted and have the secret.
+        Equation from a count. "conditional" multiplies the number of matching records by the
+        fraction of the counted synthetic rows that have the attribute. "share" multiplies the
+        number of all records by the fraction of all synthetic rows that are counted and have the
+        attribute.
     n_min : int, default=1
-        Counts of fewer people are left out.
+        Minimum number of records of a count. Smaller counts are skipped.
     n_bins : int, default=10
-        Into how many bins of equal share numbers and dates among the quasi-identifiers are cut.
+        Number of bins with equal frequencies for numbers and dates among the quasi-identifiers.
     max_rows : int, default=2000
-        People of each table that are attacked. In larger tables these are all who lie in a random
-        range of the quasi-identifiers, and only synthetic rows of that range are counted.
+        Maximum number of attacked records of each table. In larger tables, all records in a random
+        range of the quasi-identifiers are attacked, and only synthetic rows of this range are
+        counted.
     max_queries : int, default=5000
-        Number of counts at most; two fifths of it for each level of a secret of more than two.
+        Maximum number of counts, or two fifths of it for each category if there are more than two.
     random_state : int, default=0
-        Seed of the people and of the counts.
+        Seed of the attacked records and of the counts.
 
     Raises
     ------
     InvalidParameterError
-        If the secret is among the quasi-identifiers, or none is left.
+        If the secret is among the quasi-identifiers, or if no quasi-identifier is left.
 
     Warnings
     --------
-    It is one attack: a value about 0 does not clear a release.
+    The metric runs one attack, so a value near 0 does not clear a release.
 
     See Also
     --------
@@ -92,21 +95,22 @@ class LinearReconstructionAttack(Metric):
 
     Notes
     -----
-    With one row of A for each count and one column for each person, and the answers b, the guess is
-    who has :math:`y \ge 1/2` in
+    Let A have one row for each count and one column for each record, and let b be the answers. The
+    guess is the records with :math:`y \ge 1/2` in
 
     .. math:: \min_{0 \le y \le 1} \lVert A y - b \rVert_1
 
-    and of more than two levels, the one with the largest y. People with equal quasi-identifiers get
-    one guess. The value is the share of right guesses on train less that on as many rows of the
-    holdout; its null value is 0, and the interval is Newcombe's. ``details`` has both shares, those
-    of guessing the most common secret of the synthetic rows (`majority`) and that of the nearest
-    synthetic row (`nearest`). An attack that does little better than these on both tables has
-    found nothing but common knowledge, however large its share of right guesses.
+    and for more than two categories, the category with the largest y. Records with equal
+    quasi-identifiers have the same guess. The value is the fraction of correct guesses for training
+    records minus the fraction for the same number of holdout records. Its null value is 0, and the
+    interval is Newcombe's. ``details`` contains both fractions, and the fractions for guessing the
+    most common value of the synthetic rows (`majority`) and the value of the nearest synthetic row
+    (`nearest`). If the attack is only slightly better than these on both tables, it found nothing
+    but common knowledge, regardless of its fraction of correct guesses.
 
-    It is strongest if train and holdout have the same size, and the synthetic table is no smaller:
-    only as many rows of the larger table are attacked as the smaller one has, and those left out
-    blur the counts.
+    The attack is strongest if training and holdout data have the same size, and the synthetic table
+    is at least as large. Only the number of rows of the smaller table is attacked in both tables,
+    and the other rows add noise to the counts.
 
     References
     ----------
@@ -150,12 +154,12 @@ class LinearReconstructionAttack(Metric):
         if named and self.secret in chosen_columns(context.schema, self.quasi_identifiers):
             raise InvalidParameterError(
                 f"LinearReconstructionAttack: secret names {self.secret}, which is among "
-                "quasi_identifiers too. Take it out of one of them."
+                "quasi_identifiers too. Remove it from one of them."
             )
         if not _known_columns(context.schema, self.quasi_identifiers, self.secret):
             raise MissingInputError(
-                "LinearReconstructionAttack: quasi_identifiers leave no column that is known; the "
-                f"table has none to measure but {self.secret}."
+                "LinearReconstructionAttack: quasi_identifiers leave no known column, because the "
+                f"table has no other column to measure than {self.secret}."
             )
 
     def _compute(self, context: Context) -> Result:
@@ -192,9 +196,9 @@ class LinearReconstructionAttack(Metric):
         accuracy = {role: percent(as_float(v)) for role, v in result.details["accuracy"].items()}
         majority = percent(as_float(result.details["majority"]["train"]))
         return (
-            f"Solving counts of synthetic rows finds the secret of {accuracy['train']} of train "
-            f"people and of {accuracy['holdout']} of others; guessing the most common one finds "
-            f"{majority}."
+            f"Solving counts of synthetic rows finds the secret of {accuracy['train']} of the "
+            f"train records and of {accuracy['holdout']} of the holdout records. Guessing the most "
+            f"common value finds {majority}."
         )
 
     def _attacked_people(self, context: Context) -> People:
@@ -253,8 +257,8 @@ def compare_accuracies(
         warnings=() if all(n_queries.values()) else (DegenerateInputWarning(_NO_COUNT),),
         contrast=Contrast(what, *shares, "of holdout people"),
         advice=(
-            f"Coarsen {secret} or the columns that are known of everyone: counts of synthetic rows "
-            f"give {secret} away."
+            f"Coarsen {secret} or the known columns, because counts of synthetic rows reveal "
+            f"{secret}."
         ),
     )
 

@@ -1,4 +1,4 @@
-"""A lower bound of epsilon from one release: random choices of rows, and an attack that guesses."""
+"""Lower bound of epsilon from one release, based on random choices of rows and an attack."""
 
 from __future__ import annotations
 
@@ -38,88 +38,94 @@ from skeval.utils.parameters import ColumnName, Columns, Interval, Legal, NonNeg
 
 _NOTHING = {
     "pairs": "no train row can be matched with a holdout row.",
-    "bernoulli": "no row with a coin is left to be guessed.",
+    "bernoulli": "there is no row with a coin to guess.",
 }
-_ALL_ALIKE = "the attack scores all rows alike, so that nothing was guessed."
+_ALL_ALIKE = "the attack gives all rows the same score, so there are no guesses."
 _TESTS: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
     "pairs": (pairs_epsilon, pairs_p_value),
     "bernoulli": (one_run_epsilon, one_run_p_value),
 }
 _GUESSES = {
-    "pairs": "pairs of a train and a holdout row told apart rightly",
-    "bernoulli": "rows rightly said to be in train, or not",
+    "pairs": "pairs of a train and a holdout row distinguished correctly",
+    "bernoulli": "rows correctly guessed to be in train, or not",
 }
 _REAL = ("train", "holdout")
 _WHOLE = Interval(0, kind=int)
-# whoever is refused with fair coins, one in ten thousand, still has the pairs; splits of 4 to 1 and
-# 2 to 1 are refused from some 40 and 130 rows on
+# an audit that is refused with fair coins, one in ten thousand, can still use the pairs. Splits of
+# 4 to 1 and 2 to 1 are refused from about 40 and 130 rows on
 _HARDLY = 1e-4
 
 
 @declared
 class OneRunDPAudit(Metric):
-    r"""Lower bound of epsilon: 0 where nothing is refuted, large where train rows are detected.
+    r"""Lower bound on epsilon of differential privacy, estimated from one release.
 
-    A generator may claim that its release is differentially private: that it would have been nearly
-    as likely without any one person. Whoever distinguishes rows of train from rows of the holdout
-    better than such a release allows refutes the claim. Rows of both tables are matched in pairs at
-    random; an attack scores both rows of each pair by the release, and guesses that the one with
-    the higher score was in train. Below a certain epsilon that number of right guesses is unlikely:
-    this epsilon is the value. One release is enough, and no generator is run.
+    A generator may claim that its release is differentially private. The claim means that the
+    release would have had nearly the same probability without the data of any one individual. An
+    attack that distinguishes training rows from holdout rows better than such a release allows
+    refutes the claim. The metric matches rows of both tables in random pairs. An attack scores both
+    rows of each pair with the release and guesses that the row with the higher score is the
+    training row. The value is the smallest epsilon for which this number of correct guesses is not
+    unlikely. It is 0 if nothing is refuted, and lower is better. The audit needs only one release
+    and does not run the generator.
 
     Parameters
     ----------
     attack : str, default="distance"
-        How rows are scored: "distance", by the nearest synthetic row; "monte_carlo",
-        "knn_density", "eq1" and "levatt"; "ratio", "distance_calibrated", "domias" and
-        "classifier", against a reference of the population, for which half of the holdout is set
-        aside. Choose it before you see results: the best of several is no valid bound.
+        Attack that scores the rows. "distance" uses the nearest synthetic row. "monte_carlo",
+        "knn_density", "eq1" and "levatt" use the release alone. "ratio", "distance_calibrated",
+        "domias" and "classifier" also use a reference of the population, for which half of the
+        holdout is reserved. Choose the attack before you see results, because the best of several
+        attacks does not give a valid bound.
     design : {"pairs", "bernoulli"}, default="pairs"
-        "pairs": valid where train and holdout are a random split of any sizes. "bernoulli": a fair
-        coin of its own was tossed for each row, whether it was trained on. A split whose sizes
-        were chosen is none of these, not even one into halves. The reference is then the holdout
-        rows without a coin; where these are less than a quarter as many as the coins, rows with a
-        coin make up for it, drawn from train and holdout whether they were in or not: a reference
+        "pairs" is valid if training and holdout data are a random split of any sizes. "bernoulli"
+        is valid if an independent fair coin decided for each row whether the generator was trained
+        on it. A split with chosen sizes does not qualify, not even a split into halves. The
+        reference then consists of the holdout rows without a coin. If their number is less than a
+        quarter of the number of coins, rows with a coin are added, drawn from both tables
+        regardless of the coin, because a reference from the holdout alone would leave more rows
+        that were used for training. Reference rows are not guessed.
         of the holdout alone would leave more rows that were in. No reference row is guessed.
     delta : float, default=0.0
-        In [0, 1): of the (epsilon, delta) that is bounded.
+        The delta of the (epsilon, delta) that is bounded, in [0, 1).
     confidence : float, default=0.95
-        In [3/4, 1): how often at least the bound holds.
+        Minimum probability that the bound is correct, in [3/4, 1).
     k_guesses : int, tuple of two ints or None, default=None
-        How many guesses are made; of pairs those with the largest differences. In the "bernoulli"
-        design, half of them that a row was in, for the highest scores, and half that one was not;
-        or as many of either as two numbers say. Choose it before you see results. None guesses
-        whenever the scores differ.
+        Number of guesses. For pairs, the pairs with the largest differences are guessed. In the
+        "bernoulli" design, half of the guesses are that a row with a high score was used for
+        training, and half that a row with a low score was not. Two numbers specify the two counts
+        separately. Choose the number before you see results. None guesses whenever the scores
+        differ.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which epsilon is bounded: for one row more or less, as most generators claim it, or for one
-        row that is another. The second is at most twice the first. The "bernoulli" design bounds
-        the first only.
+        Relation of the tables for which epsilon is bounded. "add_remove" is one row more or less,
+        as most generators claim. "replace" is one row exchanged for another, with an epsilon of at
+        most twice the first. The "bernoulli" design bounds "add_remove" only.
     claimed_epsilon : float, optional
-        What the generator claims, for the same adjacency; ``details["verdict"]`` holds the bound
-        against it.
+        Epsilon that the generator claims, for the same adjacency. ``details["verdict"]`` compares
+        the bound with it.
     included : list, array or Series of 0, 1 and nan, optional
-        For the "bernoulli" design, a number for each row of train, then for each of the holdout, in
-        their order: whether the coin put it among those that the generator was trained on; nan or
-        None for a row without a coin. Train rows were in and holdout rows were not if nothing is
-        given.
+        For the "bernoulli" design, one number for each row of the training data, followed by the
+        holdout rows, in their order. The number is 1 if the coin selected the row for training, 0
+        if it did not, and nan or None for a row without a coin. By default, training rows are 1 and
+        holdout rows are 0.
     stratify : str, optional
-        A column within whose values rows are matched, where the split was stratified by it. It must
-        be the column by which the split was made; missing is a value.
+        Column within whose values rows are matched, if the split was stratified. It must be the
+        column that was used for the split. A missing value is a separate value.
     columns : None, int or list of str, default=None
-        The columns that the attack looks at.
+        Columns that the attack uses.
     random_state : int, default=0
         Seed of the matching and of the attack. Choose it before you see results.
 
     Raises
     ------
     InvalidParameterError
-        If the parameters contradict each other, `included` does not fit the tables, or more or
-        fewer rows were in than fair coins give but once in ten thousand times.
+        If the parameters contradict each other, `included` does not fit the tables, or the number
+        of selected rows is so extreme that fair coins give it only once in ten thousand times.
 
     Warnings
     --------
-    The value is a lower bound of epsilon, and no upper bound exists: 0 does not clear a release,
-    and a stronger attack may find more.
+    The value is a lower bound of epsilon, and there is not an upper bound. Therefore, 0 does not
+    clear a release, and a stronger attack may find more.
 
     See Also
     --------
@@ -128,30 +134,31 @@ class OneRunDPAudit(Metric):
 
     Notes
     -----
-    With n pairs, r guesses and v right ones, the value is the least epsilon at which
+    With n pairs, r guesses and v correct guesses, the value is the smallest epsilon at which
 
     .. math::
 
         P\left[\mathrm{Bin}\left(r, \frac{e^\varepsilon}{1 + e^\varepsilon}\right) \ge v\right]
 
-    reaches one minus the confidence (delta adds a term). Given the pairs, which of the two rows was
-    in train is a fair coin, and the pairs are drawn before any score is seen: this bounds epsilon
-    of replacing a row, and half of it that of adding or removing one. The p-value is that of
-    epsilon = 0, that the release does not depend on which of the rows were in train.
+    reaches one minus the confidence (delta adds a term). Given the pairs, a fair coin decides which
+    of the two rows is the training row, and the pairs are drawn before any score is computed.
+    Therefore, this bounds the epsilon of replacing a row, and half of it bounds the epsilon of
+    adding or removing a row. The p-value tests epsilon = 0, that is, the release does not depend on
+    which rows were training rows.
 
     The interval is from the value to infinity: **no upper bound exists**. A weak attack gives 0 for
-    any release, and the bound stays 0 for a fresh table; 0 does not say that epsilon is small.
-    ``details["ceiling"]`` is what an attack that is never wrong would have shown with these rows,
-    which grows with the logarithm of their number only.
+    any release, and the bound is 0 for a table without a leak. Therefore, 0 does not show that
+    epsilon is small. ``details["ceiling"]`` is the bound of an attack without errors for these
+    rows, which grows only with the logarithm of their number.
 
-    It is valid only where chance alone decided which rows are train and which are the holdout. A
-    split by time, place or person does not qualify, nor does a holdout collected later. If the
-    split was stratified, give its column to `stratify`.
+    The bound is valid only if the split into training and holdout rows was random. A split by time,
+    place or individual does not qualify, nor does a holdout that was collected later. If the split
+    was stratified, pass its column to `stratify`.
 
-    The confidence is that over random splits and over the matching, which chance draws too:
-    `random_state` and what both tables hold decide it, so that the same tables give the same value
-    and another split is matched anew. Some matchings of one given split find more than others: who
-    tries several seeds, and keeps the highest value, has no bound.
+    The confidence refers to random splits and to the random matching. The matching depends on
+    `random_state` and on the contents of both tables, so the same tables give the same value, and
+    another split has a new matching. Some matchings of one split find more than others. If you try
+    several seeds and keep the highest value, the bound is not valid.
 
     References
     ----------
@@ -251,8 +258,8 @@ class OneRunDPAudit(Metric):
         share = "" if result.contrast is None else f" ({result.contrast.numbers_in_words[0]})"
         sentence = (
             f"The attack guessed {details['n_correct']:,} of {details['n_guesses']:,} {what} "
-            f"rightly{share}, and half of the guesses are right by chance. There is {shown}. With "
-            f"this number of guesses, no attack could show more than {ceiling}."
+            f"correctly{share}, and 50% is expected by chance. There is {shown}. With this number "
+            f"of guesses, no attack could show more than {ceiling}."
         )
         if details.get("verdict") == "violation":
             claimed = number(as_float(details["claimed_epsilon"]))
@@ -268,12 +275,12 @@ class OneRunDPAudit(Metric):
         seed = seed_of_draw(context, self.random_state)
         if self.design == "bernoulli":
             return self._guessed_rows(context, seed)
-        # always in the common space: one learned from train alone would give its rows away
+        # always in the common space, because a space learned from train would reveal its rows
         scores = member_scores(context, self.attack, columns=self.columns, seed=seed)
         return guess_pairs(pair_gaps(context, scores, self.stratify, seed), self.k_guesses)
 
     def _guessed_rows(self, context: Context, seed: int) -> Guessed:
-        """Guess which of the rows with a coin were in; those that calibrate lose theirs."""
+        """Guess which rows with a coin were used for training, except the rows that calibrate."""
         coins, reference = self._coins(context), None
         if self.attack in CALIBRATED:
             rows = reference_among(context, coins, seed)
@@ -282,14 +289,14 @@ class OneRunDPAudit(Metric):
         settings: dict[str, Any] = {"columns": self.columns, "reference": reference}
         scores = member_scores(context, self.attack, seed=seed, **settings)
         every = np.concatenate([scores.members, scores.others])  # all rows, in the tables' order
-        # equal scores are guessed in an order that does not tell train from holdout
+        # equal scores are guessed in an order that does not depend on the table
         order = in_random_order(context, seed)
         order = order[~np.isnan(coins[order])]
         return guess_by_rank(every[order], coins[order], self.k_guesses)
 
 
 class Guessed(NamedTuple):
-    """What the attack did: coins tossed, guesses made, right ones."""
+    """Numbers of coins, guesses and correct guesses of the attack."""
 
     n_canaries: int
     n_guesses: int
@@ -297,7 +304,7 @@ class Guessed(NamedTuple):
 
 
 def guesses_contrast(guessed: Guessed, design: str) -> Contrast | None:
-    """Return the share of right guesses against that of a coin; None if nothing was guessed."""
+    """Compare the fraction of correct guesses with a coin, None without guesses."""
     if not guessed.n_guesses:
         return None
     share, least = guessed.n_correct / guessed.n_guesses, 0.5**guessed.n_canaries
@@ -311,7 +318,7 @@ def pair_gaps(
     context: Context, scores: MemberScores, stratify: str | None, seed: int
 ) -> np.ndarray:
     """Return by how much the train row of each pair has the higher score, in random order."""
-    # positions in the scores, in an order that is not that of the tables
+    # positions in the scores, in an order independent of the tables
     members = in_drawing_order(context, "train", scores.member_rows, seed)
     others = in_drawing_order(context, "holdout", scores.other_rows, seed)
     strata = strata_of(context, stratify)
@@ -322,7 +329,7 @@ def pair_gaps(
 
 
 def guess_pairs(gaps: np.ndarray, k_guesses: int | Sequence[int] | None) -> Guessed:
-    """Guess that the row with the higher score was learned from, in pairs with the largest gaps."""
+    """Guess the training row as the row with the higher score, in pairs with the largest gaps."""
     n_pairs = gaps.size
     if k_guesses is not None:  # the order of the pairs decides among equal gaps
         gaps = gaps[np.argsort(-np.abs(gaps), kind="stable")[: int(np.sum(k_guesses))]]
@@ -353,9 +360,9 @@ Guesses = Annotated[
 
 
 def strata_of(context: Context, column: str | None) -> dict[str, np.ndarray]:
-    """Return a number for each value of a column, by role; missing is one of them.
+    """Return a number for each value of a column (missing is a value), by role.
 
-    Without a column all rows are of one stratum.
+    Without a column, all rows are in one stratum.
     """
     if column is None:
         return {role: np.zeros(context.n_rows(role), dtype=np.int64) for role in _REAL}
@@ -373,7 +380,7 @@ def match_rows(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.nd
     """Return positions of pairs of rows of one stratum, the first of either table first."""
     n_strata = int(max(first.max(initial=-1), second.max(initial=-1))) + 2
     keys = [
-        # how many rows of its stratum stand before a row, then the stratum
+        # the number of earlier rows in the stratum of a row, then the stratum
         pd.Series(strata).groupby(strata).cumcount().to_numpy() * n_strata + strata + 1
         for strata in (first, second)
     ]
@@ -385,20 +392,20 @@ def match_rows(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def coins_of_rows(included: Any, n_train: int, n_holdout: int) -> np.ndarray:
-    """Return how the coin of each row fell, train first: 1 in, 0 out, nan for a row without one."""
+    """Return the coin of each row, training rows first: 1 in, 0 out, nan without a coin."""
     coins = np.repeat([1.0, 0.0], [n_train, n_holdout]) if included is None else _bits(included)
     if coins.size != n_train + n_holdout:
         raise InvalidParameterError(
             f"OneRunDPAudit: included must have a number for each of {n_train + n_holdout} rows, "
-            f"train first, and has {coins.size}."
+            f"train first, got {coins.size}."
         )
     n_in, n_coins = int((coins == 1.0).sum()), int((~np.isnan(coins)).sum())
     if n_coins == 0:
         raise InvalidParameterError("OneRunDPAudit: included must give a row a coin.")
     if 2.0 * binom.cdf(min(n_in, n_coins - n_in), n_coins, 0.5) < _HARDLY:
         raise InvalidParameterError(
-            f"OneRunDPAudit: {n_in} of {n_coins} rows were in, which fair coins hardly do; a split "
-            "of sizes that were chosen goes with design='pairs'."
+            f"OneRunDPAudit: {n_in} of {n_coins} rows were in, which is very unlikely for fair "
+            "coins. For a split with chosen sizes, use design='pairs'."
         )
     return coins
 
@@ -417,11 +424,11 @@ def _bits(included: Any) -> np.ndarray:
 
 @shared
 def seed_of_draw(context: Context, seed: int) -> int:
-    """Return the seed of what is drawn of two tables: one of its own for each split of the rows."""
-    # A seed alone would match the same places of any two tables of these sizes, places by
-    # what the rows hold. With some seeds that favours one side: a release that knows nothing
-    # is then refuted in 15% of splits or more, and with others in none. Drawn anew for each
-    # split, it is 5%.
+    """Return the seed of the random numbers for two tables, different for each split of the
+    rows."""
+    # The seed alone would match the same positions of any two tables of these sizes, and positions
+    # depend on the content. Some seeds favor one side, so that a release without a leak is refuted
+    # in 15% of splits or more, and with others in none. With a new draw for each split, it is 5%.
     contents = hashlib.sha256(f"{seed}".encode())
     for role in _REAL:
         rows = plain_rows(context, role, "gower", None)
@@ -431,17 +438,16 @@ def seed_of_draw(context: Context, seed: int) -> int:
 
 
 def in_random_order(context: Context, seed: int) -> np.ndarray:
-    """Return the positions in both tables, train first, in an order that favours neither."""
+    """Return the positions in both tables, training rows first, in an unbiased order."""
     train, holdout = (drawing_order(context, role, seed) for role in _REAL)
     return np.random.default_rng(seed).permutation(np.append(train, train.size + holdout))
 
 
 def reference_among(context: Context, coins: np.ndarray, seed: int) -> np.ndarray:
-    """Get positions of the rows that calibrate, in both tables: whoever was in is not looked at."""
-    # A quarter as many as there are coins: holdout rows without a coin, all of them, and if
-    # these are fewer, rows with a coin, of either table. A reference of the holdout alone
-    # would leave more rows that were in than rows that were not, and its size must not depend
-    # on how the coins fell.
+    """Return positions of the rows that calibrate, in both tables, regardless of membership."""
+    # The number is a quarter of the number of coins. All holdout rows without a coin are used
+    # first, then rows with a coin from either table. A reference from the holdout alone would leave
+    # more training rows than other rows, and its size must not depend on the coins.
     order = in_random_order(context, seed)
     has_coin = ~np.isnan(coins[order])
     free = order[~has_coin & (order >= context.n_rows("train"))]
@@ -465,7 +471,7 @@ def guess_by_rank(
 
 
 def _sides(k_guesses: int | Sequence[int], n_rows: int) -> tuple[int, int]:
-    """Return how many rows are guessed in and out: no row both."""
+    """Return the numbers of rows guessed in and out, so that no row is both."""
     if isinstance(k_guesses, Sequence):
         k_in = min(int(k_guesses[0]), n_rows)
         return k_in, min(int(k_guesses[1]), n_rows - k_in)

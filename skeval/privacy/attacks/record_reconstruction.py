@@ -1,4 +1,4 @@
-"""Whole records completed from a part of them by what the release holds."""
+"""Attack that completes whole records from some of their columns with the release."""
 
 from __future__ import annotations
 
@@ -33,50 +33,51 @@ from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Columns, Count, NonNegative, OpenFraction, Seed
 
 _MAX_STRATA, _MIN_STRATUM_ROWS = 10, 20  # records of either table in a stratum
-_WHAT = "train records that are completed rightly from a part of their columns"
+_WHAT = "train records that are completed correctly from a part of their columns"
 _EXACT = 1e-12
 _FAR = 1e30
 _REAL = ("train", "holdout")
-Split = tuple[tuple[str, ...], tuple[str, ...]]  # columns that are known, and that are hidden
+Split = tuple[tuple[str, ...], tuple[str, ...]]  # known columns and hidden columns
 
 
 @declared
 class RecordReconstruction(Metric):
-    r"""Residual risk that records are completed from a part: 0 for no leak, 1 if all of train are.
+    r"""Excess risk that an attacker reconstructs the hidden columns of a training record.
 
-    An attacker knows some columns of a person's record and wants all the others. They look for the
-    synthetic row that is nearest in what is known and take the rest from it. Only a record of which
-    every hidden column is right counts. Records of the holdout are completed in the same way: what
-    succeeds with them needs no row of theirs in train, and the value is what the attack achieves on
-    train beyond that, as a share of what is left to achieve.
+    An attacker knows some columns of a record and wants all others. For each record, the attacker
+    finds the synthetic row that is nearest in the known columns and copies the other columns from
+    it. A record counts only if every hidden column is correct. Holdout records are completed in the
+    same way, and their success does not depend on the training data. The value is the additional
+    success on training records, as a fraction of the largest possible addition. It ranges from 0
+    (no leak) to 1 (all training records are completed). Lower is better.
 
     Parameters
     ----------
     known : None, int or list of str, default=None
-        The columns that are known. None draws `n_splits` random sets.
+        The columns that the attacker knows. None draws `n_splits` random sets.
     known_fraction : float, default=0.5
-        In (0, 1): share of the columns that are known in a random set.
+        Fraction of the columns that are known in a random set, in (0, 1).
     n_unknown : int, optional
-        Number of hidden columns, drawn among those that are not known; instead of `known_fraction`
-        where `known` is None.
+        Number of hidden columns, drawn among the columns that are not known. It replaces
+        `known_fraction` if `known` is None.
     tolerance : float, default=0.05
-        By how much a number may be off: this share of the true value, or of the column's range over
-        train and holdout. Dates: of the range.
+        Maximum error of a correct number, as a fraction of the true value, or of the range of the
+        column over training and holdout data. Dates always use the range.
     tolerance_kind : {"relative", "range"}, default="relative"
-        Which of the two for numbers.
+        Unit of the tolerance for numbers.
     method : {"nearest", "sequential"}, default="nearest"
-        "nearest": from the nearest synthetic rows. "sequential": decision trees fitted to the
-        synthetic rows predict one hidden column after the other, each from the known ones and those
-        before it.
+        "nearest" uses the nearest synthetic rows. "sequential" fits decision trees to the synthetic
+        rows, which predict one hidden column after the other from the known columns and the columns
+        predicted before.
     n_neighbors : int, default=1
-        Synthetic rows that a record is completed from by "nearest": with the most common of their
-        categories, and the median of their numbers.
+        Number of synthetic rows that complete a record with "nearest". The guess is the most common
+        category or the median number among them.
     n_splits : int, default=5
-        Number of random sets of columns; the mean is reported.
+        Number of random sets of columns. The mean over the sets is reported.
     max_rows : int, default=2000
-        Records of each table that are attacked, a random sample of larger ones.
+        Maximum number of attacked records of each table, a random sample of larger tables.
     levels : pair of float, default=(0.3, 0.5)
-        From the first on a risk is called medium, above the second high.
+        Smallest medium risk, and the bound above which a risk is high.
     confidence : float, default=0.95
         Confidence of the interval, in (0, 1).
     random_state : int, default=0
@@ -85,11 +86,11 @@ class RecordReconstruction(Metric):
     Raises
     ------
     InvalidParameterError
-        If `known` or `n_unknown` leaves nothing to hide, or nothing that is known.
+        If `known` or `n_unknown` leaves no hidden column or no known column.
 
     Warnings
     --------
-    It is one attack: 0 does not clear a release.
+    The metric runs one attack, so a value of 0 does not clear a release.
 
     See Also
     --------
@@ -99,22 +100,24 @@ class RecordReconstruction(Metric):
 
     Notes
     -----
-    With the shares p of train and c of holdout records that are completed, the value is
+    With the fractions p of training records and c of holdout records that are completed, the value
+    is
 
     .. math:: \max\left(0, \frac{p - c}{1 - c}\right)
 
-    ``details["unshrunk"]`` has it unclipped. Its null value is 0; the baseline is its mean
-    over random choices of which records are train, which clipping puts above 0. The interval is
-    that of the ratio of the shares of failures, after Katz; with several sets of columns its width
-    follows from how the success of single records varies. If no record of either table is
-    completed, it reaches to Wilson's bound. The p-value is exact: without a leak, any of the real
-    records could have been those of train. Missing where the truth is missing is right.
+    ``details["unshrunk"]`` contains the value without clipping. Its null value is 0. The baseline
+    is its mean over random choices of the training records, which is above 0 because of the
+    clipping. The interval is Katz's interval for the ratio of the failure rates. With several sets
+    of columns, its width depends on the variation of the success for single records. If no record
+    of either table is completed, it extends to Wilson's bound. The p-value is exact, because
+    without a leak, the labels of the real records are exchangeable. A missing guess is correct if
+    the true value is missing.
 
-    ``details["strata"]`` has the risk of records by how far they are from the nearest other real
-    one, in up to ten groups of equal size, the most remote last, and ``details["worst_stratum"]``
-    the largest of them with a p-value that allows for their number: an average hides that only
-    outliers are reconstructed. A guess of numbers within 5% is easy where a column varies little;
-    ``details["rates"]`` has the shares.
+    ``details["strata"]`` contains the risk by distance to the nearest other real record, in up to
+    ten groups of equal size, with the most remote records last. ``details["worst_stratum"]`` is the
+    group with the largest risk, with a p-value corrected for the number of groups, because an
+    average may hide that outliers are reconstructed. If a column varies little, a guess within 5%
+    is easy. ``details["rates"]`` contains both fractions.
 
     References
     ----------
@@ -157,19 +160,19 @@ class RecordReconstruction(Metric):
         known = 1 if self.known is None else len(chosen_columns(context.schema, self.known))
         if known >= len(names) and self.known is not None:
             raise InvalidParameterError(
-                "RecordReconstruction: known names all columns that can be measured, "
-                f"{', '.join(names)}; none is hidden."
+                "RecordReconstruction: known contains all columns that can be measured, "
+                f"{', '.join(names)}, so there is nothing to hide. Remove at least one."
             )
         if self.n_unknown is not None and self.n_unknown > len(names) - known:
             raise InvalidParameterError(
                 f"RecordReconstruction: n_unknown must be at most {len(names) - known}, got "
-                f"{self.n_unknown}: one column at least must be known, and all in `known` are."
+                f"{self.n_unknown}. One column must be known, and so must all columns in `known`."
             )
 
     def _compute(self, context: Context) -> Result:
         if len(_columns(context.schema)) < 2:
             return undefined_result(
-                "a record needs two columns that can be measured, one to be known."
+                "a record needs two columns that can be measured, one of which is known."
             )
         splits, scores = self._splits_and_scores(context)
         risk = katz_of_scores(*scores, self.confidence)
@@ -182,7 +185,7 @@ class RecordReconstruction(Metric):
             "hidden": [list(hidden) for _, hidden in splits],
         }
         if np.isnan(risk.value):
-            text = "every record of the holdout is completed: nothing is left to measure."
+            text = "every record of the holdout is completed, so an excess cannot be measured."
             return undefined_result(text, **details)
         return Result(risk.value, interval=risk.interval, details=details)
 
@@ -213,20 +216,20 @@ class RecordReconstruction(Metric):
             for rate in (result.details["rates"][role] for role in _REAL)
         )
         return (
-            f"{train} of train records are completed rightly from a part of their columns, "
-            f"{holdout} of holdout records.{shown_worst(result.details)}"
+            f"From a part of their columns, {train} of the train records and {holdout} of the "
+            f"holdout records are completed correctly.{shown_worst(result.details)}"
         )
 
     def _splits_and_scores(
         self, context: Context
     ) -> tuple[tuple[Split, ...], tuple[np.ndarray, np.ndarray]]:
-        """Return what is known and hidden, and how often each record is completed."""
+        """Return the known and hidden columns of each split, and the success for each record."""
         splits = self._splits(context.schema)
         guess = (self.method, self.n_neighbors, self.tolerance, self.tolerance_kind)
         return splits, completed_shares(context, splits, *guess, self.max_rows, self.random_state)
 
     def _splits(self, schema: TableSchema) -> tuple[Split, ...]:
-        """Return known and hidden columns, by name: the table's order must not matter."""
+        """Return known and hidden columns by name, independent of the order of the table."""
         fixed = set() if self.known is None else set(chosen_columns(schema, self.known))
         candidates = [name for name in _columns(schema) if name not in fixed]
         n_hidden = len(candidates) if self.n_unknown is None else self.n_unknown
@@ -240,17 +243,18 @@ class RecordReconstruction(Metric):
 
 
 def advice_on(strata: Mapping[str, Any]) -> str:
-    """Return what to do if the most remote records are the most exposed; empty otherwise."""
+    """Return the advice if the most remote records are the most exposed, otherwise an empty
+    string."""
     worst = strata.get("worst_stratum")
     if worst is None or worst["p_value"] >= ALARM_LEVEL:
         return ""
     if worst["stratum"] != strata["strata"][-1]["stratum"]:
         return ""
-    return "Leave out, or coarsen, the records that are most unlike others: they are completed."
+    return "Drop or coarsen the records that are most unlike others, because they are completed."
 
 
 def risk_by_chance(train: np.ndarray, holdout: np.ndarray, seed: int) -> float:
-    """Return the mean risk over random choices of which records are train."""
+    """Return the mean risk over random choices of the training records."""
     scores, n = np.append(train, holdout)[:, None], train.size
     sums = relabelled_sums(scores, n, N_DRAWS, np.random.default_rng(seed))[:, 0]
     completed, others = sums / n, (scores.sum() - sums) / holdout.size
@@ -260,7 +264,7 @@ def risk_by_chance(train: np.ndarray, holdout: np.ndarray, seed: int) -> float:
 
 
 def shown_worst(details: Mapping[str, Any]) -> str:
-    """Return the sentence on the most exposed group of records; empty if none stands out."""
+    """Return a sentence on the most exposed group of records, or an empty string."""
     worst = details.get("worst_stratum") or {}
     if as_float(worst.get("p_value", 1.0)) >= ALARM_LEVEL:
         return ""
@@ -282,9 +286,9 @@ def completed_shares(
     max_rows: int,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each record of train, and of the holdout, with which share of splits it is right.
+    """Return the fraction of correct splits for each training and each holdout record.
 
-    Parameters are those of :class:`RecordReconstruction`.
+    The parameters are described in :class:`RecordReconstruction`.
     """
     context = in_own_order(context, seed)
     rows = [drawing_order(context, role, seed)[:max_rows] for role in _REAL]
@@ -305,7 +309,7 @@ def completed_shares(
 
 
 def katz_of_scores(train: np.ndarray, holdout: np.ndarray, confidence: float = 0.95) -> Risk:
-    """Return the residual risk of shares of success a record, with the interval after Katz."""
+    """Return the residual risk of the success rates of records, with the interval after Katz."""
     rates = [attack_rate(float(part.sum()), part.size, confidence) for part in (train, holdout)]
     if not train.any() and not holdout.any():
         wilson = residual_risk(*rates, confidence=confidence)
@@ -315,7 +319,7 @@ def katz_of_scores(train: np.ndarray, holdout: np.ndarray, confidence: float = 0
 
 
 def _spread_ratio(train: np.ndarray, holdout: np.ndarray) -> float:
-    """Return how much surer the mean of several tries a record is than one try."""
+    """Return the ratio of the standard errors of the mean of several tries and of one try."""
     several, single = 0.0, 0.0
     for scores in (train, holdout):
         share = float(scores.mean())
@@ -327,17 +331,18 @@ def _spread_ratio(train: np.ndarray, holdout: np.ndarray) -> float:
 
 
 def _columns(schema: TableSchema) -> list[str]:
-    """Return the columns of a record by name; a key says nothing of anyone."""
+    """Return the columns of a record by name, without keys, which carry no information."""
     return sorted(set(schema.measured) - set(schema.primary_key))
 
 
 def _places(schema: TableSchema, names: Sequence[str]) -> list[int]:
-    """Return where columns are among those of encoded rows."""
+    """Return the positions of columns among the columns of encoded rows."""
     return [encoded_columns(schema).index(name) for name in names]
 
 
 def remoteness(context: Context, max_rows: int, seed: int) -> np.ndarray:
-    """Return how far each record, of train first, is from the nearest other real record."""
+    """Return the distance of each record to the nearest other real record, training records
+    first."""
     pool, n_train = pool_index(context.real, "gower", None), context.n_rows("train")
     train, holdout = (drawing_order(context, role, seed)[:max_rows] for role in _REAL)
     positions = np.append(train, n_train + holdout)
@@ -359,7 +364,7 @@ def guesses_by_neighbors(
 
 
 def _consensus_values(values: np.ndarray, is_code: bool) -> np.ndarray:
-    """Return one value for each row: the most common code, the nearest of them; or the median."""
+    """Return one value for each row, the most common code (nearest first) or the median."""
     if values.shape[1] == 1:
         return np.asarray(values[:, 0])
     missing = np.isnan(values)
@@ -374,7 +379,7 @@ def _consensus_values(values: np.ndarray, is_code: bool) -> np.ndarray:
 
 
 def guesses_by_trees(context: Context, queries: np.ndarray, split: Split, seed: int) -> np.ndarray:
-    """Return guesses of one hidden column after the other, by trees fitted to the release."""
+    """Return guesses of one hidden column after the other, with trees fitted to the release."""
     released, n_numeric = (
         encoded_matrix(context, "synthetic"),
         len(context.schema.columns(*NUMERIC)),
@@ -393,7 +398,7 @@ def _tree_guess(
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     seen, asked, target = (_clip_values(values) for values in (seen, asked, target))
-    if is_code:  # missing is a class of its own
+    if is_code:  # a missing value is a separate class
         labels = np.where(np.isnan(target), -1, target).astype(np.int64)
         tree = DecisionTreeClassifier(random_state=seed % 2**31).fit(seen, labels)
         predicted = np.asarray(tree.predict(asked), dtype=np.float64)
@@ -406,7 +411,7 @@ def _tree_guess(
 
 
 def _clip_values(values: np.ndarray) -> np.ndarray:
-    """Return values that trees take: they compare in single precision."""
+    """Return values that trees accept, because trees compare in single precision."""
     return np.asarray(np.where(np.isinf(values), np.nan, np.clip(values, -_FAR, _FAR)))
 
 
@@ -418,9 +423,9 @@ def agreement(
     tolerance: float,
     kind: str,
 ) -> np.ndarray:
-    """Return which guesses are right: equal categories, numbers within the tolerance.
+    """Return the correct guesses, which are equal categories and numbers within the tolerance.
 
-    Missing is right where the truth is missing, and there only.
+    A missing guess is correct only if the true value is missing.
     """
     scale = ranges(context)[_places(context.schema, hidden)]
     right = np.isnan(guesses) & np.isnan(truth)
@@ -438,9 +443,9 @@ def agreement(
 def risk_by_stratum(
     scores: tuple[np.ndarray, np.ndarray], remote: np.ndarray, seed: int
 ) -> dict[str, Any]:
-    """Return the risk in groups of records by their distance to the nearest other real one."""
-    # There are as many groups as leave 20 records of either table in each on average; none if
-    # that is fewer than two.
+    """Return the risk in groups of records by their distance to the nearest other real record."""
+    # Each group has 20 records of either table on average. With fewer than two such groups, the
+    # result is empty.
     n_strata = min(_MAX_STRATA, min(part.size for part in scores) // _MIN_STRATUM_ROWS)
     if n_strata < 2:
         return {"strata": []}

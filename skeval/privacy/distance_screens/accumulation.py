@@ -1,4 +1,4 @@
-"""Minimum distance accumulation: how near to each other train and synthetic rows lie."""
+"""Minimum distance accumulation, a measure of how close training and synthetic rows are."""
 
 from __future__ import annotations
 
@@ -23,28 +23,29 @@ _N_PERMUTATIONS = 1999
 
 @declared
 class MinimumDistanceAccumulation(AccumulationMetric):
-    r"""Accumulation of very near rows: 0 where no pair is within the threshold, 1 where all copy.
+    r"""Area under the accumulation curve of small distances between training and synthetic rows.
 
-    For each synthetic row the distance to its nearest train row is taken, and for each train row
-    that to its nearest synthetic row. The accumulation curve F(u) is the share of these distances
-    that are at most u. Its area left of a threshold grows as rows come nearer to each other than
-    they should: this is the privacy area of the source document. The area to the right is
-    :class:`~skeval.fidelity.MDAResemblance`. A perfect table would be a step at the threshold: a
-    privacy area of 0 and a resemblance of 1.
+    The metric uses the distance of each synthetic row to its nearest training row, and of each
+    training row to its nearest synthetic row. The accumulation curve F(u) is the fraction of these
+    distances that are at most u. If rows are closer to each other than they should be, the area
+    left of a threshold increases. The source document calls it the privacy area. The area to the
+    right is :class:`~skeval.fidelity.MDAResemblance`. The value is 0 if no pair of rows is within
+    the threshold, and 1 if all rows are copies. Lower is better. A perfect table has a step at the
+    threshold, so that the privacy area is 0 and the resemblance is 1.
 
     Parameters
     ----------
     random_state : int, default=0
-        Seed of the relabellings, and of the sample of the larger of synthetic table and holdout.
+        Seed of the relabelings, and of the sample of the larger of synthetic table and holdout.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if ``scale="max"`` is asked for in another space than "gower".
+        At fit, if ``scale="max"`` is requested in another space than "gower".
 
     Warnings
     --------
-    This is a distance screen: it can raise an alarm and cannot clear a release.
+    This is a distance-based screen. It can raise an alarm but cannot clear a release.
 
     See Also
     --------
@@ -54,41 +55,42 @@ class MinimumDistanceAccumulation(AccumulationMetric):
 
     Notes
     -----
-    With x the distances and t the threshold, the privacy area is the integral of F left of t,
-    exactly:
+    Let x be the distances and t the threshold. The privacy area is the exact integral of F left of
+    t:
 
     .. math:: \frac{1}{t} \int_0^t F(u)\, du = \frac{1}{n t} \sum_i \max(0, t - x_i)
 
-    ``details["privacy"]`` is one minus the value, as later versions of the source have it. No value
-    is good or bad in itself: it depends on the threshold, and distances grow with the number of
-    columns. Read it against the baseline, the area of the holdout in the synthetic rows' place, and
-    ``details["relative_privacy"]``, the quotient of the two one-minus-areas, below 1 where
-    synthetic rows are nearer than fresh ones.
+    ``details["privacy"]`` is one minus the value, as in later versions of the source. The value
+    depends on the threshold, and distances grow with the number of columns, so no value is good or
+    bad in itself. Compare it with the baseline, the area for holdout rows in place of the synthetic
+    rows, and use ``details["relative_privacy"]``. This is the ratio of the two values of one minus
+    the area, and it is below 1 if synthetic rows are closer than holdout rows.
 
-    Train rows find a nearer row in a larger table. If the holdout is smaller than the synthetic
-    table, ``details["at_baseline_size"]`` holds the value at the holdout's size; if it is larger,
-    the baseline is that of a sample of the holdout. Only the direction "real" depends on sizes.
-    ``scale="observed"`` divides the distances of both tables by the same number, the largest
-    distance between train and synthetic rows.
+    Training rows find a closer row in a larger table. If the holdout is smaller than the synthetic
+    table, ``details["at_baseline_size"]`` is the value at the size of the holdout. If the holdout
+    is larger, the baseline uses a sample of the holdout. Only the direction "real" depends on
+    sizes. ``scale="observed"`` divides the distances of both tables by the same number, the largest
+    distance between training and synthetic rows.
 
-    The p-value is one-sided and asks whether train rows lie nearer to the synthetic table than
-    holdout rows do: the mean of ``max(0, t - x)`` over train is held against random choices of
-    which real rows were train. All choices are equally likely if the synthetic rows do not depend
-    on which of them the generator learned from. Other faults of the synthetic rows and the choice
-    of `direction` do not matter. A comparison of synthetic with holdout rows would also alarm at
-    tables that are merely drawn from the middle of the population.
+    The p-value is one-sided. It tests whether training rows are closer to the synthetic table than
+    holdout rows are. The mean of ``max(0, t - x)`` over the training rows is compared with random
+    choices of the training rows. If the synthetic rows do not depend on which real rows were
+    training rows, all choices are equally likely. Other faults of the synthetic rows and the choice
+    of `direction` do not matter. A direct comparison between synthetic and holdout rows would also
+    be significant for tables that are only drawn from the middle of the population.
 
-    The interval is that of the generator: where the value lies for the synthetic tables of this
-    size that it could draw, train being given. It is a jackknife over the synthetic rows, because
-    many train rows have the same nearest synthetic row; for ``direction="real"`` it is wider than
-    need be. It is widened if fewer than 10 rows lie within the threshold, or fewer than 10 are no
-    copies. Fewer than 10 synthetic rows have no interval.
+    The interval describes the generator. It contains the value for synthetic tables of this size
+    that the generator could draw, for the given training data. It is a jackknife over the synthetic
+    rows, because many training rows have the same nearest synthetic row. For ``direction="real"``,
+    it is wider than necessary. It is also widened if fewer than 10 rows are within the threshold,
+    or if fewer than 10 rows are not copies. For fewer than 10 synthetic rows, no interval is
+    computed.
 
-    ``details["pooled"]`` has both areas over the points of both tables together, as published: that
-    differs from the mean of the directions where the tables are of unequal sizes.
+    ``details["pooled"]`` contains both areas over the points of both tables together, as published.
+    If the tables have unequal sizes, they differ from the mean of the directions.
 
-    ``details["curve"]`` holds F for the synthetic rows and the holdout, at points that at least 10
-    rows lie between and beyond. The areas at many thresholds describe the curve more finely.
+    ``details["curve"]`` contains F for the synthetic rows and the holdout, at points with at least
+    10 rows between and outside them. The areas at many thresholds describe the curve more finely.
 
     References
     ----------
@@ -120,7 +122,7 @@ class MinimumDistanceAccumulation(AccumulationMetric):
         return replace(result, p_value=p_value, contrast=contrast, details=details)
 
     def _evidence(self, context: Context, columns: Any) -> tuple[float, Contrast]:
-        """Test whether train rows lie nearer to the synthetic table than holdout rows do."""
+        """Test whether training rows are closer to the synthetic table than holdout rows are."""
         distances = self._by_direction(context, "synthetic", columns)
         largest, thresholds = self._scale_of(context, distances, columns)
         to_synthetic = [

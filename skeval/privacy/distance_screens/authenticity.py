@@ -30,20 +30,21 @@ from skeval.utils.formatting import percent
 
 @declared
 class Authenticity(NeighborMetric, RelabelledTest):
-    """Share of rows that are no noisy copy of a train row: 0 if all are; 1 is rarely reached.
+    """Fraction of synthetic rows that are not noisy copies of a training row.
 
-    A synthetic row is authentic if it is farther from its nearest train row than that train row is
-    from its own nearest other train row. A generator that adds a little noise to its training rows
-    makes rows that are not.
+    A synthetic row is authentic if it is more distant from its nearest training row than this
+    training row is from its nearest other training row. A generator that adds a little noise to its
+    training rows produces rows that are not authentic. The value is 0 if no row is authentic, and
+    it rarely reaches 1. Higher is better.
 
     Parameters
     ----------
     random_state : int, default=0
-        Seed of the relabellings and of the sample of a large synthetic table for the p-value.
+        Seed of the relabelings and of the sample of a large synthetic table for the p-value.
 
     Warnings
     --------
-    This is a distance screen: it can raise an alarm and cannot clear a release.
+    This is a distance-based screen. It can raise an alarm but cannot clear a release.
 
     See Also
     --------
@@ -53,23 +54,25 @@ class Authenticity(NeighborMetric, RelabelledTest):
 
     Notes
     -----
-    With :math:`t(s)` the train row nearest to s, and :math:`t'` the nearest other train row of t,
-    the value is the share of synthetic rows with
+    Let :math:`t(s)` be the training row nearest to s, and :math:`t'` the nearest other training row
+    of t. The value is the fraction of synthetic rows with
 
     .. math:: d(s, t(s)) > d(t(s), t')
 
-    Equal distances are not authentic. A fresh real table does not score 1: about 0.44 in three
-    dimensions. The baseline is therefore the share of holdout rows that are authentic with respect
-    to train, and ``details["ratio"]`` the value relative to it. Rows of poor quality, far from all
-    real ones, count as authentic.
+    Equal distances are not authentic. A real table without a leak does not score 1, for example
+    about 0.44 in three dimensions. Therefore, the baseline is the fraction of holdout rows that are
+    authentic with respect to the training data, and ``details["ratio"]`` is the value divided by
+    the baseline. Rows of poor quality, far from all real rows, count as authentic.
 
-    The interval is Wilson's, over fresh draws of train and synthetic rows; synthetic rows next to
-    the same train row, or to two that are each other's nearest, count as one piece of evidence.
+    The interval is Wilson's interval for new samples of training and synthetic rows. Synthetic rows
+    with the same nearest training row, or with two that are nearest neighbors of each other, count
+    as one piece of evidence.
 
-    The p-value is one-sided: the difference to ``details["on_holdout"]``, the share that is
-    authentic with respect to the holdout, is held against random choices of which real rows were
-    train. All choices are equally likely if none was learned; other faults of the synthetic rows do
-    not matter. At most 2,000 synthetic rows take part, and the 16 nearest real rows of each.
+    The p-value is one-sided. The statistic is the difference from ``details["on_holdout"]``, the
+    fraction that is authentic with respect to the holdout. It is compared with random choices of
+    the training rows. If the generator memorized nothing, all choices are equally likely, and other
+    faults of the synthetic rows do not matter. The test uses at most 2,000 synthetic rows and the
+    16 nearest real rows of each.
 
     References
     ----------
@@ -126,8 +129,8 @@ def authentic(
     context: Context, query: str, reference: str, space: Any, columns: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return which rows of a role are authentic, and next to which reference row each lies."""
-    # Two reference rows that are each other's nearest have one distance between them: they
-    # count as one, the first.
+    # Two reference rows that are nearest neighbors of each other share one distance, so they count
+    # as one row, the first.
     there, at = nearest(context, query, reference, space=space, columns=columns)
     within, towards = nearest(context, reference, reference, space=space, columns=columns)
     rows = np.arange(len(towards))
@@ -147,9 +150,9 @@ def authentic_share(
 def authenticity_test(
     context: Context, space: Any, columns: Any, n_permutations: int, seed: int
 ) -> tuple[Relabelled, float]:
-    """Hold authenticity in the holdout minus that in train against random relabellings.
+    """Test authenticity in the holdout minus authenticity in train against random relabelings.
 
-    Returns the test and authenticity in train, of the same sample.
+    Return the test, and the authenticity with respect to train in the same sample.
     """
     shares = authentic_shares(context, space, columns, seed)
     return sides_test(context, shares, space, columns, n_permutations, seed)
@@ -158,10 +161,11 @@ def authenticity_test(
 def authentic_shares(
     context: Context, space: Any, columns: Any, seed: int
 ) -> Callable[[RelabelledNearest], np.ndarray]:
-    """Return what computes authenticity in train and in the holdout under random labels."""
+    """Return a function that computes authenticity with respect to both tables for random
+    labels."""
     listed, met = nearest_real(context, space, columns, seed)
     met, place = np.unique(met, return_inverse=True)
-    # only what lies nearer to a real row than a synthetic row that has it in its list matters
+    # a real row matters only if it is closer to a real row than a synthetic row with it in its list
     radius = np.zeros(met.size)
     np.maximum.at(radius, place.ravel(), listed.ravel())
     distances, rows = pool_index(context, space, columns).others(met, MAX_LENGTH, radius)
@@ -169,7 +173,7 @@ def authentic_shares(
     whole = listed_bits(rows, np.ones((len(actual_labels(context)), 1), dtype=np.bool_))
 
     def to_own(labels: np.ndarray) -> np.ndarray:
-        """Return the distance of each real row to the nearest one of its label."""
+        """Return the distance of each real row to the nearest real row with the same label."""
         of_train = listed_bits(rows, labels)
         of_own = np.where(labels[met], of_train, of_train ^ whole)
         first = np.minimum(first_and_second()[0, of_own], rows.shape[1])

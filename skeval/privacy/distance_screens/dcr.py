@@ -1,4 +1,4 @@
-"""Distance to the closest record (DCR): are synthetic rows closer to train than they should be."""
+"""Distance to the closest record (DCR): fraction of synthetic rows closer to training rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from skeval.steps.samples import pooled_order
 from skeval.steps.table_notices import UNEQUAL
 from skeval.utils.formatting import join_names, percent
 
-_UNEQUAL_AS_PUBLISHED = 2  # times as many rows, beyond which sizes are warned of
+_UNEQUAL_AS_PUBLISHED = 2  # ratio of the table sizes above which a warning is given
 _NO_HOLDOUT = " Without one, DCRBaselineProtection compares with random rows."
 _ALL = "all columns"
 _MAX_NAMED = 12  # columns in a sentence
@@ -42,17 +42,20 @@ _MAX_NAMED = 12  # columns in a sentence
 
 @declared
 class TrainShareScreen(DrawnScreen):
-    """Base of the screens of the fraction of synthetic rows that are closer to train.
+    """Base class of the screens that compute the fraction of synthetic rows closer to training
+    rows.
 
     Parameters
     ----------
     ties : {"pool", "half", "holdout"}, default="pool"
-        How a synthetic row counts that is as near to several real rows: it is divided over all of
-        them, which alone is right if the tables are of unequal size; it is half closer to train; or
-        it is closer to the holdout, as SDMetrics has it, which flatters discrete tables.
+        Rule for a synthetic row that is equally close to several real rows. "pool" divides the row
+        over all of them, which is the only correct rule if the tables have unequal sizes. "half"
+        counts it as half closer to the training data. "holdout" counts it as closer to the holdout,
+        as SDMetrics does, which flatters discrete tables.
     scale : {"common", "reference"}, default="common"
-        Whether numeric ranges are those of train and holdout together, or of each on its own, as
-        SDMetrics has it, which puts the two distances on different scales.
+        Ranges of numerical columns. "common" uses the ranges of training and holdout data together.
+        "reference" uses the range of each table alone, as SDMetrics does, so that the two distances
+        have different scales.
     """
 
     ties: Literal["pool", "half", "holdout"] = "pool"
@@ -78,35 +81,37 @@ class TrainShareScreen(DrawnScreen):
     def _size_notices(
         self, n_train: int, n_holdout: int, expected: float
     ) -> tuple[UnequalSizesWarning, ...]:
-        """Say what sizes that differ do to the value or the test, if they differ too much."""
+        """Warn if the sizes differ so much that they affect the value or the test."""
         allows = self._allows_for_sizes()
         if allows and max(n_train, n_holdout) <= UNEQUAL * min(n_train, n_holdout):
             return ()
         which = (
-            "The value allows for that, but the test finds less than at equal sizes: hold out more."
+            "The value accounts for that, but the test has less power than at equal sizes. "
+            "Use a larger holdout."
             if allows
-            else "The published value does not allow for that: compare equal numbers, "
-            f"num_rows_subsample={min(n_train, n_holdout)}, or take the defaults."
+            else "The published value does not account for that. Use equal sizes, "
+            f"num_rows_subsample={min(n_train, n_holdout)}, or the default options."
         )
         text = (
-            f"train has {n_train:,} rows and the holdout {n_holdout:,}: by chance "
-            f"{percent(expected)} of the synthetic rows are closer to train. {which}"
+            f"train has {n_train:,} rows and the holdout {n_holdout:,}. Therefore, "
+            f"{percent(expected)} of the synthetic rows are expected by chance to be closer to "
+            f"train. {which}"
         )
         return (UnequalSizesWarning(text),)
 
     def _allows_for_sizes(self) -> bool:
-        """Return whether the value is right at unequal sizes."""
+        """Return whether the value is correct for unequal sizes."""
         return self.ties == "pool" and self.scale == "common"
 
     def _n_train_and_fraction(self, context: Context) -> tuple[int, float]:
-        """Return the train rows of a draw, and their share of its real rows: that is chance."""
+        """Return the training rows of a draw and the fraction expected by chance."""
         sizes = [context.n_rows(role) for role in ("train", "holdout")]
         if self.num_rows_subsample is not None:
             sizes = [min(size, self.num_rows_subsample) for size in sizes]
         return sizes[0], sizes[0] / sum(sizes)
 
     def _shares(self, context: Context, columns: Any) -> list[float]:
-        """Return the fraction of rows closer to train in each draw, as seen in some columns."""
+        """Return the fraction of rows closer to training rows in each draw, for some columns."""
         if self.ties == "pool" and self.scale == "common":
             n_train, _ = self._n_train_and_fraction(context)
             # a sum of many 1/n is rounded, to keep "all" at 1
@@ -115,7 +120,8 @@ class TrainShareScreen(DrawnScreen):
         return [closer_share(*sides, ties=weight) for sides in self._sides(context, columns)]
 
     def _masses(self, context: Context, columns: Any) -> Iterator[np.ndarray]:
-        """Yield, by draw, which share of the synthetic rows each real row is the nearest of."""
+        """Yield, for each draw, the fraction of synthetic rows whose nearest real row is each real
+        row."""
         for sample in self._samples():
             n, seed = sample["n_query"], sample["seed"]
             if is_gower(self.space):
@@ -124,7 +130,7 @@ class TrainShareScreen(DrawnScreen):
                 yield masses_of_tables(context, n, self.space, columns, seed)
 
     def _sides(self, context: Context, columns: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield, by draw, which synthetic rows are closer to train, and which are as close."""
+        """Yield, for each draw, the synthetic rows closer to training rows, and the ties."""
         for sample in self._samples():
             n, seed = sample["n_query"], sample["seed"]
             if is_gower(self.space) and self.scale == "common":
@@ -140,7 +146,7 @@ class TrainShareScreen(DrawnScreen):
             yield to_train < to_holdout, to_train == to_holdout
 
     def _train_share(self, context: Context, columns: Any) -> TrainShare:
-        """Return the fraction with its null: there is none where scales differ."""
+        """Return the fraction with its null distribution, which requires a common scale."""
         masses = self._masses(context, columns) if self.scale == "common" else ()
         n_train, _ = self._n_train_and_fraction(context)
         seeds = (self.num_rows_subsample, self.num_iterations, self.random_state)
@@ -150,17 +156,17 @@ class TrainShareScreen(DrawnScreen):
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         share = self._train_share(context, columns)
         result = replace(result, details=self._share_details(context, columns, share))
-        if not share.masses:  # each table on its own scale: no exchange of labels, no null
+        if not share.masses:  # scales differ, so labels cannot be exchanged
             return result
         fields = self._on_scale(share, self._n_train_and_fraction(context)[1])
         return replace(result, p_value=share.p_value, contrast=share.contrast, **fields)
 
     def _on_scale(self, share: TrainShare, expected: float) -> dict[str, Any]:
-        """Return interval and baseline on the scale of the value: by default that of shares."""
+        """Return interval and baseline on the scale of the value, by default a fraction."""
         return {"interval": largest_interval([share]), "baseline": expected}
 
     def _share_details(self, context: Context, columns: Any, share: TrainShare) -> dict[str, Any]:
-        """Return what the details hold of a share: its complement, its ties, its errors."""
+        """Return the details of a fraction, for example its complement, ties and errors."""
         ties = [np.mean(tied) for _, tied in self._sides(context, columns)]
         several = len(share.of_draws) > 1
         return {
@@ -176,19 +182,21 @@ class TrainShareScreen(DrawnScreen):
 
 @declared
 class DCROverfittingProtection(TrainShareScreen):
-    r"""Protection from overfitting: 1 where rows fall to train by chance only, 0 where all do.
+    r"""Protection against overfitting, measured by the distance to the closest record (DCR).
 
-    For each synthetic row, the nearest train row and the nearest holdout row are found. A
-    generator that has learned the population and not its training rows makes rows that are as
-    often closer to one as to the other. The value falls with the share of synthetic rows that are
-    closer to train.
+    For each synthetic row, the metric finds the nearest training row and the nearest holdout row. A
+    generator that learned the population and did not memorize its training rows produces rows that
+    are equally often closer to a training row and to a holdout row. The score decreases with the
+    fraction of synthetic rows that are closer to a training row. It ranges from 0 (all rows are
+    closer) to 1 (no more than expected by chance). Higher is better.
 
     Parameters
     ----------
     chance : {"sizes", "half"}, default="sizes"
-        The share of rows closer to train that has the score 1: what the sizes of the tables give by
-        chance, or one half at any sizes, as SDMetrics has it. With ``ties="holdout"`` and
-        ``scale="reference"`` the score is theirs.
+        Fraction of rows closer to the training data that has the score 1. "sizes" uses the fraction
+        expected by chance for the sizes of the tables. "half" uses one half for any sizes, as
+        SDMetrics does. With ``ties="holdout"`` and ``scale="reference"`` the score equals the score
+        of SDMetrics.
     random_state : int, default=0
         Seed of the draws.
 
@@ -200,8 +208,8 @@ class DCROverfittingProtection(TrainShareScreen):
 
     Warnings
     --------
-    This is a distance screen: it can raise an alarm and cannot clear a release; it does not see
-    leaks of a few outliers.
+    This is a distance-based screen. It can raise an alarm but cannot clear a release. It does not
+    detect leaks of a few outliers.
 
     See Also
     --------
@@ -211,34 +219,37 @@ class DCROverfittingProtection(TrainShareScreen):
 
     Notes
     -----
-    With p the share of synthetic rows that are closer to train, and its expectation if the
-    synthetic table does not depend on which real rows were train,
+    Let p be the fraction of synthetic rows that are closer to the training data, and let pi be its
+    expectation if the synthetic table does not depend on which real rows were training rows. Then
 
     .. math:: \pi = \frac{n_T}{n_T + n_H}, \qquad
         \mathrm{score} = \min\left(1, \frac{1 - p}{1 - \pi}\right)
 
-    which is ``2 (1 - p)`` at equal sizes: a score of 0.5 means that 75% of the rows are closer to
-    train. With ``chance="half"`` it is ``min(1, 2 (1 - p))`` at any sizes, the mean of that over
-    several draws, as published; with three times as many train as holdout rows, a score of 0.5 is
-    then what chance gives. :class:`~skeval.exceptions.UnequalSizesWarning` is given if one table
-    has more than ten times as many rows as the other, or more than twice as many and a published
-    option does not allow for it. A share clearly below ``pi`` is no extra protection, rather mode
-    collapse or shift.
+    At equal sizes, this is ``2 (1 - p)``. For example, a score of 0.5 means that 75% of the rows
+    are closer to the training data. With ``chance="half"``, the score is the published ``min(1, 2
+    (1 - p))`` at any sizes, averaged over several draws. With three times more training than
+    holdout rows, a score of 0.5 is then expected by chance. The metric gives an
+    :class:`~skeval.exceptions.UnequalSizesWarning` if one table has more than ten times the rows of
+    the other, or more than twice the rows and a published option does not account for it. A
+    fraction clearly below ``pi`` indicates no extra protection, but mode collapse or
+    shift.
 
-    The p-value is one-sided: given the synthetic rows and the pool of N real ones, all choices of
-    which were train are equally likely if none was learned. The share then has the variance
+    The p-value is one-sided. If the generator memorized nothing, all choices of the training rows
+    among the N real rows are equally likely, given the synthetic rows. The fraction then has the
+    variance
 
     .. math:: \pi (1 - \pi) \frac{N}{N - 1} \left(\sum_j a_j^2 - \frac{1}{N}\right)
 
-    with :math:`a_j` the share of synthetic rows whose nearest real row is j, ties divided evenly.
-    The baseline is the mean score under this null, below 1 where the score is clipped there. The
-    standard error counts real rows, not synthetic ones: many synthetic rows around one real row are
-    one piece of evidence. The p-value is that of a normal share. If :math:`\sum_j a_j^2` exceeds
-    0.01, most synthetic rows lie next to few real ones, and the share is held against random
-    choices instead. ``scale="reference"`` has neither null nor interval.
+    where :math:`a_j` is the fraction of synthetic rows whose nearest real row is j, with ties
+    divided evenly. The baseline is the mean score under this null hypothesis. It is below 1 because
+    the score is clipped at 1. The standard error counts real rows and not synthetic rows, because
+    many synthetic rows around one real row are one piece of evidence. The p-value uses the normal
+    approximation. If :math:`\sum_j a_j^2` exceeds 0.01, most synthetic rows are close to few real
+    rows, and the fraction is compared with random choices instead. ``scale="reference"`` has no
+    null distribution and no interval.
 
-    ``details["closer_to_training"]`` and ``details["closer_to_holdout"]`` are the two shares of the
-    SDMetrics breakdown, which is ``details["sdmetrics"]`` under its own keys.
+    ``details["closer_to_training"]`` and ``details["closer_to_holdout"]`` are the two fractions of
+    the SDMetrics breakdown, which ``details["sdmetrics"]`` contains under its original keys.
 
     References
     ----------
@@ -262,7 +273,7 @@ class DCROverfittingProtection(TrainShareScreen):
     chance: Literal["sizes", "half"] = "sizes"
 
     def unmet_need(self, context: Context) -> Unmet | None:
-        """Return what the metric lacks, and which metric does without a holdout, or None."""
+        """Return the unmet requirement and the metric that works without a holdout, or None."""
         lack = super().unmet_need(context)
         if lack is None or lack.need != "holdout":
             return lack
@@ -284,7 +295,7 @@ class DCROverfittingProtection(TrainShareScreen):
         return protection(float(np.mean(shares)), self._n_train_and_fraction(context)[1])
 
     def _on_scale(self, share: TrainShare, expected: float) -> dict[str, Any]:
-        full = 0.5 if self.chance == "half" else expected  # the share of the score 1
+        full = 0.5 if self.chance == "half" else expected  # the fraction that has the score 1
         p, half = share.value, share.half_width()
         return {
             "interval": (protection(p + half, full), protection(p - half, full)),
@@ -297,7 +308,7 @@ class DCROverfittingProtection(TrainShareScreen):
 
 
 def protection(p: float, full: float) -> float:
-    """Return by how much a share falls short of 1, relative to that of `full` score; at most 1."""
+    """Return the distance of a fraction from 1, relative to the distance of `full`, at most 1."""
     return min(1.0, max(0.0, (1.0 - p) / (1.0 - full)))
 
 
@@ -314,9 +325,9 @@ def mean_protection(p: float, spread: float, full: float) -> float:
 def masses_of_tables(
     context: Context, n_rows: int | None, space: Any, columns: Any, seed: int
 ) -> np.ndarray:
-    """Return which share of the synthetic rows each real row is the nearest of, train first.
+    """Return the fraction of synthetic rows nearest to each real row, training rows first.
 
-    Distances of matrices hardly tie, but for copies: a tie of the two tables is halved.
+    Distances of matrices rarely tie except for copies, so a tie of the two tables is halved.
     """
     settings = {"space": space, "columns": columns, "n_query": n_rows, "n_reference": n_rows}
     searches = [
@@ -336,7 +347,7 @@ def masses_of_tables(
 def nearest_on_own_scale(
     context: Context, role: str, n_rows: int | None, columns: Any, seed: int
 ) -> np.ndarray:
-    """Return distances of synthetic rows where numeric ranges are those of the role alone."""
+    """Return distances of synthetic rows with the numerical ranges of the role alone."""
     rows, queries = (
         rows_of(context, one, "gower", columns, n_rows, seed) for one in (role, "synthetic")
     )
@@ -346,34 +357,36 @@ def nearest_on_own_scale(
 
 @declared
 class DCRShare(TrainShareScreen, RelabelledTest):
-    """Share of synthetic rows closer to train: n_T / (n_T + n_H) by chance, 1 where all rows are.
+    """Fraction of synthetic rows that are closer to a training row than to a holdout row.
 
-    For each synthetic row, the nearest real row is looked up in train and in the holdout. A
-    generator that has not memorised its training rows makes rows that are as often closer to one as
-    to the other, at equal sizes. A copy may hide in a few columns while the others are
-    redrawn: groups of columns are then measured one by one, and the largest share counts.
+    For each synthetic row, the metric finds the nearest real row in the training and holdout data.
+    A generator that did not memorize its training rows produces rows that are equally often closer
+    to training and holdout rows, if both tables have equal sizes. The fraction expected by chance
+    is n_T / (n_T + n_H). Lower is better. A copy may affect a few columns while the others are
+    redrawn. Therefore, groups of columns can be measured one by one, and the largest fraction is
+    reported.
 
     Parameters
     ----------
     column_groups : None, "auto" or list of list of str, default=None
-        Groups of columns to measure in addition to all of them at once (in space "gower"). "auto":
-        three groups of related columns and three random thirds, as MOSTLY AI has it, if there are
-        more than 10 columns; else none.
+        Groups of columns to measure in addition to all columns at once (in space "gower"). If there
+        are more than 10 columns, "auto" uses three groups of related columns and three random
+        thirds, as MOSTLY AI does. Otherwise, "auto" uses no groups.
     n_permutations : int, default=1999
-        Number of relabellings behind the p-value of the largest of several shares; fewer are drawn
-        where many reach what was observed.
+        Number of relabelings behind the p-value of the largest of several fractions. Fewer are
+        drawn if many of them reach the observed value.
 
     Raises
     ------
     InvalidParameterError
         At fit, if `num_iterations` is above 1 without `num_rows_subsample`, groups of columns or
-        ``scale="reference"`` are asked for in another space than "gower", or `column_groups` names
-        columns that are not looked at.
+        ``scale="reference"`` are requested in another space than "gower", or `column_groups`
+        contains columns that are not compared.
 
     Warnings
     --------
-    This is a distance screen: it can raise an alarm and cannot clear a release; it does not see
-    leaks of a few outliers.
+    This is a distance-based screen. It can raise an alarm but cannot clear a release. It does not
+    detect leaks of a few outliers.
 
     See Also
     --------
@@ -382,27 +395,28 @@ class DCRShare(TrainShareScreen, RelabelledTest):
 
     Notes
     -----
-    With one group, p-value, standard errors and interval are those of
+    With one group, the p-value, standard errors and interval are computed as in
     :class:`~skeval.privacy.DCROverfittingProtection`, and the baseline is ``n_T / (n_T + n_H)``.
 
-    The largest of several shares is a selection and lies above that by chance: its p-value and its
-    baseline come from random choices of which real rows were train, the same for all groups. The
-    interval is simultaneous over the groups (Bonferroni), so that it holds the largest share of the
-    population. With several draws the p-value is twice the mean of theirs, which is valid however
-    they depend on each other.
+    Because the largest of several fractions is selected, it is expected by chance to exceed this
+    baseline. Therefore, its p-value and its baseline come from random choices of the training rows,
+    the same for all groups. The interval is simultaneous over the groups (Bonferroni), so it covers
+    the largest fraction of the population. With several draws, the p-value is twice the mean
+    p-value of the draws, which is valid for any dependence between them.
 
-    ``details["groups"]`` has the share, z and the standard errors of each group,
-    ``details["worst_group"]`` names the one with the largest share; all other ``details`` are those
-    of all columns together.
+    ``details["groups"]`` contains the fraction, z and the standard errors of each group.
+    ``details["worst_group"]`` is the group with the largest fraction. All other ``details``
+    describe all columns together.
 
-    Related columns of "auto" are neighbours in the leaves of a hierarchical clustering by Cramer's
-    V, whose order is cut into three where neighbours are least related, no group having less than a
-    fifth of the columns. The clustering sees train and holdout together, since groups that depended
-    on which rows were train would spoil the relabelling.
+    With "auto", related columns are neighbors in the leaves of a hierarchical clustering by
+    Cramer's V. The order of the leaves is cut into three parts at the weakest relations, and no
+    group has less than a fifth of the columns. The clustering uses training and holdout data
+    together, because groups that depend on which rows were training rows would invalidate the
+    relabeling.
 
-    ``scale="reference"`` has no null, and so no interval, p-value or baseline. Very unequal sizes
-    give a :class:`~skeval.exceptions.UnequalSizesWarning`, as there. A share clearly below chance
-    is no extra protection, rather mode collapse or shift.
+    ``scale="reference"`` has no null distribution, and therefore no interval, p-value or baseline.
+    Very unequal sizes give an :class:`~skeval.exceptions.UnequalSizesWarning`. A fraction clearly
+    below the expected one indicates no extra protection, but mode collapse or shift.
 
     References
     ----------
@@ -435,8 +449,8 @@ class DCRShare(TrainShareScreen, RelabelledTest):
             return
         if not is_gower(self.space):
             raise InvalidParameterError(
-                "DCRShare: column_groups are defined in space='gower' only; choose columns in your "
-                "transformer."
+                "DCRShare: column_groups require space='gower'. For another space, choose the "
+                "columns in the transformer."
             )
         if not isinstance(self.column_groups, str):
             check_groups(self.column_groups, chosen_columns(context.schema, self.columns))
@@ -446,7 +460,7 @@ class DCRShare(TrainShareScreen, RelabelledTest):
         return max(float(np.mean(self._shares(context, group))) for group in groups)
 
     def _groups(self, context: Context) -> dict[str, tuple[str, ...] | None]:
-        """Return the groups of columns by name, all of them first; none is there twice."""
+        """Return the groups of columns by name, all columns first, without duplicates."""
         if self.column_groups is None:
             return {_ALL: column_key(context.schema, self.columns)}
         names = chosen_columns(context.schema, self.columns)
@@ -471,7 +485,7 @@ class DCRShare(TrainShareScreen, RelabelledTest):
         ]
         details = {**result.details, "groups": of_groups, "worst_group": worst}
         if len(shares) > 1:
-            details.pop("smallest_leak", None)  # that of a test of all columns alone
+            details.pop("smallest_leak", None)  # it describes the test of all columns alone
         result = replace(result, details=details)
         if len(shares) == 1 or not shares[_ALL].masses:
             return result
@@ -479,7 +493,8 @@ class DCRShare(TrainShareScreen, RelabelledTest):
         return replace(result, advice=advice(groups, worst), **fields)
 
     def _of_largest(self, context: Context, shares: list[TrainShare]) -> dict[str, Any]:
-        """Return the fields of a result that come of a test of the largest of several shares."""
+        """Return the fields of a result that come from a test of the largest of several
+        fractions."""
         order = pooled_order(context)
         test = largest_test(shares, order, self.n_permutations, self.random_state)
         what = f"{CLOSER}, in the worst of {len(shares)} groups of columns"
@@ -496,7 +511,7 @@ class DCRShare(TrainShareScreen, RelabelledTest):
 
 
 def largest_interval(shares: Sequence[TrainShare]) -> tuple[float, float]:
-    """Return the interval of the largest share, from simultaneous ones of all."""
+    """Return the interval of the largest fraction, from simultaneous intervals of all fractions."""
     halves = [(share.value, share.half_width(len(shares))) for share in shares]
     return max(0.0, max(p - h for p, h in halves)), min(1.0, max(p + h for p, h in halves))
 
@@ -504,10 +519,10 @@ def largest_interval(shares: Sequence[TrainShare]) -> tuple[float, float]:
 def largest_test(
     shares: Sequence[TrainShare], order: np.ndarray, n_permutations: int, seed: int
 ) -> Relabelled:
-    """Hold the largest share of each draw against relabellings that all groups have in common."""
-    # Labels are drawn in the `order` of the pooled rows, which depends on their content
-    # alone; rows of a sample are in that order already. The p-value of several draws is twice
-    # the mean of theirs, because they depend on each other in an unknown way.
+    """Test the largest fraction of each draw with relabelings that are the same for all groups."""
+    # Labels are drawn in the `order` of the pooled rows, which depends only on their content. Rows
+    # of a sample already have this order. The p-value of several draws is twice the mean p-value,
+    # because the draws depend on each other in an unknown way.
     n_train, tests = shares[0].n_train, []
     for draw, of_groups in enumerate(zip(*(share.masses for share in shares), strict=True)):
         masses = np.stack(of_groups)
@@ -524,7 +539,7 @@ def largest_test(
 
 
 def advice(groups: Mapping[str, tuple[str, ...] | None], worst: str) -> str:
-    """Name the columns of the worst group, if it is not all of them."""
+    """Return the advice on the columns of the worst group, if it does not contain all columns."""
     columns = groups[worst] or ()
     if worst == _ALL or len(columns) > _MAX_NAMED:
         return ""

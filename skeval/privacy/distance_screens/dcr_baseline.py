@@ -1,4 +1,4 @@
-"""Distance to the closest record, compared with that of random rows."""
+"""Distance to the closest record, compared with the distance of random rows."""
 
 from __future__ import annotations
 
@@ -25,28 +25,31 @@ from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Count
 
 _N_BOOTSTRAP = 500
-# distances to train, of the synthetic rows and of each table of random rows
+# distances of the synthetic rows, and of each table of random rows, to the training data
 Draw = tuple[np.ndarray, list[np.ndarray]]
 
 
 @declared
 class DCRBaselineProtection(DrawnScreen, RelabelledTest):
-    r"""Distance to train relative to that of random rows: 1 as far as noise, 0 on the train rows.
+    r"""Median distance to the training data, relative to random rows.
 
-    The median distance of synthetic rows to their nearest train row, over that of rows whose
-    columns are drawn at random and independently between the extremes of train. Rows of noise are
-    no yardstick for privacy, and a faithful table cannot reach 1: compare with the baseline, the
-    score of holdout rows.
+    The score is the median distance of synthetic rows to their nearest training row, divided by the
+    same median for random rows. The columns of the random rows are drawn independently between the
+    extremes of the training data. The score is 0 if the synthetic rows equal training rows and 1 if
+    they are as far away as noise. Random rows are not a suitable reference for privacy, and a
+    faithful table cannot reach 1. Therefore, compare the score with the baseline, the score of
+    holdout rows.
 
     Parameters
     ----------
     n_random_repeats : int, default=5
-        Number of random tables; the value is the mean over them.
+        Number of random tables. The value is the mean over these tables.
     max_random_rows : int or None, default=5_000
-        At most this many rows in a random table, None for as many as there are synthetic ones. The
-        median does not depend on their number but for its noise, which the interval holds.
+        Maximum number of rows of a random table. If None, a random table has the same number of
+        rows as the synthetic data. The number of rows changes only the noise of the median, which
+        the interval covers.
     random_state : int, default=0
-        Seed of the random rows, draws, relabellings and resamples.
+        Seed of the random rows, draws, relabelings and resamples.
 
     Raises
     ------
@@ -55,7 +58,7 @@ class DCRBaselineProtection(DrawnScreen, RelabelledTest):
 
     Warnings
     --------
-    This is a distance screen: it can raise an alarm and cannot clear a release.
+    This is a distance-based screen. It can raise an alarm but cannot clear a release.
 
     See Also
     --------
@@ -64,18 +67,19 @@ class DCRBaselineProtection(DrawnScreen, RelabelledTest):
 
     Notes
     -----
-    With U the random rows and d the distance to the nearest train row,
+    Let U be the random rows and d the distance to the nearest training row. The score is
 
     .. math:: \min\left(1, \frac{\mathrm{median}\, d(S, T)}{\mathrm{median}\, d(U, T)}\right)
 
-    U has whole numbers where train has whole numbers only, categories uniform over those of train,
-    and missing values at the column's rate. The score is nan if the random rows' median is 0. The
-    interval resamples both medians.
+    A column of U has integers if the training column has integers only. Categories are drawn
+    uniformly from the training categories, and values are missing at the rate of the column. The
+    score is nan if the median of the random rows is 0. The interval resamples both medians.
 
-    With a holdout, the p-value is that of :class:`~skeval.privacy.HoldoutDistanceRatio`: the median
-    distance to the holdout minus that to train is held against random choices of which real rows
-    were train. Poor fidelity raises the score above that of fresh real rows and leaves the test as
-    it is, so that a leak may be found although the score is good.
+    With a holdout, the p-value is computed as in :class:`~skeval.privacy.HoldoutDistanceRatio`. The
+    median distance to the holdout minus the median distance to the training data is compared with
+    random choices of which real rows were training rows. If the synthetic rows are of poor
+    fidelity, the score rises above the baseline, but the test does not change. Therefore, a leak
+    may be found although the score is good.
 
     References
     ----------
@@ -102,12 +106,13 @@ class DCRBaselineProtection(DrawnScreen, RelabelledTest):
         values = [np.minimum(1.0, median_ratios(*draw)).mean() for draw in draws]
         if np.isnan(values).any():
             return undefined_result(
-                "half of the random rows lie on train rows: no distance to compare with."
+                "half of the random rows equal train rows, so there is no distance to compare with."
             )
         return Result(float(np.mean(values)))
 
     def _draws(self, context: Context, columns: Any) -> Iterator[Draw]:
-        """Yield, by draw, the distances of synthetic rows to train and those of random rows."""
+        """Yield, for each draw, the distances of synthetic rows and random rows to the training
+        data."""
         for sample in self._samples():
             synthetic = self._distances(context, "synthetic", "train", columns, **sample)
             n_random = min(synthetic.size, self.max_random_rows or synthetic.size)
@@ -143,12 +148,12 @@ def _quotient(above: Any, below: np.ndarray) -> np.ndarray:
 
 
 def median_ratios(synthetic: np.ndarray, random: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the median distance of synthetic rows over that of each table of random rows."""
+    """Return the median distance of synthetic rows divided by that median for each random table."""
     return _quotient(np.median(synthetic), np.array([np.median(d) for d in random]))
 
 
 def over_draws(draws: Iterable[Draw], seed: int) -> tuple[tuple[float, float], dict[str, float]]:
-    """Return the bootstrap interval of the mean over draws, and what the details hold of them."""
+    """Return the bootstrap interval of the mean over draws, and the details about the draws."""
     values, medians, spreads, replicates = [], [], [], []
     for i, (synthetic, random) in enumerate(draws):
         ratios = median_ratios(synthetic, random)
@@ -178,7 +183,7 @@ def random_distances(
     seed: int,
     repeat: int,
 ) -> np.ndarray:
-    """Return the distances of `n_rows` random rows to their nearest train row."""
+    """Return the distances of `n_rows` random rows to their nearest training row."""
     if n_reference is not None and n_reference >= context.n_rows("train"):
         n_reference = None
     frame = random_rows(context.train, n_rows, np.random.default_rng([seed, repeat]))
@@ -187,15 +192,15 @@ def random_distances(
     else:
         rows = as_matrix(preprocessor(context, space).transform(frame), space)
     kept = kept_features(context, space, columns)
-    seed = seed if n_reference else 0  # a sample of all rows is no sample
+    seed = seed if n_reference else 0  # all rows are used, so there is nothing to sample
     index = reference_index(context, "train", space, columns, n_reference, seed)
     return index.kneighbors(rows[:, kept], 1)[0][:, 0]
 
 
 def random_rows(train: pd.DataFrame, n_rows: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Return rows of independent columns, uniform between the extremes of train."""
+    """Return rows of independent columns, uniform between the extremes of the training data."""
     key = int(rng.integers(2**32))
-    # a stream a column, named by the column: the order of columns must not matter
+    # each column has a random stream named by the column, so the order of columns does not matter
     streams = {
         name: np.random.default_rng([key, zlib.crc32(str(name).encode())]) for name in train.columns
     }
@@ -213,7 +218,7 @@ def _random_column(values: pd.Series, n_rows: int, rng: np.random.Generator) -> 
         codes = rng.choice(np.unique(present.cat.codes), n_rows)
         codes = np.where(missing, -1, codes)
         return pd.Series(pd.Categorical.from_codes(codes, dtype=values.dtype))
-    if values.dtype == object:  # text and ids are not looked at
+    if values.dtype == object:  # text and IDs are not compared
         return pd.Series([None] * n_rows, dtype=object)
     return pd.Series(_between(present, n_rows, rng)).mask(missing)
 

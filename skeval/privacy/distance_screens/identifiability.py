@@ -1,4 +1,4 @@
-"""Identifiability: train rows that are nearer to a synthetic row than to all other real ones."""
+"""Identifiability: training rows that are closer to a synthetic row than to other real rows."""
 
 from __future__ import annotations
 
@@ -28,32 +28,33 @@ from skeval.tables.preprocessing import NOMINAL, Discretizer, category_codes, nu
 from skeval.utils.formatting import percent
 
 _N_BINS = 10
-_MAX_WEIGHT = 10.0  # times the median: a nearly constant column would outweigh all others
+_MAX_WEIGHT = 10.0  # times the median, because a nearly constant column would outweigh all others
 
 
 @declared
 class EpsilonIdentifiability(NeighborMetric, RelabelledTest):
-    """Share of train rows with a synthetic row nearer than any other train row: 1 is all of them.
+    """Fraction of training rows that are closer to a synthetic row than to other training rows.
 
-    A train row is called identifiable if some synthetic row comes nearer to it than the nearest
-    other train row does. A table is published as "epsilon-identifiable" if their share is below
-    epsilon.
+    A training row is called identifiable if some synthetic row is closer to it than its nearest
+    other training row. A table is published as "epsilon-identifiable" if the fraction of
+    identifiable rows is below epsilon. Lower is better.
 
     Parameters
     ----------
     feature_weights : {"uniform", "entropy"}, default="uniform"
-        Whether all columns count alike, or Euclidean distance weighs each by the inverse of its
-        entropy, so that rare values count more.
+        Weights of the columns. "uniform" gives all columns the same weight. "entropy" uses a
+        Euclidean distance with weights inverse to the entropies of the columns, so that rare values
+        count more.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if ``feature_weights="entropy"``, which has a space of its own, is asked for in
-        another than "gower".
+        At fit, if ``feature_weights="entropy"``, which has its own space, is requested in another
+        space than "gower".
 
     Warnings
     --------
-    This is a distance screen: it can raise an alarm and cannot clear a release.
+    This is a distance-based screen. It can raise an alarm but cannot clear a release.
 
     See Also
     --------
@@ -63,23 +64,23 @@ class EpsilonIdentifiability(NeighborMetric, RelabelledTest):
 
     Notes
     -----
-    The value is the share of train rows t with ``d(t, nearest synthetic) < d(t, nearest other train
-    row)``. It is not 0 without a leak: a fresh real table of the size of train scores about 1/2,
-    more rows score more.
+    The value is the fraction of training rows t with ``d(t, nearest synthetic) < d(t, nearest other
+    train row)``. It is not 0 without a leak. A real table of the same size as the training data
+    scores about 1/2, and more rows score more.
 
-    What a leak adds is ``details["excess"]``, the share on train minus that on holdout rows
-    (``details["on_holdout"]``), relative to its mean over relabellings, which is 0 at equal sizes;
-    the baseline is the value without the excess. The p-value is one-sided: given the synthetic
-    rows, all choices of which real rows were train are equally likely if none was learned. Without
-    a holdout there is neither.
+    ``details["excess"]`` measures the leak. It is the fraction for training rows minus the fraction
+    for holdout rows (``details["on_holdout"]``), relative to its mean over relabelings, which is 0
+    at equal sizes. The baseline is the value without the excess. The p-value is one-sided. If the
+    generator memorized nothing, all choices of the training rows are equally likely given the
+    synthetic rows. Both require a holdout.
 
-    The interval is over fresh draws of train and synthetic rows; two train rows that are each
-    other's nearest count as one piece of evidence.
+    The interval describes new samples of training and synthetic rows. Two training rows that are
+    nearest neighbors of each other count as one piece of evidence.
 
     With ``feature_weights="entropy"``, squared differences relative to the range are multiplied by
-    weights proportional to :math:`1 / H_j`, the entropies being those of ten quantile bins or of
-    the categories of the real rows. A weight is at most ten times the median, and 0 for a constant
-    column; a missing value is at least a whole range away from all others.
+    weights proportional to :math:`1 / H_j`. The entropies come from ten quantile bins or from the
+    categories of the real rows. A weight is at most ten times the median, and 0 for a constant
+    column. The distance of a missing value from other values is at least the whole range.
 
     References
     ----------
@@ -103,8 +104,8 @@ class EpsilonIdentifiability(NeighborMetric, RelabelledTest):
     def _prepare(self, context: Context) -> None:
         if self.feature_weights == "entropy" and not is_gower(self.space):
             raise InvalidParameterError(
-                "EpsilonIdentifiability: feature_weights='entropy' has a space of its own; leave "
-                "space at 'gower', or weights at 'uniform'."
+                "EpsilonIdentifiability: feature_weights='entropy' has its own space. Use "
+                "space='gower' or feature_weights='uniform'."
             )
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
@@ -112,7 +113,7 @@ class EpsilonIdentifiability(NeighborMetric, RelabelledTest):
             return undefined_result("train needs two rows to have neighbours.")
         asked = self._space(context, columns)
         if asked[0] is None:
-            return undefined_result("every column is constant: no column has a weight.")
+            return undefined_result("every column is constant, so no column has a weight.")
         return identifiable_fraction(context, "train", *asked)[0]
 
     def _space(self, context: Context, columns: Any) -> tuple[Any, Any]:
@@ -207,12 +208,13 @@ class EntropySpace(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     weights : dict of str to float
-        By column, above 0: the squared distance of two values a whole range apart, of two
-        categories, and at least that of a missing value from any other.
+        Positive weight of each column: the squared distance of two values at the ends of the range,
+        of two categories, and the minimum for a missing value and any other.
     numeric : dict of str to (float, float)
         The number that missing values of a number or date column get, and the column's range.
     n_levels : dict of str to int
-        Number of real levels of each categorical column; all others are one further level.
+        Number of real categories of each categorical column. All other values are one more
+        category.
     """
 
     weights: Mapping[str, float]
@@ -220,7 +222,7 @@ class EntropySpace(TransformerMixin, BaseEstimator):
     n_levels: Mapping[str, int]
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Do nothing: all is known from the real tables."""
+        """Do nothing, because the real tables provide all parameters."""
         return self
 
     def transform(self, X: pd.DataFrame) -> np.ndarray:
@@ -253,7 +255,7 @@ def entropy_space(context: Context, columns: ColumnChoice) -> EntropySpace | Non
     kept = {name: float(weights[name]) for name in names if weights[name] > 0}
     numeric = {}
     for values, name in ((numbers(real[[name]]), name) for name in kept if name not in nominal):
-        # one value and missing ones: the column varies, its numbers do not
+        # a column of one value and missing values varies, but its numbers do not
         span = float(np.nanmax(values) - np.nanmin(values)) or 1.0
         numeric[name] = float(np.nanmean(values)), span
     n_levels = {name: len(context.levels[name]) for name in kept if name in nominal}

@@ -1,4 +1,4 @@
-"""Nearest-neighbour adversarial accuracy, and how much of it is lost on train rows."""
+"""Nearest-neighbor adversarial accuracy, and the difference between holdout and training rows."""
 
 from __future__ import annotations
 
@@ -29,28 +29,30 @@ _Z = float(norm.ppf(0.975))
 
 @declared
 class NNAAPrivacyLoss(NeighborMetric, RelabelledTest):
-    """Do neighbours give train away more than holdout: 0 means no, 1 that train alone is copied.
+    """Difference of the nearest-neighbor adversarial accuracy between holdout and training rows.
 
-    The adversarial accuracy between synthetic and train rows falls where the generator has learned
-    its training rows; that between synthetic and holdout rows does not. The loss is the difference.
+    If the generator memorized its training rows, the adversarial accuracy between synthetic and
+    training rows decreases, and the accuracy between synthetic and holdout rows does not. The loss
+    is the difference of the two. It is 0 without a leak and 1 if only training rows are copied.
+    Lower is better.
 
     Parameters
     ----------
     n_resample : int, default=30
-        Number of random samples of the larger tables, each of the size of the smallest, over which
-        the losses are averaged; tables of equal size are taken as they are.
+        Number of random samples of the larger tables, each with the size of the smallest table. The
+        losses are averaged over the samples. Tables of equal size are used without sampling.
     ties : {"strict", "half"}, default="strict"
-        Whether equal distances count as wrong guesses, as published, or as half a right one.
+        Whether equal distances count as incorrect guesses, as published, or as half correct.
     n_permutations : int, default=1999
-        Number of random relabellings of the real rows for the p-value and the standard error;
-        fewer are drawn where many reach what was observed.
+        Number of random relabelings of the real rows for the p-value and the standard error. Fewer
+        are drawn if many of them reach the observed value.
     random_state : int, default=0
-        Seed of samples and relabellings.
+        Seed of samples and relabelings.
 
     Warnings
     --------
-    This is a distance screen: it can raise an alarm and cannot clear a release; it does not see
-    leaks of a few outliers.
+    This is a distance-based screen. It can raise an alarm but cannot clear a release. It does not
+    detect leaks of a few outliers.
 
     See Also
     --------
@@ -61,13 +63,15 @@ class NNAAPrivacyLoss(NeighborMetric, RelabelledTest):
 
     Notes
     -----
-    The value is ``AA(holdout, synthetic) - AA(train, synthetic)`` at equal sizes, both in
-    ``details``; it is 0 on average if the synthetic table does not depend on which real rows were
-    train. A negative loss is no extra protection: rows were drawn towards the holdout.
+    The value is ``AA(holdout, synthetic) - AA(train, synthetic)`` at equal sizes. Both terms are in
+    ``details``. The value is 0 on average if the synthetic table does not depend on which real rows
+    were training rows. A negative loss indicates rows that are closer to the holdout, and not extra
+    protection.
 
-    The p-value is one-sided: given the synthetic rows, all choices of which real rows were train
-    are then equally likely. Each relabelling counts all rows, also at unequal sizes, among the 16
-    nearest real rows of each; its standard deviation is the standard error of the interval.
+    The p-value is one-sided. In this case, all choices of the training rows are equally likely
+    given the synthetic rows. Each relabeling counts all rows, also at unequal sizes, among the 16
+    nearest real rows of each row. The standard deviation over relabelings is the standard error of
+    the interval.
 
     References
     ----------
@@ -96,7 +100,7 @@ class NNAAPrivacyLoss(NeighborMetric, RelabelledTest):
         return float(on_holdout - on_train)
 
     def _accuracies(self, context: Context, columns: Any) -> list[list[float]]:
-        """Return the accuracies on train, and those on the holdout, one a sample."""
+        """Return the accuracies for training and for holdout rows of each sample."""
         settings, seeds = (self.space, columns, self.ties), (self.n_resample, self.random_state)
         if len({context.n_rows(role) for role in ("train", "holdout", "synthetic")}) == 1:
             return [[one] for one in accuracies_of_all(context, *settings)]
@@ -108,7 +112,7 @@ class NNAAPrivacyLoss(NeighborMetric, RelabelledTest):
         settings = (self.space, columns, self.ties, self.n_permutations, self.random_state)
         test, tested = loss_test(context, *settings)
         half = _Z * test.spread
-        what = "synthetic rows told from train rows by their nearest neighbours"
+        what = "synthetic rows distinguished from train rows by their nearest neighbors"
         shown: dict[str, Any] = {"reference": "from holdout rows", "high_leaks": False}
         shown["n_permutations"] = self.n_permutations
         return replace(
@@ -127,11 +131,11 @@ class NNAAPrivacyLoss(NeighborMetric, RelabelledTest):
 
     def _summary(self, result: Result) -> str:
         on_train = percent(result.details["on_train"])
-        # that of samples of one size, the test being of all rows
+        # the accuracy for samples of one size, because the test uses all rows
         of_time = (
             f"{result.contrast.numbers_in_words[0] if result.contrast else on_train} of the time"
         )
-        return set_against(f"Neighbours tell synthetic rows from train rows {of_time}", result)
+        return set_against(f"Neighbors distinguish synthetic from train rows {of_time}", result)
 
 
 @shared
@@ -146,9 +150,9 @@ def listed_real(context: Context, space: Any, columns: Any) -> tuple[np.ndarray,
 
 @shared
 def accuracies_of_all(context: Context, space: Any, columns: Any, ties: str) -> list[float]:
-    """Return the accuracies on train and on the holdout, of all rows, from the lists of the test.
+    """Return the accuracies for all training and all holdout rows, from the lists of the test.
 
-    A list that is cut without a row of the role is searched on, in the role alone.
+    If a list ends without a row of the role, the search continues in the table of the role.
     """
     of_real, rivals_at, to_synthetic = rivals(context, space, columns)
     of_synthetic, at, within = listed_real(context, space, columns)
@@ -172,8 +176,8 @@ def accuracies_of_all(context: Context, space: Any, columns: Any, ties: str) -> 
 def nearest_in_lists(
     distances: np.ndarray, rows: np.ndarray, chosen: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least distance of each list to a chosen row, infinite for none."""
-    # Then which lists are full and without one, so that there may be one beyond their end.
+    """Return the smallest distance of each list to a chosen row, infinite without such a row."""
+    # Also return the full lists without such a row, which may have one after their end.
     least = np.where(chosen[rows] & (rows >= 0), distances, np.inf).min(axis=1)
     return least, np.flatnonzero((least == np.inf) & (rows[:, -1] >= 0))
 
@@ -182,9 +186,9 @@ def nearest_in_lists(
 def loss_test(
     context: Context, space: Any, columns: Any, ties: str, n_permutations: int, seed: int
 ) -> tuple[Relabelled, float]:
-    """Hold the privacy loss on all rows against random relabellings of the real rows.
+    """Test the privacy loss for all rows against random relabelings of the real rows.
 
-    The accuracy on train that it is of is returned, too.
+    The accuracy for the training rows is returned, too.
     """
     accuracies = relabelled_accuracies(context, space, columns, ties)
     actual = np.packbits(actual_labels(context)[:, None], axis=1)
@@ -195,10 +199,10 @@ def loss_test(
 def relabelled_accuracies(
     context: Context, space: Any, columns: Any, ties: str
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """Return what computes both accuracies from packed labels of the real rows."""
+    """Return a function that computes both accuracies from packed labels of the real rows."""
     of_real, rivals_at, to_synthetic = rivals(context, space, columns)
     of_synthetic, at, within = listed_real(context, space, columns)
-    # a tie counts half: the mean of counting it as none and as one
+    # a tie counts half, the mean of an incorrect and a correct guess
     nearer = np.where(of_real < to_synthetic[:, None], rivals_at, -1)
     pairs = [(nearer, at)]
     if ties == "half":

@@ -1,4 +1,4 @@
-"""Percentiles and medians of the distances to train, relative to those of fresh real rows."""
+"""Percentiles and medians of the distances to the training data, compared with holdout rows."""
 
 from __future__ import annotations
 
@@ -32,22 +32,23 @@ _LOW: dict[str, Any] = {"high_leaks": False, "share": False}
 _TENTH = 10
 _MANY = 0.05
 _DOUBLED = (
-    "{share:.0%} of the rows are equal to two or more rows of the {table} table: their ratio "
-    "counts as 1, so that copies of these are not seen."
+    "{share:.0%} of the rows are equal to two or more rows of the {table} table. Their ratio "
+    "counts as 1, so the metric cannot detect copies of these rows."
 )
-_NO_DISTANCE = "half of the holdout rows stand in train too: no distance to compare with."
+_NO_DISTANCE = "half of the holdout rows equal training rows, so their distances are 0."
 
 
 @declared
 class PercentileScreen(NeighborMetric, RelabelledTest):
-    """Base of the screens of a percentile, of distances or their ratios, against fresh rows.
+    """Base class of the screens that compare a percentile with holdout rows.
 
-    Authors say what a row's number is in ``_of_distances``, and may say more in ``_more_details``.
+    A subclass computes the number of each row in ``_of_distances`` and may add details in
+    ``_more_details``.
 
     Parameters
     ----------
     q : float, default=5
-        The percentile of the rows' numbers, in [0, 100]; linear between two of them.
+        Percentile of the row numbers, in [0, 100], with linear interpolation.
     """
 
     n_neighbors: ClassVar[int] = 1
@@ -56,7 +57,7 @@ class PercentileScreen(NeighborMetric, RelabelledTest):
     q: Annotated[float, Interval(0, 100)] = 5
 
     def _roles(self) -> tuple[str, str]:
-        """Return whose neighbours are looked for, and where."""
+        """Return the table whose neighbors are searched, and the table to search."""
         return "synthetic", "train"
 
     def _level(self) -> float:
@@ -91,10 +92,10 @@ class PercentileScreen(NeighborMetric, RelabelledTest):
             against |= {"ratio": ratio, "ratio_interval": interval, "score": min(1.0, ratio)}
             baseline = stats.percentile(fresh, level)
             if result.value == 0.0 == baseline:
-                zero = f"the percentile {self.q:g} is 0, and so is the baseline: their ratio is 1."
+                zero = f"the percentile {self.q:g} and the baseline are 0, so their ratio is 1."
                 warnings = (*warnings, DegenerateInputWarning(zero))
         top = 1.0 if self.n_neighbors > 1 or is_gower(self.space) else float("inf")
-        # of real rows, to divide those of train from those of the holdout is to relabel them
+        # the test that separates training rows from holdout rows relabels the real rows
         p_value, contrast = against["p_value_against_holdout"], None
         if holdout is not None:
             if query == "train":
@@ -121,7 +122,7 @@ class PercentileScreen(NeighborMetric, RelabelledTest):
         )
 
     def _holdout_to_compare(self, holdout: np.ndarray | None) -> np.ndarray | None:
-        """Return the numbers of the holdout, or None where train is to be the baseline."""
+        """Return the numbers of the holdout, or None if the training data are the baseline."""
         return None if getattr(self, "baseline", "holdout") == "train_loo" else holdout
 
     def _as_syneval(self, values: np.ndarray, fresh: Any) -> dict[str, Any]:
@@ -132,13 +133,14 @@ class PercentileScreen(NeighborMetric, RelabelledTest):
         return {"syn_train_5pct": at[0], "train_train_5pct": at[1], "passed": at[0] >= at[1]}
 
     def _published_values(self, values: np.ndarray) -> np.ndarray:
-        """Return each row's number as SynEval has it."""
+        """Return the number of each row as SynEval defines it."""
         return values
 
     def _fresh(
         self, context: Context, columns: Any, holdout: np.ndarray | None
     ) -> tuple[np.ndarray | None, str]:
-        """Return the numbers whose percentile is the baseline, and which rows they are of."""
+        """Return the numbers whose percentile is the baseline, and the kind of rows they belong
+        to."""
         if holdout is not None:
             return holdout, "holdout"
         if self._roles()[0] == "train" or context.n_rows("train") <= self.n_neighbors:
@@ -151,7 +153,8 @@ class PercentileScreen(NeighborMetric, RelabelledTest):
     def _label_evidence(
         self, context: Context, columns: Any, level: float
     ) -> tuple[float, Contrast | None]:
-        """Test the quantile of the numbers against the holdout minus that against train."""
+        """Test the quantile of the distances to the holdout minus the quantile to the training
+        data."""
 
         def quantile(distances: np.ndarray) -> float:
             return stats.percentile(self._of_distances(distances), level)
@@ -173,12 +176,14 @@ class PercentileScreen(NeighborMetric, RelabelledTest):
             return set_against(lead, result)
         baseline = result.baseline
         return (
-            f"{lead}." if baseline is None else f"{lead}; of fresh rows it is {number(baseline)}."
+            f"{lead}."
+            if baseline is None
+            else f"{lead}. For holdout rows, it is {number(baseline)}."
         )
 
 
 def _few_rows_warning(n_rows: int, q: float, level: float) -> tuple[DegenerateInputWarning, ...]:
-    """Return a warning if a percentile is that of one row."""
+    """Return a warning if a single row determines the percentile."""
     if not 0.0 < level < 1.0 or n_rows * min(level, 1.0 - level) >= 1.0:
         return ()
     which = "least" if level < 0.5 else "greatest"
@@ -188,21 +193,23 @@ def _few_rows_warning(n_rows: int, q: float, level: float) -> tuple[DegenerateIn
 
 @declared
 class DCRPercentile(PercentileScreen):
-    """Percentile of the distances to train: 0 where synthetic rows are copies, large where far.
+    """Percentile of the distances of the synthetic rows to the training data.
 
-    An analyst looks at the synthetic rows nearest to train, and asks how near fresh real rows come:
-    the same percentile of the distances of holdout rows to train is the baseline. Synthetic rows
-    that come nearer than real rows of the same population do have been remembered.
+    The metric compares the synthetic rows that are closest to the training data with real rows. The
+    baseline is the same percentile of the distances of holdout rows to the training data. If the
+    synthetic rows are closer than real rows of the same population, the generator memorized
+    training rows. The score is 0 if synthetic rows are copies. Higher is better.
 
     Parameters
     ----------
     baseline : {"holdout", "train_loo"}, default="holdout"
-        The distances to compare with: those of holdout rows to train, or that of each train row to
-        its nearest other one. If there is no holdout, it is the latter.
+        Distances to compare with. "holdout" uses the distances of holdout rows to the training
+        data. "train_loo" uses the distance of each training row to its nearest other training row,
+        and is also used without a holdout.
 
     Warnings
     --------
-    This is a distance screen: it can raise an alarm and cannot clear a release.
+    This is a distance-based screen. It can raise an alarm but cannot clear a release.
 
     See Also
     --------
@@ -212,26 +219,28 @@ class DCRPercentile(PercentileScreen):
 
     Notes
     -----
-    The value is a distance, in [0, 1] in space "gower". ``details["ratio"]`` is the value over the
-    baseline, 1 where both are 0 and infinite where the baseline alone is; ``details["score"]`` is
-    ``min(1, ratio)``. No sizes are matched: both tables look for neighbours among the same train
-    rows.
+    The value is a distance, in [0, 1] in space "gower". ``details["ratio"]`` is the value divided
+    by the baseline. The ratio is 1 if both are 0, and infinite if only the baseline is 0.
+    ``details["score"]`` is ``min(1, ratio)``. The tables need not have equal sizes, because both
+    are compared with the same training rows.
 
-    The interval holds the percentile of the generator's distribution, train being given, with the
-    order statistics that a binomial count puts around it.
+    The interval contains the percentile of the generator's distribution for the given training
+    data. It uses order statistics and a binomial count.
 
-    The p-value is one-sided: the same percentile of the distances to the holdout, minus the value,
-    is held against random choices of which real rows were train. All choices are equally likely if
-    none was learned; other faults of the synthetic rows do not matter. At most 2,000 synthetic rows
-    take part, and the 16 nearest real rows of each.
+    The p-value is one-sided. The test statistic is the same percentile of the distances to the
+    holdout, minus the value. It is compared with random choices of which real rows were training
+    rows. If the generator memorized nothing, all choices are equally likely, and other faults of
+    the synthetic rows do not matter. The test uses at most 2,000 synthetic rows and the 16 nearest
+    real rows of each.
 
-    ``details["p_value_against_holdout"]`` compares synthetic with holdout rows instead: the share
-    of all ways to divide them in which the percentile of the one part lies as far under that of the
-    other, exact. It is small for a leak, and also for a generator that keeps to the middle of the
-    data. ``details["passed"]`` says that it is not below 0.05; a ratio of 1 or more is no
-    criterion, since about half of all fresh tables fall below. It is the one of SynEval, and
-    ``details["syneval"]`` has it where train is the baseline: `syn_train_5pct`, `train_train_5pct`
-    and `passed`.
+    ``details["p_value_against_holdout"]`` compares synthetic with holdout rows instead. It is the
+    exact fraction of all divisions of the two tables for which the percentile of one part is as far
+    below the percentile of the other part. It is small for a leak, but also for a generator whose
+    rows are concentrated in the middle of the data. ``details["passed"]`` indicates that it is at
+    least 0.05. A ratio of 1 or more is not a suitable criterion, because about half of all tables
+    without a leak are below 1. However, SynEval uses this criterion. If the training data are the
+    baseline, ``details["syneval"]`` contains its numbers `syn_train_5pct`, `train_train_5pct` and
+    `passed`.
 
     References
     ----------
@@ -258,28 +267,31 @@ class DCRPercentile(PercentileScreen):
 
 @declared
 class NNDR(PercentileScreen):
-    """Percentile of nearest over second nearest distance: 0 where rows sit on one train row.
+    """Percentile of the ratio of the nearest to the second nearest distance.
 
-    A synthetic row that was drawn from the population is about as far from its nearest train row as
-    from the second nearest: the ratio of the two distances is near 1. A row that repeats one
-    particular train row, with or without noise, is much nearer to that one than to any other.
+    If a synthetic row was drawn from the population, its nearest training row is about as far away
+    as the second nearest, so the ratio of the two distances is near 1. A row that repeats one
+    particular training row, with or without noise, is much closer to that row than to any other, so
+    its ratio is near 0. Higher is better.
 
     Parameters
     ----------
     convention : {"d1/d2", "d2/d1"}, default="d1/d2"
-        Which ratio the percentile is taken of. "d2/d1" is there to read numbers that SynEval
-        published: they are ``details["d2_d1"]``. The value stays on the scale of d1/d2 and is its
-        percentile ``100 - q``, which looks at the rows least like copies and misses the others.
+        Ratio whose percentile is computed. "d2/d1" reproduces numbers that SynEval published; they
+        are in ``details["d2_d1"]``. The value stays on the scale of d1/d2. It is then the
+        percentile ``100 - q``, which evaluates the rows least similar to copies and misses the
+        others.
     query : {"synthetic", "train"}, default="synthetic"
-        Whose neighbours: those of synthetic rows in train, or those of train rows in the synthetic
-        table, as SynthEval has it.
+        Table whose neighbors are searched: the neighbors of synthetic rows in the training data, or
+        the neighbors of training rows in the synthetic data, as in SynthEval.
     baseline : {"holdout", "train_loo"}, default="holdout"
-        The ratios to compare with: those of holdout rows, or those of train rows among the others.
-        If there is no holdout, it is the latter.
+        Ratios to compare with. "holdout" uses the ratios of holdout rows. "train_loo" uses the
+        ratios of training rows among the other training rows, and is also used if there is no
+        holdout.
 
     Warnings
     --------
-    This is a distance screen: it can raise an alarm and cannot clear a release.
+    This is a distance-based screen. It can raise an alarm but cannot clear a release.
 
     See Also
     --------
@@ -289,25 +301,28 @@ class NNDR(PercentileScreen):
 
     Notes
     -----
-    A row with ``d1 = 0 < d2`` has the ratio 0, a row with ``d1 = d2 = 0`` the ratio 1, because two
-    equal train rows cannot be distinguished. ``details["both_zero"]`` is the share of such rows;
-    this metric does not see their copies. The baseline is the same percentile of holdout rows in
-    the synthetic rows' place. If there is no holdout, it is that of train rows among the others.
+    A row with ``d1 = 0 < d2`` has the ratio 0. A row with ``d1 = d2 = 0`` has the ratio 1, because
+    two equal training rows cannot be distinguished. ``details["both_zero"]`` is the fraction of
+    such rows; this metric does not detect copies among them. The baseline is the same percentile
+    for holdout rows. Without a holdout, it is the percentile for training rows among the other
+    training rows.
 
-    The p-values are those of :class:`~skeval.privacy.DCRPercentile`: one relabels train and
-    holdout, the other divides synthetic and holdout rows. With ``query="train"`` both are one: as
-    seen from the synthetic table, train and holdout rows are alike if it has not learned its
-    training rows, and the test is exact.
+    The p-values are computed as in :class:`~skeval.privacy.DCRPercentile`. One test relabels
+    training and holdout rows, and the other divides synthetic and holdout rows. With
+    ``query="train"`` both tests are the same. If the generator did not memorize its training rows,
+    training and holdout rows have the same distribution of distances to the synthetic data, and the
+    test is exact.
 
-    The interval holds the percentile of the generator's distribution, train being given; with
-    ``query="train"`` that of the population's, the synthetic rows being given.
+    The interval contains the percentile of the generator's distribution for the given training
+    data. With ``query="train"``, it contains the percentile of the population for the given
+    synthetic rows.
 
-    ``details["tenth_smallest"]``, the same to the holdout and their quotient ``ratio_to_holdout``
-    are what MOSTLY AI reports, with a holdout as large as train.
+    MOSTLY AI reports ``details["tenth_smallest"]``, the same number for the holdout, and their
+    quotient ``ratio_to_holdout``, with a holdout as large as the training data.
 
-    ``details["syneval"]``, where train is the baseline, are the percentiles `q` of d2/d1 of
-    synthetic and of train rows, and whether the first `passed`, being no smaller, as SynEval has
-    it. Copies have large ratios of that kind: they pass.
+    If the training data are the baseline, ``details["syneval"]`` contains the percentiles `q` of
+    d2/d1 for synthetic and for training rows. As in SynEval, the synthetic rows `passed` if their
+    percentile is not smaller. Copies have large ratios d2/d1 and therefore pass.
 
     References
     ----------
@@ -343,7 +358,7 @@ class NNDR(PercentileScreen):
         return level if self.convention == "d1/d2" else 1.0 - level
 
     def _of_distances(self, distances: np.ndarray) -> np.ndarray:
-        # of the rows looked at under random labels, the second or both may be infinitely far
+        # with random labels, the second neighbor or both may be infinitely far away
         lost = ~np.isfinite(distances[:, 0])
         return stats.neighbor_ratios(np.where(lost[:, None], 1.0, distances))
 
@@ -376,7 +391,7 @@ class NNDR(PercentileScreen):
 
 
 def tenth_smallest(to_train: np.ndarray, to_holdout: np.ndarray | None) -> dict[str, float]:
-    """Return the tenth smallest of the ratios, and over that of the ratios to the holdout."""
+    """Return the tenth smallest ratio, and its quotient with the same ratio for the holdout."""
     tenth = _tenth(to_train)
     if to_holdout is None:
         return {"tenth_smallest": tenth}
@@ -390,7 +405,7 @@ def tenth_smallest(to_train: np.ndarray, to_holdout: np.ndarray | None) -> dict[
 
 
 def _tenth(values: np.ndarray) -> float:
-    """Return the tenth smallest value; nan where there are fewer."""
+    """Return the tenth smallest value, or nan if there are fewer values."""
     if values.size < _TENTH:
         return float("nan")
     return float(np.partition(values, _TENTH - 1)[_TENTH - 1])
@@ -398,20 +413,21 @@ def _tenth(values: np.ndarray) -> float:
 
 @declared
 class HoldoutDistanceRatio(NeighborMetric, RelabelledTest):
-    r"""Ratio of median distances to train, synthetic to holdout: 1 where alike, 0 where copies.
+    r"""Ratio of the median distances to the training data, synthetic to holdout rows.
 
-    Holdout rows are as far from train as rows of the population are that the generator never saw.
-    Synthetic rows should be no nearer. Some call this ratio NNDR, which elsewhere is that of the
-    first to the second neighbour, :class:`~skeval.privacy.NNDR`.
+    The generator never saw the holdout rows, so synthetic rows should not be closer to the training
+    data than holdout rows are. The ratio is 1 if the distances are equal and 0 if the synthetic
+    rows are copies. Some sources call this ratio NNDR. Elsewhere, NNDR is the ratio of the
+    distances to the first and the second neighbor, see :class:`~skeval.privacy.NNDR`.
 
     Parameters
     ----------
     random_state : int, default=0
-        Seed of the relabellings and of the resamples behind the interval.
+        Seed of the relabelings and of the resamples behind the interval.
 
     Warnings
     --------
-    This is a distance screen: it can raise an alarm and cannot clear a release.
+    This is a distance-based screen. It can raise an alarm but cannot clear a release.
 
     See Also
     --------
@@ -423,22 +439,25 @@ class HoldoutDistanceRatio(NeighborMetric, RelabelledTest):
     -----
     .. math:: \frac{\mathrm{median}\, d(S, T)}{\mathrm{median}\, d(H, T)}
 
-    It is not defined if half of the holdout rows are in train. Sizes need not be equal, since both
-    tables look for neighbours in train. The interval resamples both tables' distances, train being
-    given.
+    The ratio is not defined if half of the holdout rows also occur in the training data. The tables
+    need not have equal sizes, because both are compared with the training data. The interval
+    resamples the distances of both tables for the given training data.
 
-    The p-value is one-sided: the median distance to the holdout minus that to train is held against
-    random choices of which real rows were train. All choices are equally likely if none was
-    learned; other faults of the synthetic rows do not matter. At most 2,000 synthetic rows take
-    part, and the 16 nearest real rows of each.
+    The p-value is one-sided. The test statistic is the median distance to the holdout minus the
+    median distance to the training data. It is compared with random choices of which real rows were
+    training rows. If the generator memorized nothing, all choices are equally likely, and other
+    faults of the synthetic rows do not matter. The test uses at most 2,000 synthetic rows and the
+    16 nearest real rows of each.
 
-    ``details["p_value_against_holdout"]`` is that of the one-sided Kolmogorov-Smirnov test that
-    synthetic rows are nearer to train than holdout rows are, anywhere in the distribution; it is
-    small for a leak, and also for a generator that keeps to the middle of the data.
-    ``details["nearer"]`` is its statistic, the largest excess of synthetic rows within a distance,
-    and ``details["histogram"]`` holds both distributions, too coarse to show a single row.
+    ``details["p_value_against_holdout"]`` is the p-value of a one-sided Kolmogorov-Smirnov test.
+    The alternative is that synthetic rows are closer to the training data than holdout rows are,
+    anywhere in the distribution. The p-value is small for a leak, but also for a generator whose
+    rows are concentrated in the middle of the data. ``details["nearer"]`` is the test statistic,
+    the largest excess of synthetic rows within a distance. ``details["histogram"]`` contains both
+    distributions, with bins too coarse to show a single row.
 
-    A value above 1 is no extra protection: rows far from all real ones are not plausible either.
+    A value above 1 does not indicate extra protection, because rows far from all real rows are not
+    plausible either.
 
     References
     ----------
@@ -483,7 +502,7 @@ class HoldoutDistanceRatio(NeighborMetric, RelabelledTest):
 
 
 def comparison(synthetic: np.ndarray, holdout: np.ndarray) -> dict[str, Any]:
-    """Return what the details hold of the distances to train of both tables."""
+    """Return the details about the distances of both tables to the training data."""
     nearer, p_value = stats.smaller_test(synthetic, holdout)
     return {
         "median_synthetic": float(np.median(synthetic)),
@@ -498,7 +517,7 @@ def comparison(synthetic: np.ndarray, holdout: np.ndarray) -> dict[str, Any]:
 def median_evidence(
     context: Context, space: Any, columns: Any, n_permutations: int, seed: int
 ) -> tuple[float, Contrast | None]:
-    """Hold the median distance to the holdout minus that to train against relabellings."""
+    """Test the difference of the median distances to the real tables by relabeling."""
 
     def medians(nearby: RelabelledNearest) -> np.ndarray:
         return np.asarray(np.median(nearby.distances[..., 0], axis=2))
@@ -514,9 +533,9 @@ def median_evidence(
 def sides_test(
     context: Context, sides: Callable[[RelabelledNearest], np.ndarray], *settings: Any
 ) -> tuple[Relabelled, float]:
-    """Test the number of the holdout's side minus that of train's; return the latter, too."""
-    # `sides` gives both numbers of each labelling, train's first, shape (n_labelings, 2).
-    # Settings are those of relabelled.relabelled_nearest.
+    """Test the holdout number minus the training number, and return the training number."""
+    # `sides` returns both numbers of each labeling, training first, shape (n_labelings, 2).
+    # The settings are passed to relabelled.relabelled_nearest.
     actual = sides(next(relabelled_nearest(context, *settings)))
     blocks = map(sides, relabelled_nearest(context, *settings))
     return permutation_tests.sides_test(blocks, high_leaks=False), float(actual[0, 0])

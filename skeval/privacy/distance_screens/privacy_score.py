@@ -1,4 +1,4 @@
-"""The privacy score: excess of synthetic rows that are very near to real ones."""
+"""Privacy score: excess of synthetic rows that are very close to training rows."""
 
 from __future__ import annotations
 
@@ -41,41 +41,44 @@ _MANY = 0.05
 
 @declared
 class PrivacyScore(NeighborMetric):
-    r"""Excess of synthetic rows very near to real ones: 100 means none, 0 means all are.
+    r"""Privacy score from 0 to 100, based on synthetic rows very close to training rows.
 
-    For each train row, the distance to its nearest synthetic row is compared with that to its
-    nearest other train row (the synthetic proximity ratio, TSPR), and so is the distance to its
-    nearest holdout row (the test ratio, TTPR). Holdout rows come very near to train rows now and
-    then by chance: the threshold t is the ratio that a share of q of train rows does not exceed.
-    If synthetic rows come that near to many more train rows, the generator has seen them.
+    For each training row, the metric divides the distance to its nearest synthetic row by the
+    distance to its nearest other training row (the synthetic proximity ratio, TSPR). The same ratio
+    is computed with its nearest holdout row (the test ratio, TTPR). Some holdout rows are very
+    close to training rows without a leak. The threshold t is the ratio that a fraction q of
+    training rows does not exceed. If synthetic rows are this close to many more training rows, the
+    generator memorized them. The score is 100 without an excess and 100 p_T (see Notes) if
+    all training rows have a close synthetic row. Higher is better.
 
     Parameters
     ----------
     q : float, default=0.1
-        The share of train rows that defines "very near", in (0, 1).
+        Fraction of training rows that defines "very near", in (0, 1).
     risk_confidence : float or None, default=None
-        If given, ``details["risk"]`` counts only what exceeds chance by this number of standard
-        deviations of a Poisson count.
+        If given, ``details["risk"]`` counts only the excess over the expected count that is larger
+        than this number of standard deviations of a Poisson count.
     mode : {"auto", "holdout", "split"}, default="auto"
-        Compare train with the holdout, or random halves of train with each other; "auto" uses the
-        holdout where there is one.
+        Real rows to compare with. "holdout" uses the holdout, "split" compares random halves of the
+        training data with each other, and "auto" uses the holdout if it is given.
     n_splits : int, default=5
-        Number of random splits in mode "split"; the value is their mean.
+        Number of random splits in mode "split". The value is their mean.
     match_size : bool, default=True
-        Whether the synthetic table and the real one are brought to equal size; if not,
-        the larger is nearer for that reason alone.
+        Whether the synthetic and the real table are reduced to equal size. Otherwise, the larger
+        table is closer because of its size.
     se : {"bootstrap", "delta"}, default="bootstrap"
-        How the standard error is computed.
+        Method for the standard error.
     n_bootstrap : int, default=500
         Number of resamples.
     rescale : bool, default=False
-        Whether the score is stretched so that its least value is 0 rather than 100 p_T.
+        Whether the score is rescaled so that its minimum is 0 instead of 100 p_T.
     random_state : int, default=0
         Seed of samples, splits and resamples.
 
     Warnings
     --------
-    This is a distance screen: it can raise an alarm, and a score of 100 does not clear a release.
+    This is a distance-based screen. It can raise an alarm, but a score of 100 does not clear a
+    release.
 
     See Also
     --------
@@ -85,31 +88,32 @@ class PrivacyScore(NeighborMetric):
 
     Notes
     -----
-    With :math:`p_S` and :math:`p_T` the shares of train rows whose TSPR and TTPR are at most t, the
-    score is
+    Let :math:`p_S` and :math:`p_T` be the fractions of training rows whose TSPR and TTPR are at
+    most t. The score is
 
     .. math:: 100 \min\left(1, \frac{p_T}{p_S}\right)
 
-    where t is an order statistic, and :math:`p_T` the realised share. Ratios of 0/0 count as 1, x/0
-    as infinite; ``details["zero_base"]`` is the share of such rows.
+    where t is an order statistic, and :math:`p_T` the realized fraction. Ratios of 0/0 count as 1,
+    and x/0 as infinite. ``details["zero_base"]`` is the fraction of such rows.
 
-    ``details`` also holds ``score_std``, the standard error of the unclipped score, ``risk`` (the
-    share of train rows in excess, ``p_S - p_T``) and ``risk_lower`` (its 95% lower bound). The
-    threshold comes from the same rows, so that the two shares are no independent counts; the
-    bootstrap resamples rows with both their ratios.
+    ``details`` also contains ``score_std``, the standard error of the score before clipping,
+    ``risk`` (the excess fraction of training rows, ``p_S - p_T``) and ``risk_lower`` (its 95% lower
+    bound). The threshold comes from the same rows, so the two fractions are not independent.
+    Therefore, the bootstrap resamples rows with both ratios.
 
-    The p-value is one-sided and exact: if the synthetic rows do not depend on which real rows were
-    train, all choices of these are equally likely, and the number of train rows that have a close
-    synthetic row is hypergeometric. Close is what does not depend on the choice: relative to the
-    nearest other real row, train or holdout, at most a threshold, below which a fraction `q` of the
-    real rows have that one relative to the second nearest. Mode "split" has no p-value.
+    The p-value is one-sided and exact. If the synthetic rows do not depend on which real rows were
+    training rows, all choices of the training rows are equally likely, and the number of training
+    rows with a close synthetic row is hypergeometric. The definition of close does not depend on
+    the choice: the distance, divided by the distance to the nearest other real row, is at most a
+    threshold. For a fraction `q` of the real rows, the distance to this nearest real row, divided
+    by the distance to the second nearest, is below the threshold. Mode "split" has no p-value.
 
-    The score and the test answer two questions. Rows of a poor generator lie far from all real
-    rows, so that its score is above that of fresh real rows even where it copied some of train; the
-    test compares train with the holdout, both towards the same synthetic rows.
+    The score and the test answer two questions. Rows of a poor generator are far from all real
+    rows, so its score is above the baseline even if it copied some training rows. The test compares
+    training with holdout rows, both with the same synthetic rows.
 
-    Because of the clipping a fresh real table scores below 100 on average, about 95 at 500 rows:
-    that is the baseline.
+    Because of the clipping, a real table scores below 100 on average, about 95 for 500 rows. This
+    value is the baseline.
 
     References
     ----------
@@ -141,7 +145,7 @@ class PrivacyScore(NeighborMetric):
     rescale: bool = False
 
     def unmet_need(self, context: Context) -> Unmet | None:
-        """Say so if mode "holdout" is asked for and there is none."""
+        """Return the unmet requirement if mode "holdout" is requested without a holdout."""
         if self.mode == "holdout" and "holdout" not in context:
             return unmet("holdout", type(self).__name__, _NO_HOLDOUT)
         return super().unmet_need(context)
@@ -196,7 +200,7 @@ class PrivacyScore(NeighborMetric):
         n_compared = samples[0].n_compared
         if n_compared >= _MAX_FEW_ROWS:
             return result
-        few = f"only {n_compared} synthetic and real rows are compared: no interval."
+        few = f"only {n_compared} synthetic and real rows are compared, too few for an interval."
         warnings = (*result.warnings, DegenerateInputWarning(few))
         return replace(result, interval=None, warnings=warnings)
 
@@ -209,10 +213,10 @@ class PrivacyScore(NeighborMetric):
 
 @shared
 def close_test(context: Context, q: float, space: Any, columns: Any) -> tuple[float, Contrast]:
-    """Hold the share of train rows with a close synthetic row against that of holdout rows."""
-    # What is close must not depend on which real rows are train: a synthetic row is, if
-    # relative to the nearest other real row it is as near as a fraction `q` of real rows have
-    # that one relative to the second nearest, and nearer than that row.
+    """Compare the fractions of training and holdout rows with a close synthetic row."""
+    # The definition of close must not depend on which real rows are training rows. The distance of
+    # a close synthetic row, divided by the distance to the nearest other real row, is as small as
+    # for a fraction `q` of real rows with their two nearest real rows, and it is below 1.
     pool, n_train = pool_index(context, space, columns), context.n_rows("train")
     n_real = len(pool.rows)
     to_real, _ = pool.others(np.arange(n_real), 2, np.full(n_real, np.inf))
@@ -222,7 +226,8 @@ def close_test(context: Context, q: float, space: Any, columns: Any) -> tuple[fl
     ]
     threshold = np.quantile(ratios(to_real[:, 0], to_real[:, 1]), q, method="inverted_cdf")
     relative = ratios(np.concatenate(to_synthetic), to_real[:, 0])
-    # of duplicates the threshold may be 1 or above: a row as near as a real one is not nearer
+    # with duplicates, the threshold may be 1 or above, but a row must be closer than the nearest
+    # real row
     is_close = (relative <= threshold) & (relative < 1.0)
     k, k_other = int(is_close[:n_train].sum()), int(is_close[n_train:].sum())
     what = "train rows much nearer to a synthetic row than to a real one"
@@ -232,7 +237,7 @@ def close_test(context: Context, q: float, space: Any, columns: Any) -> tuple[fl
 def tail_evidence(
     first: Ratios, tails: list[Proximity], errors: tuple[float, float], confidence: float | None
 ) -> tuple[dict[str, Any], tuple[float, float]]:
-    """Return what the details hold of the tails, and the interval of the score."""
+    """Return the details about the tails, and the interval of the score."""
     (spread, log_spread), n = errors, first.to_real.size
     p_s = float(np.mean([tail.p_synthetic for tail in tails]))
     p_t = float(np.mean([tail.p_real for tail in tails]))
@@ -256,7 +261,7 @@ def tail_evidence(
 def pooled_errors(
     samples: list[Ratios], tails: list[Proximity], q: float, n_bootstrap: int | None, seed: int
 ) -> tuple[float, float]:
-    """Return the standard errors of the share in excess and of the log score, of all splits."""
+    """Return the standard errors of the excess fraction and of the log score, over all splits."""
     errors = [
         standard_errors(*pair, q, n_bootstrap, np.random.default_rng([seed, k]))
         for k, pair in enumerate(zip(samples, tails, strict=True))
@@ -273,7 +278,7 @@ def standard_errors(
 ) -> tuple[float, float]:
     """Return the standard errors of the share in excess and of the log score.
 
-    They come from `n_bootstrap` replicates, or from a linearisation if it is None.
+    They come from `n_bootstrap` replicates, or from a linearization if it is None.
     """
     order = np.lexsort((sample.to_real, sample.to_synthetic))
     two, n = (sample.to_synthetic[order], sample.to_real[order]), sample.to_real.size
@@ -289,7 +294,7 @@ def score_interval(
     score: float, p_s: float, p_t: float, log_spread: float, n: int
 ) -> tuple[float, float]:
     """Return the interval of the score, from the shares in the tail and the log score's error."""
-    if p_s == 0.0:  # no synthetic ratio in the tail: how many could there be, still
+    if p_s == 0.0:  # without a synthetic ratio in the tail, bound the possible number
         low, high = 100.0 * min(1.0, p_t / float(beta.ppf(0.95, 1, n))), 100.0
     else:
         factor = np.exp(_Z * log_spread)
@@ -299,7 +304,7 @@ def score_interval(
 
 
 def excess_risk(p_s: float, p_t: float, n: int, confidence: float | None) -> float:
-    """Return the share in excess of the real one; of what exceeds chance, given a confidence."""
+    """Return the excess fraction, or the significant part of it for a given confidence."""
     if confidence is None:
         return max(0.0, p_s - p_t)
     count = p_s * n
@@ -311,7 +316,7 @@ def _score(tails: list[Proximity]) -> float:
 
 
 def _null(sample: Ratios, tail: Proximity) -> float:
-    """Return the mean score of a fresh real table, in [0, 1]."""
+    """Return the mean score of a real table without a leak, in [0, 1]."""
     both = float(2.0 * np.mean(sample.second_real <= tail.threshold))
     both = min(max(both, tail.p_real**2), tail.p_real)
     return null_clipped_mean(tail.p_real, both, sample.to_real.size)

@@ -1,4 +1,4 @@
-"""Privacy score, standard error and risk as Aindo reports them, of one table or of several."""
+"""Privacy score, standard error and risk as Aindo reports them, for one or several tables."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ from skeval.utils.parameters import NonNegative, OpenFraction, Seed, check_param
 
 @dataclass(frozen=True)
 class PrivacyStats:
-    """What :func:`~skeval.compute_privacy_stats` returns.
+    """Result of :func:`~skeval.compute_privacy_stats`.
 
     Attributes
     ----------
     privacy_score : float
-        From 0 to 100: 100 if synthetic rows come very near to no more train rows than other real
-        rows do.
+        Score from 0 to 100. It is 100 if the number of training rows with a very close synthetic
+        row is no larger than the number with a very close real row.
     privacy_score_std : float
-        Standard error of the score before it is clipped at 100; nan where no synthetic row comes
-        near, or too few rows say how far it would vary.
+        Standard error of the score before it is clipped at 100. It is nan if no synthetic row is
+        very close, or if there are too few rows to estimate the variation.
     risk : float
-        Share of train rows that synthetic rows come very near to, beyond what other real rows do.
+        Fraction of training rows with a very close synthetic row, in excess of the fraction with
+        another very close real row.
 
     See Also
     --------
@@ -62,40 +63,43 @@ def compute_privacy_stats(
     entity: Literal["row", "parent"] = "row",
     random_state: Seed = 0,
 ) -> Any:
-    """Compute privacy score, its standard error, and risk; of several tables, of each.
+    """Compute the privacy score, its standard error and the risk of synthetic data.
 
     Parameters
     ----------
     train : table of shape (n_train, n_columns), or mapping of str to table
-        The rows that the generator learned from: pandas, polars or pyarrow. Several tables are
-        given by name, or as a :class:`~skeval.relational.RelationalData`.
+        Rows that the generator learned from, as a pandas, polars or pyarrow table. Pass several
+        tables by name or as a :class:`~skeval.relational.RelationalData`.
     synthetic : table of shape (n_synthetic, n_columns)
-        With the columns of train.
+        Synthetic table with the columns of the training data.
     holdout : table of shape (n_holdout, n_columns), optional
-        Real rows that the generator never saw. Without them random halves of train are compared
-        with each other, which is the weaker comparison: the generator has seen both.
+        Real rows that the generator never saw. Without a holdout, random halves of the training
+        data are compared with each other. This comparison is weaker, because the generator has seen
+        both halves.
     q : float, default=0.1
-        The share of train rows that defines "very near", in (0, 1).
+        Fraction of training rows that defines "very near", in (0, 1).
     risk_confidence : float, optional
-        If given, the risk counts only what exceeds chance by this number of standard deviations of
-        a Poisson count.
+        If given, the risk counts only the excess over the expected count that is larger than this
+        number of standard deviations of a Poisson count.
     schema : TableSchema, RelationalSchema or mapping of str to str, optional
-        The kinds of the columns; kinds that it does not name are inferred from train. The schema of
-        several tables has keys and roles too.
+        Types of the columns. Types that the schema does not contain are inferred from the training
+        data. The schema of several tables also contains keys and roles.
     entity : {"row", "parent"}, default="row"
-        What is protected if there are several tables: rows as they are, or rows together with a
-        summary of the rows that refer to them (their number, means, most frequent categories),
-        since a person is a row with all that belongs to it.
+        Unit of protection for several tables. "row" compares rows as they are. "parent" compares
+        rows together with a summary of the rows that refer to them (their number, means, most
+        frequent categories), because the data about one individual are a row and all rows that
+        refer to it.
     random_state : int, default=0
         Seed of samples, splits and resamples.
 
     Returns
     -------
     PrivacyStats, or dict of str to PrivacyStats
-        By table where there are several, without reference tables, which are public. All nan, with
-        a warning, where relative distances are not defined, as in a train table of duplicates of
-        which the holdout has none. In a table of few categories, where every row has its like in
-        all tables, the score is near 100 and says nothing: a warning counts the duplicates.
+        Result by table if there are several tables, without reference tables, which are public. All
+        values are nan, with a warning, if relative distances are not defined, for example because
+        the training data contain duplicates that the holdout does not contain. In a table of few
+        categories, every row has an equal row in all tables. The score is then near 100 and carries
+        no information; a warning reports the number of duplicates.
 
     Raises
     ------
@@ -110,9 +114,9 @@ def compute_privacy_stats(
 
     Notes
     -----
-    The names are those of Aindo's ``compute_privacy_stats``, whose documentation leaves some
-    details open: the definitions are those of :class:`~skeval.privacy.PrivacyScore`. A fresh real
-    table scores somewhat below 100, and a high score clears no release.
+    The names are the names of Aindo's ``compute_privacy_stats``. Because its documentation does not
+    specify all details, the definitions of :class:`~skeval.privacy.PrivacyScore` are used. A real
+    table without a leak scores somewhat below 100, and a high score does not clear a release.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The share of synthetic rows closer to training rows: its value, its error and its test."""
+"""Fraction of synthetic rows closer to training rows, with its error and its test."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from skeval.stats.permutation_tests import (
 )
 from skeval.stats.smallest_leaks import smallest_leak, smallest_shift
 
-_MIN_MASSES = 100  # real rows, as many alike as these are, of which the sum is normal
+_MIN_MASSES = 100  # real rows of similar mass whose sum is close to normal
 _N_PERMUTATIONS, _BLOCK = 9999, 1000
-_LABELS = 2**21  # held at once
+_LABELS = 2**21  # in memory at the same time
 CLOSER = "synthetic rows closer to train than to the holdout"
 
 
 @dataclass(frozen=True)
 class TrainShare:
-    """The share of synthetic rows closer to train, over one or several draws of the rows."""
+    """Fraction of synthetic rows closer to the training data, over one or several draws."""
 
     of_draws: tuple[float, ...]
     masses: tuple[np.ndarray, ...]
@@ -41,7 +41,7 @@ class TrainShare:
 
     @property
     def contrast(self) -> Contrast:
-        """The share that is tested, ties divided evenly, and its expectation over relabellings."""
+        """Tested fraction, with ties divided evenly, and its expectation over relabelings."""
         on_train = [float(a[: self.n_train].sum()) for a in self.masses]
         expected = [self.n_train / a.size for a in self.masses]
         # sums of many 1/n are rounded
@@ -51,13 +51,14 @@ class TrainShare:
 
     @property
     def least_p(self) -> float:
-        """The least p-value of a share of train rows, whichever real rows are the nearest."""
+        """Smallest possible p-value for a fraction of training rows."""
         n_real = min(a.size for a in self.masses)
         return least_p_value(self.n_train, n_real - self.n_train)
 
     @property
     def standard_error(self) -> float:
-        """Standard error, each table being a sample; draws of the same rows do not lower it."""
+        """Standard error. Each table is a sample, and more draws of the same rows do not lower
+        it."""
         return float(np.mean([share_standard_error(a, self.n_train) for a in self.masses]))
 
     @property
@@ -68,28 +69,29 @@ class TrainShare:
 
     @property
     def z(self) -> float:
-        """Excess over the expected share in standard errors; nan where all labels give the same."""
+        """Excess over the expected fraction in standard errors, or nan if all labels give the
+        same."""
         null = self.null_standard_error
         excess = [float(a[: self.n_train].sum()) - self.n_train / a.size for a in self.masses]
         return float(np.mean(excess)) / null if null > 0 else float("nan")
 
     @property
     def p_value(self) -> float:
-        """One-sided p-value, of the normal approximation; 1 where all labels give the same.
+        """One-sided p-value of the normal approximation, or 1 if all labels give the same.
 
-        It is that of random relabellings if the synthetic rows lie next to few real ones.
+        If the synthetic rows are close to few real rows, random relabelings give the p-value.
         """
         if np.isnan(self.z):
             return 1.0
         if self._is_normal:
-            return max(float(norm.sf(self.z)), self.least_p)  # no sum of few masses is normal
+            return max(float(norm.sf(self.z)), self.least_p)  # a sum of few masses is not normal
         p_values = [test.p_value for test in self._relabelled]
-        # draws depend on each other in an unknown way: twice the mean is valid in any case
+        # draws depend on each other in an unknown way, but twice the mean is valid in any case
         return p_values[0] if len(p_values) == 1 else min(1.0, 2.0 * float(np.mean(p_values)))
 
     @property
     def _is_normal(self) -> bool:
-        """Whether the share is a sum over enough real rows to be normal."""
+        """Whether the sum has enough real rows for the normal approximation."""
         return min(1.0 / float(a @ a) for a in self.masses) >= _MIN_MASSES
 
     @cached_property
@@ -105,7 +107,7 @@ class TrainShare:
         return {"smallest_leak": smallest_leak(excess, self.contrast.expected)}
 
     def errors(self) -> dict[str, float]:
-        """Return z and both standard errors; nothing without a null."""
+        """Return z and both standard errors, or nothing if there is no null distribution."""
         if not self.masses:
             return {}
         return {
@@ -116,20 +118,20 @@ class TrainShare:
 
     def half_width(self, n_shares: int = 1) -> float:
         """Return the half width of the 95% interval, or of one of several simultaneous ones."""
-        # Near 0 and 1 the standard error vanishes: there the rule of three holds, on the
-        # real rows that were met.
+        # Near 0 and 1 the standard error vanishes, so the rule of three is applied to the real rows
+        # that are nearest neighbors.
         tail = 0.05 / n_shares
         met = float(np.mean([(a**2).sum() for a in self.masses]))
         return max(float(norm.isf(tail / 2.0)) * self.standard_error, -float(np.log(tail)) * met)
 
 
 def closer_share(closer: np.ndarray, tied: np.ndarray, *, ties: float) -> float:
-    """Return the share of rows closer to train than to holdout; `ties` is what a tie counts."""
+    """Return the fraction of rows closer to training than to holdout rows. A tie counts `ties`."""
     return float(np.mean(closer) + ties * np.mean(tied))
 
 
 def permutation_variance(masses: np.ndarray, n_train: int) -> float:
-    """Return the variance of the share of mass on train, over all relabellings of the real rows."""
+    """Return the variance of the mass on training rows, over all relabelings of the real rows."""
     n = masses.size
     if n < 2:
         return 0.0
@@ -138,13 +140,13 @@ def permutation_variance(masses: np.ndarray, n_train: int) -> float:
 
 
 def share_standard_error(masses: np.ndarray, n_train: int) -> float:
-    """Return the standard error of the share of mass on train, each table being a sample."""
-    # `SE^2 = (1 - p)^2 n_T s_T^2 + p^2 n_H s_H^2`, s^2 the variances of the masses within
-    # each table. More synthetic rows do not make it vanish: the evidence is limited by the
-    # real rows.
+    """Return the standard error of the mass on training rows if each table is a sample."""
+    # `SE^2 = (1 - p)^2 n_T s_T^2 + p^2 n_H s_H^2`, where s^2 are the variances of the masses within
+    # each table. More synthetic rows do not reduce it to 0, because the number of real rows limits
+    # the evidence.
     train, holdout = masses[:n_train], masses[n_train:]
     p = float(train.sum())
-    # the variance of a single row's mass cannot be seen: its square bounds it
+    # the variance of a single row's mass cannot be estimated, but the square of the mass bounds it
     spread = [
         part.size * part.var(ddof=1) if part.size > 1 else float(part.sum() ** 2)
         for part in (train, holdout)
@@ -153,9 +155,9 @@ def share_standard_error(masses: np.ndarray, n_train: int) -> float:
 
 
 def relabelled_test(masses: np.ndarray, n_train: int) -> Relabelled:
-    """Hold the share of train against random choices of who is train, one-sided."""
+    """Test the fraction of training rows against random choices of the training rows, one-sided."""
     rng, labels = np.random.default_rng(0), np.arange(masses.size) < n_train
-    ordered = np.sort(masses)  # the order of the rows must not matter
+    ordered = np.sort(masses)  # so that the order of the rows does not matter
     width = max(1, _LABELS // masses.size)
 
     def shares(n: int) -> np.ndarray:

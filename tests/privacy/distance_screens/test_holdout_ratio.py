@@ -129,7 +129,7 @@ def test_no_ratio_to_a_distance_of_zero(holdout, synthetic):
     context = Context.of(TRAIN, holdout).with_synthetic(synthetic)
     result = HoldoutDistanceRatio().evaluate_context(context)
     assert np.isnan(result.value)
-    assert "half of the holdout rows stand in train" in str(result.warnings[0])
+    assert "half of the holdout rows equal training rows" in str(result.warnings[0])
     assert result.details["median_holdout"] == 0.0
 
 

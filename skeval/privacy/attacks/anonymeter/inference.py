@@ -1,4 +1,4 @@
-"""Inference: the secret of a real person guessed from the synthetic rows most alike."""
+"""Inference: an attacker guesses a sensitive attribute from the most similar synthetic rows."""
 
 from __future__ import annotations
 
@@ -45,27 +45,27 @@ from skeval.steps.encoded_rows import ranges
 from skeval.tables.preprocessing import NOMINAL
 from skeval.utils.parameters import ColumnName, Columns, NonNegative, has_methods
 
-_K = 8  # nearest rows looked at; those equally near share the guess
+_K = 8  # nearest rows used, where equally close rows share the guess
 _MIN_MARGIN = 1e-12
-_MIN_LABEL_ROWS = 10  # rows of a label in train and in the holdout below which it is not reported
+_MIN_LABEL_ROWS = 10  # training and holdout rows that a reported label needs
 
 
 @declared
 class InferenceMetric(ResidualRiskMetric):
-    """Base of the attacks that guess a secret of a person from other columns.
+    """Base class of the attacks that guess a sensitive attribute from other columns.
 
     Parameters
     ----------
     tolerance : float, default=0.05
-        How near the guess of a number or date must be.
+        Maximum error of a correct guess of a number or date.
     tolerance_kind : {"relative", "range"}, default="relative"
-        Whether the tolerance is a share of the secret itself, or of the column's range over train
-        and holdout; dates always take the latter.
+        Whether the tolerance is a fraction of the true value, or of the range of the column over
+        training and holdout data. Dates always use the range.
     estimator : None, classifier or regressor, default=None
-        What is fitted to the synthetic rows instead of looking for the nearest one. It has to suit
-        all known columns: choose some of one kind.
+        Model that is fitted to the synthetic rows and replaces the search for the nearest row. It
+        must support all known columns, so choose columns of one type.
     random_state : int, default=0
-        Seed of the draw of the rows that are attacked, and of an estimator without one.
+        Seed of the sample of attacked rows, and of an estimator without a seed.
     """
 
     tags = replace(ResidualRiskMetric.tags, risks=frozenset({"inference"}))
@@ -76,28 +76,28 @@ class InferenceMetric(ResidualRiskMetric):
     estimator: Annotated[Any, has_methods(("fit", "predict"), values=(None,))] = None
 
     def _void(self, context: Context, secret: str, regression: bool | None = None) -> str:
-        """Say that every guess is right where it is, by the real rows alone; else nothing."""
+        """Return the reason if the real rows alone make every guess correct, or an empty string."""
         if secret in context.schema.columns(*NOMINAL) or regression is False:
             return ""
         truth = self._truth(context, secret)
         spread, margins = np.ptp(truth), self._margins(context, secret, truth)
-        if not 0.0 < spread <= margins.min():  # nan where one is missing: that is guessed or not
+        if not 0.0 < spread <= margins.min():  # a missing value gives nan, and it is guessed or not
             return ""
         cure = "Lower it" if self.tolerance_kind == "range" else 'Set tolerance_kind="range"'
         return (
-            f"{secret} is not attacked: within tolerance={self.tolerance:g} every value of a real "
-            f"row is a right guess for all others. {cure}."
+            f"{secret} is not attacked, because with tolerance={self.tolerance:g} every value of a "
+            f"real row is a correct guess for all other rows. {cure}."
         )
 
     def _truth(self, context: Context, secret: str) -> np.ndarray:
-        """Return the secrets of the rows that are attacked, those of train first."""
+        """Return the sensitive attribute of the attacked rows, training rows first."""
         j = places(context.schema)[secret]
         return targets(context, None, self.n_attacks, self.random_state)[:, j]
 
     def _attack(
         self, context: Context, secret: str, known: Sequence[str], regression: bool | None = None
     ) -> Attack:
-        """Return how often the secret is guessed by an attacker who knows the other columns."""
+        """Return the success of an attacker who knows the other columns."""
         aux, n_rows = tuple(name for name in known if name != secret), self.n_attacks
         j, is_label = places(context.schema)[secret], secret in context.schema.columns(*NOMINAL)
         nearly = not is_label and regression is not False
@@ -116,13 +116,13 @@ class InferenceMetric(ResidualRiskMetric):
         by = "read off the nearest synthetic row" if self.estimator is None else "guessed"
         guess = (self.tolerance, self.tolerance_kind, self.estimator, n_rows, self.random_state)
         tests = (name_of_test(f"inference of {secret}", sorted(aux), nearly, *guess),)
-        what = f"train rows whose {secret} is rightly {by}"
+        what = f"train rows whose {secret} is correctly {by}"
         shown = (what, float(train.mean()), float(holdout.mean()), "of holdout rows")
         contrast = Contrast(*shown, tests=tests, least_p=least_p_value(n, n))
-        advice = f"Drop or coarsen {secret}: it is inferred better of train rows than of others."
+        advice = f"Drop or coarsen {secret}: it is inferred better for train than for holdout rows."
 
         def evidence() -> Evidence:
-            """Test all guesses and the surest ones at once, by relabelling."""
+            """Test all guesses and the most confident guesses at once, by relabeling."""
             test = abstaining_test(scores, confidence, n, seed=self.random_state)
             shown = surest_contrast(contrast, test, secret, n, n)
             return Evidence(shown, test.p_value, advice, details={"abstaining": test.to_dict()})
@@ -144,7 +144,7 @@ class InferenceMetric(ResidualRiskMetric):
         )
 
     def _margins(self, context: Context, secret: str, truth: np.ndarray) -> np.ndarray:
-        """Return how far a guess of each number or date may be off."""
+        """Return the maximum error of a correct guess for each number or date."""
         sizes = np.abs(truth)
         if self.tolerance_kind == "range" or context.schema.kinds[secret] == "datetime":
             sizes = np.full(truth.size, ranges(context)[places(context.schema)[secret]])
@@ -153,32 +153,33 @@ class InferenceMetric(ResidualRiskMetric):
 
 @declared
 class InferenceRisk(InferenceMetric):
-    r"""Risk that a secret is inferred: 0 where train is as the holdout, 1 if all are guessed.
+    r"""Excess risk that an attacker infers a sensitive attribute of a training record.
 
-    An attacker knows some columns of a real person, looks for the synthetic row that is most alike
-    in them, and takes its secret for the person's. What holds for the population, such as that
-    smoking causes cancer, lets the attacker guess the secret of anyone, and is no leak. The value
-    is the success on train beyond that on the holdout, which the generator never saw.
+    An attacker knows some columns of a real record, finds the most similar synthetic row, and uses
+    its sensitive attribute as the guess. A relation of the whole population, for example that
+    smoking causes cancer, lets the attacker guess the attribute of anyone and is not a leak.
+    Therefore, the value is the success on training records in excess of the success on holdout
+    records, which the generator never saw. It ranges from 0 (no excess) to 1 (all guesses for
+    training records are correct). Lower is better.
 
     Parameters
     ----------
     secret : str
         The column to guess.
-    aux_cols : None, int or list of str, default=None
-        The columns that the attacker knows; None for all but the secret.
+    The columns that the attacker knows. None for all but the sensitive attribute.
     regression : bool or None, default=None
-        Whether a near guess counts as right; otherwise it must be equal. None: near for numbers
-        and dates.
+        Whether a close guess is correct. Otherwise, a guess must be equal. If None, close guesses
+        are correct for numbers and dates.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if nothing but the secret is known, the secret is known, or categories are to be
-        guessed nearly.
+        At fit, if only the sensitive attribute is known, if it is among the known columns, or if
+        close guesses are requested for categories.
 
     Warnings
     --------
-    This is what one adversary achieves: a low value does not clear a release.
+    The value describes one attacker, so a low value does not clear a release.
 
     See Also
     --------
@@ -189,35 +190,38 @@ class InferenceRisk(InferenceMetric):
 
     Notes
     -----
-    With p and c the rates of right guesses on train and on the holdout, the residual risk is
+    With the rates p and c of correct guesses on training and holdout rows, the residual risk is
 
     .. math:: \frac{p - c}{1 - c}
 
-    clipped to [0, 1]. Its null value is 0; the baseline is its mean over random choices of which
-    real rows are train, which clipping puts above 0. A guess g of a number s is right if
-    ``|g - s| <= max(tolerance |s|, 1e-12)``. A missing secret is guessed by a missing one. If any
-    value of a real row would be a right guess for all of them, as within 5% of a year, nothing is
-    attacked (:class:`~skeval.exceptions.VoidAttackWarning`). Rows are compared in Gower's distance
-    over the known columns. The attacker takes one of several nearest rows at random: the share of
-    them, 8 at most, that have the secret is counted.
+    clipped to [0, 1]. Its null value is 0. The baseline is its mean over random choices of the
+    training rows, which is above 0 because of the clipping. A guess g of a number s is correct if
+    ``|g - s| <= max(tolerance |s|, 1e-12)``. A missing value is guessed by a missing value. If any
+    value of a real row is a correct guess for all rows, for example within 5% of a year, the
+    attribute is not attacked (:class:`~skeval.exceptions.VoidAttackWarning`). Rows are compared in
+    Gower's distance over the known columns. If several rows are equally close, the attacker chooses
+    one at random, so the success is the fraction of them, at most 8, with the true value.
 
-    ``details`` has the rates of the attack, of guessing (`baseline`) and on the holdout (`control`)
-    with Wilson's intervals, the risk unclipped (`raw`) and from plain shares (`unshrunk`), its
-    `level`, and `weak_attack`: whether guessing does as well, in which case a low value says
-    nothing. Guessing takes the secret of a random synthetic row; its rate is computed, not drawn.
-    `majority` is the rate of always guessing the most frequent category, or the median. `by_secret`
-    has the rates and the risk of rows by their secret, for categories that ten attacked rows of
-    train and of the holdout have: a small average may be the risk of one group.
+    ``details`` contains the rates of the attack, of guessing (`baseline`) and on the holdout
+    (`control`) with Wilson's intervals, the risk without clipping (`raw`) and from plain fractions
+    (`unshrunk`), its `level`, and `weak_attack`. The last is True if guessing is as successful as
+    the attack, so that a low value is not informative. Guessing uses the attribute of a random
+    synthetic row, and its rate is computed exactly. `majority` is the rate if the most frequent
+    category or the median is always guessed. `by_secret` contains the rates and the risk by
+    category, for categories with at least ten attacked training rows and ten attacked holdout rows,
+    because a small average may hide the risk of one group.
 
-    An attacker may abstain, and name the secret of those people only whose nearest synthetic row
-    is near (or of whose label the estimator is sure). ``details["abstaining"]`` has, for the surest
-    1%, 2%, 5%, 10%, 20%, 50% and all of the guesses (``by_share``), how many are given and right of
-    train and of the holdout, and the anonymity loss coefficient. Next to an alarm the summary says
-    how the ``clearest`` share differs. See ``skeval.stats.excess_tests.abstaining_test``.
+    An attacker may abstain and guess only for records whose nearest synthetic row is close (or
+    whose label the estimator is confident about). For the most confident 1%, 2%, 5%, 10%, 20%, 50%
+    and all of the guesses, ``details["abstaining"]`` contains the numbers of guesses and of correct
+    guesses for training and holdout rows (``by_share``), and the anonymity loss coefficient. If the
+    test is significant, the summary reports the difference for the ``clearest`` fraction. See
+    ``skeval.stats.excess_tests.abstaining_test``.
 
-    The p-value is one-sided: if the synthetic table does not depend on which of the pooled real
-    rows were train, all choices of them are equally likely. It holds for all shares at once, all
-    guesses being one of them: the surest 1% may be right where the average is as on the holdout.
+    The p-value is one-sided. If the synthetic table does not depend on which real rows were
+    training rows, all choices of the training rows are equally likely. The p-value is valid for all
+    fractions at once, including all guesses, because the most confident 1% may be correct even if
+    the average equals the average of the holdout.
 
     References
     ----------
@@ -243,7 +247,7 @@ class InferenceRisk(InferenceMetric):
         named = () if self.aux_cols is None or isinstance(self.aux_cols, int) else self.aux_cols
         if self.secret in named:
             raise InvalidParameterError(
-                f"InferenceRisk: aux_cols names the secret, {self.secret}; leave it out."
+                f"InferenceRisk: aux_cols contains the secret, {self.secret}. Remove it."
             )
         check_enough_columns(
             "InferenceRisk", chosen_columns(context.schema, self.aux_cols), 1, self.secret
@@ -265,27 +269,29 @@ class InferenceRisk(InferenceMetric):
         train, control = shown_rates(result.details)
         guess = shown_share(result.details["baseline"])
         return (
-            "An attacker who knows other columns of a person reads the secret off the nearest "
-            f"synthetic row: rightly for {train} of train rows and {control} of holdout rows; a "
-            f"random guess is right for {guess}. {shown_level(result)}{shown_surest(result)}"
+            "An attacker who knows the other columns of a record reads the secret off the nearest "
+            f"synthetic row. The guess is correct for {train} of train rows and {control} of "
+            f"holdout rows, and a random guess for {guess}. "
+            f"{shown_level(result)}{shown_surest(result)}"
         )
 
 
 @declared
 class InferenceRiskAll(InferenceMetric, LargestRiskMetric):
-    """Largest risk that a column is inferred from all others: 0 where none is, 1 if one always is.
+    """Largest excess risk that an attacker infers a column from all other columns.
 
-    Every column in turn is the secret that an attacker guesses who knows all others, as in
-    :class:`InferenceRisk`.
+    Each column in turn is the sensitive attribute. The attacker knows all other columns and guesses
+    as in :class:`InferenceRisk`. The value ranges from 0 (no column has an excess risk) to 1 (one
+    column is always inferred). Lower is better.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if there is one column only.
+        At fit, if the table has only one column.
 
     Warnings
     --------
-    This is what one adversary achieves on each column: a low value does not clear a release.
+    The value describes one attacker for each column, so a low value does not clear a release.
 
     See Also
     --------
@@ -296,19 +302,19 @@ class InferenceRiskAll(InferenceMetric, LargestRiskMetric):
 
     Notes
     -----
-    ``details["secrets"]`` has for each column what :class:`InferenceRisk` reports.
-    ``details["worst"]`` is the column of the value, ``details["surest"]`` the most significant one.
-    The largest of many noisy numbers is above 0 even where nothing leaks: the baseline is the mean
-    of the largest over random choices of which real rows are train. The intervals of all columns
-    hold at once (Bonferroni). The value's interval reaches from the largest of the lower bounds to
-    the largest of the upper ones.
+    For each column, ``details["secrets"]`` contains the results of :class:`InferenceRisk`.
+    ``details["worst"]`` is the column of the value, and ``details["surest"]`` the most significant
+    column. The largest of many noisy numbers is above 0 even without a leak. Therefore, the
+    baseline is the mean of the largest risk over random choices of the training rows. The intervals
+    of the columns are simultaneous (Bonferroni). The interval of the value ranges from the largest
+    lower bound to the largest upper bound.
 
-    The p-values (`p_adjusted`) hold at once after Westfall and Young: the excess of train over the
-    holdout, in standard deviations, is compared with the largest of all columns, and of all shares
-    of the surest guesses (``abstaining``), over random choices. The least p-value is that of the
-    result. A column whose every secret is guessed on the holdout, as that of a constant, has no
-    risk and is left out. A column for which any guess is right within the tolerance is not
-    attacked, and a warning says so.
+    The p-values (`p_adjusted`) are simultaneous after Westfall and Young. The excess of the
+    training over the holdout rows, in standard deviations, is compared with the largest excess over
+    random choices, among all columns and all fractions of the most confident guesses
+    (``abstaining``). The result reports the smallest p-value. If every holdout value of a column is
+    guessed, as for a constant, the column has no risk and is skipped. If any guess for a column is
+    correct within the tolerance, the column is not attacked, and a warning is given.
 
     References
     ----------
@@ -338,7 +344,7 @@ class InferenceRiskAll(InferenceMetric, LargestRiskMetric):
         return replace(result, details=details)
 
     def _attacks(self, context: Context) -> dict[str, Attack | None]:
-        """Return the attack on each column, None where it would succeed in any case."""
+        """Return the attack on each column, or None if it would succeed in any case."""
         names = chosen_columns(context.schema, self.columns)
         return {
             name: None if self._void(context, name) else self._attack(context, name, names)
@@ -346,7 +352,7 @@ class InferenceRiskAll(InferenceMetric, LargestRiskMetric):
         }
 
     def _voids(self, context: Context) -> list[VoidAttackWarning]:
-        """Return why columns are not attacked, for each that is not."""
+        """Return a warning with the reason for each column that is not attacked."""
         names = chosen_columns(context.schema, self.columns)
         return [VoidAttackWarning(void) for n in names if (void := self._void(context, n))]
 
@@ -356,18 +362,18 @@ class InferenceRiskAll(InferenceMetric, LargestRiskMetric):
         is_other = result.contrast is not None and result.details.get("surest", worst) != worst
         tested = f" The test compared {result.contrast}." if is_other else ""
         return (
-            "An attacker who knows all columns of a person but one reads it off the nearest "
-            f"synthetic row. The most exposed is {worst}: rightly for {train} of train rows and "
-            f"{control} of holdout rows. {shown_level(result)}{tested}"
+            "An attacker who knows all columns of a record but one reads it off the nearest "
+            f"synthetic row. The most exposed is {worst}, which is correct for {train} of train "
+            f"rows and {control} of holdout rows. {shown_level(result)}{tested}"
         )
 
 
 def _by_secret(
     context: Context, secret: str, truth: np.ndarray, scores: np.ndarray, n: int
 ) -> dict[str, dict[str, Any]]:
-    """Return the success on train and holdout rows of each label that enough of both have."""
-    # A risk that is small on average may be that of one group. Each rate is of the attacked
-    # rows that have the label, in train and in the holdout alike.
+    """Return the success on training and holdout rows for each label that is frequent in both."""
+    # A risk that is small on average may be large for one group. Each rate is computed on the
+    # attacked training or holdout rows that have the label.
     if secret not in context.schema.columns(*NOMINAL):
         return {}
     by_label = {}
@@ -390,7 +396,7 @@ def _is_right(guess: np.ndarray, truth: np.ndarray, margin: np.ndarray) -> np.nd
 
 
 def _random_guess_rates(released: np.ndarray, truth: np.ndarray, margins: np.ndarray) -> np.ndarray:
-    """Return the share of the synthetic secrets that are right for each target."""
+    """Return the fraction of the synthetic values that are correct for each target."""
     present = np.sort(released[~np.isnan(released)])
     near = np.searchsorted(present, truth + margins, side="right")
     near -= np.searchsorted(present, truth - margins, side="left")
@@ -399,7 +405,7 @@ def _random_guess_rates(released: np.ndarray, truth: np.ndarray, margins: np.nda
 
 
 def _usual(released: np.ndarray, is_label: bool) -> np.ndarray:
-    """Return the most frequent label, missing being one, or the median number."""
+    """Return the most frequent label (missing is a label) or the median number."""
     if not is_label:
         present = released[~np.isnan(released)]
         return np.array(np.median(present) if present.size else np.nan)
@@ -412,14 +418,14 @@ def _nearest_rows(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the nearest synthetic rows of each target, and their distance.
 
-    That is one row, or several equally near ones, followed by -1.
+    The result contains one row or several equally close rows, followed by -1.
     """
     index, asked = synthetic_index(context, columns), targets(context, columns, n_attacks, seed)
     k = min(_K, len(index.rows))
     distances, nearest = index.kneighbors(asked, min(2, k))
     rows = np.full((len(asked), k), -1)
     rows[:, 0] = nearest[:, 0]
-    # few targets have several: to look for as many of all takes twice as long
+    # few targets have ties, and a search for ties of all targets would need twice the time
     tied = np.flatnonzero(distances[:, 0] == distances[:, -1])
     if tied.size:
         rows[tied] = index.kneighbors(asked[tied], k, distances[tied, 0])[1]
@@ -436,9 +442,9 @@ def _guesses(
     n_attacks: int | None,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the guesses of each target, of shape (n_targets, n_guesses), and their weights."""
-    # And how sure the attacker is of each target: by how near the synthetic row is, or by
-    # what the estimator says of its label; equally sure of all if it does not say.
+    """Return the guesses and their weights for each target, shape (n_targets, n_guesses)."""
+    # The confidence for each target is the closeness of the synthetic row, or the probability of
+    # the label if the estimator provides it. Otherwise, it is equal for all targets.
     there, nominal = places(context.schema), context.schema.columns(*NOMINAL)
     released = synthetic_rows(context)[:, there[secret]]
     if estimator is None:
@@ -460,7 +466,7 @@ def _guesses(
         return guesses.values[:, None], certain, alike
     secrets, labels = np.unique(released, return_inverse=True)  # nan comes last, once
     (guesses,) = guess_labels(estimator, Lesson(known, kinds, labels), [asked], seed)
-    # a guessed label that stands for many is never right
+    # a guessed label that pools many values is never correct
     values = np.where(guesses.values >= 0, secrets[np.maximum(guesses.values, 0)], np.inf)
     chances = guesses.chance_of(guesses.values)
     return values[:, None], certain, alike if chances is None else chances

@@ -1,4 +1,4 @@
-"""Linkability: do two parts of a real row lead to the same synthetic row."""
+"""Linkability: two parts of a real row that lead to the same synthetic row."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from skeval.steps.contrasts import name_of_test
 from skeval.utils.parameters import Columns, Count, Legal, are_columns
 
 _SHARED = (
-    "aux_cols has {columns} in both parts: whoever knows it in both links rows by it without any "
-    "synthetic table."
+    "aux_cols has {columns} in both parts. An attacker who knows it in both parts links rows "
+    "without a synthetic table."
 )
 _WHAT = "train rows of which two parts lead to the same synthetic row"
 PartRows = tuple[tuple[str, ...], tuple[str, ...]]
@@ -64,34 +64,36 @@ Parts = Annotated[
 
 @declared
 class LinkabilityRisk(ResidualRiskMetric):
-    r"""Risk that records are linked: 0 where train rows are as holdout rows, 1 if all are linked.
+    r"""Excess risk that an attacker links two parts of a training record.
 
-    An attacker has two tables of real people without names, one with some columns and one with
-    others, say of a hospital and of an insurer, and wants to know which rows are the same person.
-    For each part of a person the attacker looks for the synthetic row that is most alike. If both
-    parts lead to the same synthetic row, they are linked. The value is the success on train beyond
-    that on the holdout, which the generator never saw.
+    An attacker has two tables without names, for example from a hospital and from an insurer, with
+    different columns of the same individuals, and wants to know which rows belong together. For
+    each part of a record, the attacker finds the most similar synthetic row. If both parts lead to
+    the same synthetic row, they are linked. The value is the success on training rows in excess of
+    the success on holdout rows, which the generator never saw. It ranges from 0 (no excess) to 1
+    (all training records are linked). Lower is better.
 
     Parameters
     ----------
     aux_cols : None or pair of lists of str, default=None
-        The columns of the first table and those of the second. None: random halves of all columns,
+        Columns of the first and of the second table. None uses random halves of all columns,
         `n_splits` times.
     n_neighbors : int, default=1
-        Number of most similar synthetic rows of each part; one in common makes a link.
+        Number of most similar synthetic rows of each part. One common row is a link.
     n_splits : int, default=5
-        Number of random halves; fewer where the columns allow no more. Risks are averaged.
+        Number of random halves, or fewer if the columns do not allow more. Risks are averaged.
     columns : None, int or list of str, default=None
-        The columns that are halved.
+        Columns that are divided into halves.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if there is one column only, or `aux_cols` names one that cannot be measured.
+        At fit, if there is only one column, or `aux_cols` contains a column that cannot be
+        measured.
 
     Warnings
     --------
-    This is what one adversary achieves: a low value does not clear a release.
+    The value describes one attacker, so a low value does not clear a release.
 
     See Also
     --------
@@ -101,31 +103,32 @@ class LinkabilityRisk(ResidualRiskMetric):
 
     Notes
     -----
-    With p and c the rates of links of train and of the holdout, the residual risk is
+    With the rates p and c of links for training and holdout rows, the residual risk is
 
     .. math:: \frac{p - c}{1 - c}
 
-    clipped to [0, 1]. Its null value is 0; the baseline is its mean over random choices of which
-    real rows are train, which clipping puts above 0. Over several halves it is the mean risk, in
-    the interval of the mean counts, which is wider than need be, since halves differ by chance too.
-    Rows are compared in Gower's distance over the columns of the part.
+    clipped to [0, 1]. Its null value is 0. The baseline is its mean over random choices of the
+    training rows, which is above 0 because of the clipping. For several halves, the value is the
+    mean risk, and the interval is the interval of the mean counts. The interval is wider than
+    necessary because of random differences between halves. Rows are compared in Gower's distance
+    over the columns of the part.
 
-    ``details`` has the rates of the attack, of guessing (`baseline`) and on the holdout (`control`)
-    with Wilson's intervals, the risk unclipped (`raw`) and from plain shares (`unshrunk`), its
-    `level`, and `weak_attack`: whether guessing does as well, in which case a low value says
-    nothing. Guessing takes two random sets of k of the n synthetic rows; they have a row in common
-    with the chance ``1 - C(n - k, k) / C(n, k)``.
+    ``details`` contains the rates of the attack, for guessing (`baseline`) and on the holdout
+    (`control`) with Wilson's intervals, the risk without clipping (`raw`) and from plain fractions
+    (`unshrunk`), its `level`, and `weak_attack`. The last is True if guessing is as successful as
+    the attack, so that a low value is not informative. Guessing uses two random sets of k of the n
+    synthetic rows, which have a common row with probability ``1 - C(n - k, k) / C(n, k)``.
 
-    If a part has few different values, many synthetic rows are equally near. An attacker then
-    chooses among them at random, in each part independently, and a target counts with the
-    probability of a link: c / (a b) if the parts have a and b nearest rows and c of them are in
-    both. The number of links is therefore the expected number of records that are linked, and it
-    need not be a whole number. Guessing chooses at random among all rows, by the same rule.
-    Anonymeter makes one such choice, so that its counts vary around the expected number.
+    If a part has few different values, many synthetic rows are equally close. The attacker then
+    chooses among them at random, independently for each part, and a target counts with the
+    probability of a link. This probability is c / (a b) if the parts have a and b nearest rows and
+    c common ones. The number of links is therefore the expected number of linked records, and it
+    need not be an integer. Guessing chooses at random among all rows, by the same rule. Anonymeter
+    makes one such choice, so its counts vary around the expected number.
 
-    The p-value is one-sided: if the synthetic table does not depend on which of the pooled real
-    rows were train, all choices of them are equally likely. It is that of Fisher's exact test if
-    each target is linked or not, and of 9,999 random choices otherwise.
+    The p-value is one-sided. If the synthetic table does not depend on which real rows were
+    training rows, all choices of the training rows are equally likely. The p-value comes from
+    Fisher's exact test if each target is linked or not, and otherwise from 9,999 random choices.
 
     References
     ----------
@@ -181,14 +184,14 @@ class LinkabilityRisk(ResidualRiskMetric):
         train, control = shown_rates(result.details)
         chance = shown_share(result.details["baseline"])
         return (
-            "An attacker who has two parts of a person's columns in two tables links them where "
-            f"both lead to the same synthetic row: {train} of train rows, {control} of holdout "
-            f"rows, {chance} by chance. {shown_level(result)}"
+            "An attacker who has two parts of a record in two tables links them if both lead to "
+            f"the same synthetic row: {train} of train rows and {control} of holdout rows "
+            f"({chance} by guessing). {shown_level(result)}"
         )
 
 
 def random_halves(names: Sequence[str], n_splits: int, seed: int) -> list[PartRows]:
-    """Return random halves of the columns, none twice; they do not depend on the columns' order."""
+    """Return distinct random halves of the columns, independent of the order of the columns."""
     ordered, rng = sorted(names), np.random.default_rng(seed)
     halves: dict[frozenset[tuple[str, ...]], PartRows] = {}
     for _ in range(_DRAWS * n_splits):
@@ -298,7 +301,7 @@ def link_rates(
 
 
 def _log_choices(n: np.ndarray, k: np.ndarray | int) -> np.ndarray:
-    """Return the logarithm of n over k; of 0 if k rows cannot be drawn from n."""
+    """Return the logarithm of n over k, or of 0 if k rows cannot be drawn from n."""
     possible = (np.asarray(k) >= 0) & (np.asarray(k) <= n)
     n, k = np.where(possible, n, 0), np.where(possible, k, 0)
     logs = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)

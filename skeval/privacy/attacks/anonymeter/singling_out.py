@@ -1,4 +1,4 @@
-"""Singling out: predicates that fit one synthetic row, and how many fit one row of train."""
+"""Singling out: predicates that match one synthetic row and exactly one training row."""
 
 from __future__ import annotations
 
@@ -51,54 +51,55 @@ from skeval.utils.parameters import Columns, Count
 MODES: tuple[Literal["univariate"], Literal["multivariate"]] = ("univariate", "multivariate")
 _ROLES = ("train", "holdout", "synthetic")
 _N_PERMUTATIONS = 9_999
-_NO_PREDICATE = (
-    "no predicate singles out a synthetic row, so that there is nothing to try on train."
-)
+_NO_PREDICATE = "no predicate singles out a synthetic row, so there is nothing to test on train."
 _WHAT = {
     "univariate": "values of one synthetic row that single out a train row",
     "multivariate": "sets of values of one synthetic row that single out a train row",
 }
-_MAX_NAMED = 3  # columns that an alarm says what to do about
+_MAX_NAMED = 3  # maximum number of columns in an advice
 
 
 @declared
 class SinglingOutRisk(ResidualRiskMetric):
-    r"""Risk to be singled out: 0 if train rows are as holdout rows, 1 if every predicate hits one.
+    r"""Excess risk that an attacker singles out a training record.
 
-    An attacker who has the synthetic table looks for what is rare in it: "a widow aged 93 who works
-    60 hours a week". If one synthetic row matches this predicate, the attacker says that one real
-    person does, and is right if exactly one row of train matches. Rare things are rare in any data,
-    so that some predicates also single out a row of the holdout, which the generator never saw. The
-    value is the success on train beyond that.
+    An attacker who has the synthetic table searches for rare combinations, for example "a widow
+    aged 93 who works 60 hours a week". If one synthetic row matches this predicate, the attacker
+    guesses that exactly one real record matches, and is correct if exactly one training row
+    matches. Because rare combinations occur in any data, some predicates also single out a holdout
+    row, which the generator never saw. The value is the success on training rows in excess of the
+    success on holdout rows. It ranges from 0 (no excess) to 1 (every predicate singles out a
+    training row). Lower is better.
 
     Parameters
     ----------
     mode : {"multivariate", "univariate"}, default="multivariate"
-        Whether a predicate is about `n_cols` columns, as a random synthetic row has them; or about
-        one: a value that occurs once, the least or the greatest of a number, a missing value.
+        "multivariate" uses predicates about `n_cols` columns of a random synthetic row.
+        "univariate" uses predicates about one column: a value that occurs once, the minimum or
+        maximum of a number, or a missing value.
     n_attacks : int, default=500
-        Number of predicates. There are fewer where fewer synthetic rows can be singled out.
+        Number of predicates. There are fewer if fewer synthetic rows can be singled out.
     n_cols : int, default=3
         Number of columns of a predicate in mode "multivariate", at most all.
     max_attempts : int, default=2_000_000
-        Number of predicates to try on the synthetic rows, in mode "multivariate", before there are
-        fewer than `n_attacks`.
+        Maximum number of predicates to try on the synthetic rows in mode "multivariate". If it is
+        reached, there are fewer than `n_attacks` predicates.
     distinct_rows : bool, default=True
-        Whether there is one predicate a synthetic row at most. Otherwise "the least age" and "aged
-        17" count twice although they say the same.
+        Whether each synthetic row has at most one predicate. Otherwise, "the lowest age" and "aged
+        17" count twice although they are equivalent.
     size_correction : {"subsample", "fit", "none"}, default="subsample"
-        What is done where train and holdout have different sizes, since other predicates single
-        out in a larger table. "subsample" takes samples of the smaller size, and counts what is
-        expected over all of them; "fit" corrects the count on the holdout by a model that is fitted
-        to samples of it, and leaves a risk of nothing where the model does not hold; "none" does
-        nothing. Anonymeter corrects the count on the holdout by such a model, so that its risk
-        differs from the default of this metric if the sizes differ.
+        Correction for different sizes of training and holdout data, because other predicates single
+        out in a larger table. "subsample" counts the expected number over all samples of the
+        smaller size. "fit" corrects the count on the holdout by a model that is fitted to samples,
+        and returns an undefined risk if the model does not fit. "none" applies no correction.
+        Anonymeter corrects the count on the holdout by such a model, so its risk differs from the
+        default of this metric if the sizes differ.
     columns : None, int or list of str, default=None
-        The columns that predicates may be about.
+        The columns that predicates may use.
 
     Warnings
     --------
-    This is what one adversary achieves: a low value does not clear a release.
+    The value describes one attacker, so a low value does not clear a release.
 
     See Also
     --------
@@ -109,35 +110,35 @@ class SinglingOutRisk(ResidualRiskMetric):
 
     Notes
     -----
-    With p and c the shares of the predicates that single out a row of train and of the holdout, the
-    residual risk is
+    Let p and c be the fractions of the predicates that single out a training row and a holdout row.
+    The residual risk is
 
     .. math:: \frac{p - c}{1 - c}
 
-    clipped to [0, 1]. Its null value is 0; the baseline is its mean over random choices of which
-    real rows are train, which clipping puts above 0. Duplicates are dropped from each table first.
-    In mode "multivariate" a category is as the row has it, a number at least as large if it is
-    above the median and at most as large otherwise.
+    clipped to [0, 1]. Its null value is 0. The baseline is its mean over random choices of the
+    training rows, which is above 0 because of the clipping. Duplicates are first dropped from each
+    table. In mode "multivariate", a predicate requires the category of the row, and a number at
+    least as large if it is above the median and at most as large otherwise.
 
-    ``details`` has the rates of the attack, of random predicates (`baseline`) and on the holdout
-    (`control`) with Wilson's intervals, the risk unclipped (`raw`) and from plain shares
-    (`unshrunk`), its `level`, and `weak_attack`: whether random predicates do as well, in which
-    case a low value says nothing. `columns` has by column the number of predicates about it, how
-    many of them single out a row of train and of the holdout, and a p-value that holds for all
-    columns at once, after Westfall and Young: what leaks by single columns can be dropped, pooled
-    or coarsened.
+    ``details`` contains the rates of the attack, for random predicates (`baseline`) and on the
+    holdout (`control`) with Wilson's intervals, the risk without clipping (`raw`) and from plain
+    fractions (`unshrunk`), its `level`, and `weak_attack`. The last is True if random predicates
+    are as successful, so that a low value is not informative. `columns` contains, for each column,
+    the number of predicates about it, the numbers of these that single out a training and a holdout
+    row, and a p-value that is simultaneous over all columns, after Westfall and Young. Columns that
+    leak by themselves can be dropped, pooled or coarsened.
 
-    The p-value is one-sided: if the synthetic table does not depend on which of the pooled real
-    rows were train, all choices of them are equally likely. The excess of train over the holdout is
-    compared with 999 random choices, or up to 9,999 if few of them reach it. Predicates that share
-    rows do not succeed independently of each other, while rows are drawn independently. If the
-    excess varies more over these choices than that of independent predicates would, the interval is
-    wider by the ratio, ``details["spread"]``. If it varies less, as averages over samples of a
-    larger table do, the interval is wider than need be.
+    The p-value is one-sided. If the synthetic table does not depend on which real rows were
+    training rows, all choices of the training rows are equally likely. The excess of training over
+    holdout rows is compared with 999 random choices, or up to 9,999 if few of them reach it.
+    Predicates that share rows do not succeed independently, whereas rows are drawn independently.
+    If the excess varies more over these choices than for independent predicates, the interval is
+    widened by the ratio, ``details["spread"]``. If it varies less, as averages over samples of a
+    larger table do, the interval is wider than necessary.
 
-    With ``reference="baseline"`` no holdout is needed: what is singled out beyond guessing is then
-    the value, and there is no test. This is for a train table that is a whole population, where a
-    row that is singled out is the only such person.
+    With ``reference="baseline"``, a holdout is not needed. The value is then the success in excess
+    of guessing, without a test. Use this option if the training data are a whole population, so
+    that a row that is singled out is the only such record.
 
     References
     ----------
@@ -166,7 +167,7 @@ class SinglingOutRisk(ResidualRiskMetric):
     columns: Columns = None
 
     def unmet_needs(self, context: Context) -> list[Need]:
-        """Return the needs that are unmet; what is held against guessing does without a holdout."""
+        """Return the unmet requirements. A comparison with guessing does not require a holdout."""
         lacking = super().unmet_needs(context)
         return [need for need in lacking if need != "holdout" or self.reference == "holdout"]
 
@@ -181,7 +182,7 @@ class SinglingOutRisk(ResidualRiskMetric):
         return risk_of(attack, self._measure, tested)
 
     def _attack(self, context: Context) -> Attack | None:
-        """Return how often predicates single out; None if there are none to try."""
+        """Return how often predicates single out a row, or None without predicates."""
         return singling_out(
             context,
             self.mode,
@@ -200,7 +201,7 @@ class SinglingOutRisk(ResidualRiskMetric):
         }
 
     def _beyond_guessing(self, context: Context) -> Result:
-        """Return how much better predicates single out rows of train than random ones do."""
+        """Return the success of predicates on training rows in excess of random predicates."""
         counts = isolation_counts(
             context, self.mode, self.n_attacks, self.n_cols, **self._step_arguments(context)
         )
@@ -226,26 +227,28 @@ class SinglingOutRisk(ResidualRiskMetric):
             train, guessed = (shown_share(details[one]) for one in ("attack", "baseline"))
             what = "single values" if self.mode == "univariate" else "sets of values"
             return (
-                f"An attacker who has the release alone describes persons by {what} that one "
-                f"synthetic row has. Of {details['attack']['n']:,.0f}, {train} single out a train "
-                f"row; of random ones, {guessed} do."
+                f"An attacker who has only the release describes records by {what} that one "
+                f"synthetic row has. Among {details['attack']['n']:,.0f}, {train} single out a "
+                f"train row, compared with {guessed} for random {what}."
             )
         train, control = shown_rates(details)
         sentence = (
-            "An attacker who has the release alone describes persons by predicates that one "
-            f"synthetic row meets. Of {details['attack']['n']:,.0f}, {train} single out a train "
+            "An attacker who has only the release describes records by predicates that one "
+            f"synthetic row meets. Among {details['attack']['n']:,.0f}, {train} single out a train "
             f"row and {control} a holdout row, which the generator never saw."
         )
         if details["weak_attack"]:
-            return f"{sentence} Random predicates do as well: a low risk then says nothing."
+            return (
+                f"{sentence} Random predicates are as successful, so a low risk is not informative."
+            )
         return f"{sentence} {shown_level(result)}"
 
 
 @shared
 def coded_tables(context: Context, columns: ColumnChoice) -> tuple[Distinct, np.ndarray]:
-    """Return the distinct rows of the real tables, and those of the release, as codes.
+    """Return the distinct rows of the real tables, and the rows of the release, as codes.
 
-    Codes say which value is equal, smaller or larger; one line a column, in the order of names.
+    The codes have the order of the values. Each column is a line, in the order of names.
     """
     there, roles = places(context.schema), [role for role in _ROLES if role in context]
     lines = [there[name] for name in sorted(chosen_columns(context.schema, columns))]
@@ -274,7 +277,7 @@ def singling_out(
     columns: ColumnChoice = None,
     seed: int = 0,
 ) -> Attack | None:
-    """Return how often predicates single out; None if there are none to try."""
+    """Return how often predicates single out a row, or None without predicates."""
     asked = asked_predicates(
         context,
         mode,
@@ -307,7 +310,7 @@ def asked_predicates(
     columns: ColumnChoice,
     seed: int,
 ) -> tuple[Predicates, Predicates] | None:
-    """Return predicates that one synthetic row meets, and random ones; None if there are none."""
+    """Return predicates that one synthetic row meets, and random predicates, or None."""
     (_, synthetic), rng = coded_tables(context, columns), np.random.default_rng(seed)
     chosen, numeric = chosen_columns(context.schema, columns), context.schema.columns(*NUMERIC)
     is_number = np.array([name in numeric for name in sorted(chosen)])
@@ -324,7 +327,8 @@ def asked_predicates(
 def isolation_counts(
     context: Context, mode: str, n_attacks: int, n_cols: int, *, max_attempts: int, **asked: Any
 ) -> tuple[tuple[float, int], tuple[float, int]] | None:
-    """Return how many predicates single out a train row, and how many random ones; of how many."""
+    """Return the numbers of predicates, and of random ones, that single out a train row, and
+    totals."""
     both = asked_predicates(context, mode, n_attacks, n_cols, max_attempts, **asked)
     if both is None:
         return None
@@ -344,7 +348,8 @@ def _attack_of_predicates(
     size_correction: str,
     test: Callable[[], Evidence],
 ) -> Attack:
-    """Count what singles out in train and holdout, at equal sizes, and what guessing achieves."""
+    """Count the successes for training and holdout rows, at equal sizes, and the success of
+    guessing."""
     n, sizes = len(predicates), [int(n_rows) for n_rows in real.counts.sum(axis=1)]
     kept = [min(sizes)] * 2 if size_correction == "subsample" else sizes
     on_train, on_holdout = (
@@ -369,7 +374,7 @@ def _attack_of_predicates(
 def evidence_of_isolation(
     real: Distinct, predicates: Predicates, names: Sequence[str], mode: str, seed: int, name: str
 ) -> Evidence:
-    """Return what relabelling says of predicates that single out, together and by column."""
+    """Return the tests of predicates that single out, for all together and by column."""
     sizes = [int(n_rows) for n_rows in real.counts.sum(axis=1)]
     n, n_kept = len(predicates), min(sizes)
     tested = isolation_test(real, predicates, n_kept, n_permutations=_N_PERMUTATIONS, seed=seed)
@@ -390,7 +395,7 @@ def evidence_of_isolation(
 
 
 def advice_on(by_column: dict[str, dict[str, Any]], mode: str) -> str:
-    """Return what to do about the columns that single out train rows; empty if none stands out."""
+    """Return the advice about columns that single out training rows, or an empty string."""
     significant = [name for name, one in by_column.items() if one["p_value"] <= TEST_LEVEL]
     if not significant:
         return ""

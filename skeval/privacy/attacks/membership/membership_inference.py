@@ -1,4 +1,4 @@
-"""Membership inference on a release: can an attacker tell which rows the generator learned from."""
+"""Membership inference: attacks that use a release to find the rows of the training data."""
 
 from __future__ import annotations
 
@@ -67,16 +67,16 @@ from skeval.utils.parameters import (
 _FOUND = "train rows found where {fpr} of holdout rows may be called so, by {by}"
 _MIN_SCORED_ROWS = 50
 _TOO_SMALL = (
-    "a false positive rate of {fpr:g} cannot be held to by {n_others} holdout rows: one of them is "
-    "more. Give more rows, or a larger rate first in fpr."
+    "a false positive rate of {fpr:g} is not possible with {n_others} holdout rows, because one "
+    "row is a larger fraction. Use more rows, or a larger first rate in fpr."
 )
 _MAX_FEW_ROWS = (
-    "{n_members} train rows and {n_others} holdout rows are scored; with fewer than {few} of "
-    "either, rates at small false positive rates say little."
+    "{n_members} train rows and {n_others} holdout rows are scored. With fewer than {few} rows of "
+    "one table, rates at small false positive rates are not informative."
 )
 _HIDDEN_OUTLIERS = (
-    "The average over all rows hides it: among those that lie {place}, members and others can be "
-    "told apart (AUC {auc:.2f}, p {p:.1g} after Bonferroni)."
+    "The average over all rows hides a leak: among the rows that lie {place}, members and others "
+    "differ (AUC {auc:.2f}, p {p:.1g} after Bonferroni)."
 )
 _OUTERMOST = "farthest from other rows (the outermost {share:.0%})"
 _BETWEEN = (
@@ -84,16 +84,16 @@ _BETWEEN = (
     "from others"
 )
 _HIDDEN_RATE = (
-    "The average over all rows hides it: {tpr:.1%} of the train rows are found at {fpr:.1%} false "
-    "positives at most, which random labels reach with a chance of {p_value:.1%}."
+    "The average over all rows hides a leak: {tpr:.1%} of the train rows are found at {fpr:.1%} "
+    "false positives at most, which random labels reach with a probability of {p_value:.1%}."
 )
 _OVERLAP = (
-    "{share:.2%} of the {role} rows also stand in the reference, which should be disjoint of train "
-    "and holdout: attacks that calibrate are then off."
+    "{share:.2%} of the {role} rows also occur in the reference, which must not share rows with "
+    "train and holdout. Therefore, attacks that calibrate with it are biased."
 )
 _GUESSED_BY = {
     "distance": "the distance to the nearest synthetic row",
-    "distance_calibrated": "how much nearer a synthetic row is than another real one",
+    "distance_calibrated": "how much closer a synthetic row is than another real row",
     "ratio": "the ratio of the distances to synthetic and to real rows",
     "monte_carlo": "the number of synthetic rows nearby",
     "knn_density": "the density of synthetic rows",
@@ -110,68 +110,70 @@ Chosen = tuple[str, dict[str, MemberScores], dict[str, str]]
 
 @declared
 class MembershipInference(Metric):
-    """AUC of telling train from holdout rows by the release: 0.5 by chance, 1 without a mistake.
+    """AUC of attacks that separate training rows from holdout rows with the release.
 
-    An attacker holds the synthetic table and a real row, and wants to know whether the row was one
-    of those that the generator learned from: that alone may reveal that a person was treated, or
-    owed money. Each attack gives each row a score from what the release looks like around it. Train
-    rows are the members, holdout rows the others; the value is the share of pairs of the two in
-    which the member has the higher score. Which attack is best depends on how a generator leaks, so
-    that several are tried.
+    An attacker has the synthetic table and a real row, and wants to know whether the generator
+    learned from this row. Membership alone may reveal that an individual was treated or owed money.
+    Each attack computes a score for each row from the synthetic rows around it. The value is the
+    fraction of pairs of a training and a holdout row in which the training row has the higher
+    score. It is 0.5 by random guessing and 1 without errors. Lower is better. The best attack
+    depends on how a generator leaks, so several attacks are tried.
 
     Parameters
     ----------
     attack : "best", str or list of str, default="best"
-        "best": the four that find most releases of real generators, "distance_calibrated",
-        "domias", "classifier" and "levatt". A list: those. If there are
-        several, they are blended too (a row's mean rank by all), and the one that stands out most
-        is reported, its p-value corrected for the choice. Or one of "distance" (to the nearest
-        synthetic row), "distance_calibrated" (the distance to the nearest reference row less that),
-        "ratio" (of the two), "monte_carlo" (number of synthetic rows within the median distance),
-        "knn_density" (distance to the k-th nearest), "domias" (density of synthetic over that of
-        reference rows), "classifier" (which has learned synthetic from reference rows), "eq1"
-        (density of synthetic rows) and "levatt" (edits to the nearest synthetic row, both written
-        as text).
+        "best" uses the four attacks that find most releases of real generators,
+        "distance_calibrated", "domias", "classifier" and "levatt". A list specifies other attacks.
+        If there are several attacks, they are also blended (the mean rank of a row), the most
+        significant attack is reported, and its p-value is corrected for the choice. A single attack
+        is one of "distance" (to the nearest synthetic row), "distance_calibrated" (the distance to
+        the nearest reference row minus "distance"), "ratio" (of these two distances), "monte_carlo"
+        (number of synthetic rows within the median distance), "knn_density" (distance to the k-th
+        nearest), "domias" (density of synthetic rows divided by the density of reference rows),
+        "classifier" (trained on synthetic and reference rows), "eq1" (density of synthetic rows)
+        and "levatt" (edits to the nearest synthetic row, both written as text).
     reference : table, optional
-        Rows of the population that the attacker has, disjoint of train and holdout, for
-        "distance_calibrated", "ratio", "domias" and "classifier". A fitted metric, and its pickle,
-        hold this table.
+        Population rows of the attacker that are not in the training or holdout data, for
+        "distance_calibrated", "ratio", "domias" and "classifier". A fitted metric and its pickle
+        contain this table.
     reference_fraction : float, optional
-        Without `reference`, the part of the holdout that is the attacker's, and not attacked. By
-        default none: the real rows are halved without regard to which were train, and each half is
-        the reference of the other, so that every row is attacked.
+        Without `reference`, the fraction of the holdout that the attacker uses and does not attack.
+        By default, the real rows are halved regardless of their table, and each half is the
+        reference of the other, so that every row is attacked.
     scoring : {"auc", "tpr_at_fpr"}, default="auc"
-        The value: the AUC, or the largest share of members found at a false positive rate of at
-        most the first of `fpr`.
+        Reported value. "tpr_at_fpr" is the largest fraction of members found at a false positive
+        rate of at most the first value of `fpr`.
     fpr : float or list of float, default=(0.1, 0.01, 0.001)
-        False positive rates at which the share of members called so is reported.
+        False positive rates at which the true positive rate is reported.
     alert : float, default=0.7
-        From which AUC on ``details["alert"]`` is True.
+        Smallest AUC for which ``details["alert"]`` is True.
     prior : float, default=0.5
-        Share of members among the rows that the attacker looks at, for the precision of a call.
+        Fraction of members among the rows that the attacker evaluates, for the precision of a
+        guess.
     density : {"kde", "knn", "gmm", "prior"}, default="kde"
-        How "domias" and "eq1" estimate densities, on at most 10 principal axes: Gaussian kernels
-        with Scott's bandwidth; radii of the nearest rows; mixtures of at most five Gaussians; or
-        kernels, and one Gaussian for the reference.
+        Density estimate of "domias" and "eq1", on at most 10 principal axes. "kde" uses Gaussian
+        kernels with Scott's bandwidth, "knn" the radii of the nearest rows, "gmm" mixtures of at
+        most five Gaussians, and "prior" kernels and one Gaussian for the reference.
     n_neighbors : int, default=5
         The k of "knn_density" and of ``density="knn"``.
     n_permutations : int, default=1999
-        Random labellings behind the p-values of several attacks, of rates and of the largest
-        advantage; fewer are drawn where many reach what was observed.
+        Number of random labelings behind the p-values for several attacks, rates and the largest
+        advantage. Fewer are drawn if many of them reach the observed value.
     max_rows : int or None, default=10_000
-        Rows of each table that "domias", "eq1" and "classifier" score, a seeded sample, of which
-        "levatt" scores a fifth. The other attacks score all. Densities are estimated from at most
-        5,000 rows, and texts compared with at most 10,000, fewer where they are long.
+        Maximum number of rows per table, a seeded sample, that "domias", "eq1" and "classifier"
+        score. "levatt" scores a fifth of this number, and the other attacks score all rows.
+        Densities are estimated from at most 5,000 rows. Texts are compared with at most 10,000
+        texts, or fewer if they are long.
     space : "gower", "euclidean" or transformer, default="gower"
-        Space of the distances: the mean over columns of capped differences, or Euclidean distance
-        of a matrix. Densities and the classifier see standardised and one-hot columns, or the
-        matrix of the transformer.
+        Space of the distances, which is the mean over columns of capped differences, or the
+        Euclidean distance of a matrix. Densities and the classifier use standardized and one-hot
+        columns, or the matrix of the transformer.
     columns : None, int or list of str, default=None
-        Columns to use (in space "gower"): all, the first *n*, or a list of names.
+        Columns to use (in space "gower"). None uses all columns, and an int the first *n*.
     text : "tfidf" or None, default="tfidf"
-        Whether, in space "gower" and where no columns are chosen, "classifier" reads text columns
-        too, as the frequent words of texts weighted by their rarity (TF-IDF). The other attacks
-        look at no texts, unless a transformer as `space` makes vectors of them.
+        If "tfidf" in space "gower" without a choice of columns, "classifier" also uses text
+        columns, as frequent words weighted by their rarity (TF-IDF). The other attacks ignore texts
+        unless the transformer in `space` converts them to vectors.
     random_state : int, default=0
         Seed of samples, halves, labels and estimators.
 
@@ -182,8 +184,8 @@ class MembershipInference(Metric):
 
     Warnings
     --------
-    These are a few attacks of many: an AUC of 0.5 does not clear a release. It is an average over
-    all rows, in which a few rows that are exposed hardly show.
+    These are a few of many possible attacks, so an AUC of 0.5 does not clear a release. The AUC is
+    an average over all rows, which may not show a few exposed rows.
 
     See Also
     --------
@@ -196,54 +198,59 @@ class MembershipInference(Metric):
 
     Notes
     -----
-    The interval is DeLong's on the logit scale, the p-value of one attack that of Mann and Whitney,
-    one-sided. Given the release and all real rows, the labels of these are exchangeable if nothing
-    was learned: no score depends on them, since each half of the real rows is calibrated by the
-    other, members or not. So the test holds for all attacks, however good or bad; ties have
-    mid-ranks. The AUC of several attacks that stands out most is the one with the most standard
-    deviations above its mean over all labels. The p-value is the share of random labels, exchanged
-    for all attacks at once, with which one stands out as much; where none does, that after
-    Bonferroni if it is smaller. The interval is then simultaneous (Bonferroni), and the baseline is
-    the AUC that this attack would have if it stood out as the foremost does on average by chance;
-    of one attack it is 0.5.
+    The interval uses DeLong's method on the logit scale. The p-value of one attack is one-sided,
+    after Mann and Whitney. If the generator memorized nothing, the labels of the real rows are
+    exchangeable given the release. The scores do not depend on the labels, because each half of the
+    real rows is calibrated by the other half, regardless of membership. Therefore, the test is
+    valid for any attack. Ties have mid-ranks. With several attacks, the metric reports the AUC that
+    is the most standard deviations above its mean over all labels. Its p-value is the fraction of
+    random labelings, exchanged for all attacks at once, with an AUC at least as extreme. Without
+    such a labeling, the p-value after Bonferroni is used if it is smaller. The interval is then
+    simultaneous (Bonferroni), and the baseline is the AUC of this attack at the mean of the largest
+    deviation expected by chance. For one attack, the baseline is 0.5.
 
-    "levatt" is for generators that repeat digits, as language models do: two rows are as far apart
-    as the characters that are inserted, deleted or replaced between their texts, so that 1234 is
-    near 12340 and 9234, which no distance of numbers is. A category is one character, and numbers
-    have the decimals that the real ones have, six digits at most. Scores are counts and tie often,
-    which leaves some of the false positives unused that a rate allows. With more than 50 columns,
-    or features of a transformer, it sums the edits of the cells, which aligns their texts; there
-    the trees of "classifier" are half as many, of 32 bins.
+    "levatt" is designed for generators that repeat digits, as language models do. The distance of
+    two rows is the number of characters that must be inserted, deleted or replaced between their
+    texts. For example, 1234 is close to 12340 and 9234, although the numbers differ. A category is
+    one character, and numbers have the decimals of the real numbers, at most six digits. Because
+    scores are counts, ties are common, and some of the allowed false positives are not used. With
+    more than 50 columns or features of a transformer, "levatt" sums the edits of the cells, which
+    aligns their texts. In this case, "classifier" uses half the number of trees and 32 bins.
 
-    A value below 0.5 is no extra protection. One of 0.5 says that these attacks find nothing,
-    not that nothing leaks: an attacker who knows the generator does better. A release that holds a
-    few rows of train has an AUC near 0.5 too: where the rates of `fpr` or the outlying rows say so,
-    and the AUC does not, there is a warning. Train with a constant added to one column is found by
-    "levatt" only, with amounts of many digits added to all columns by none, see the gallery.
+    A value below 0.5 does not indicate extra protection. A value of 0.5 indicates only that these
+    attacks find nothing, and an attacker who knows the generator may find more. A release that
+    contains a few training rows has an AUC near 0.5 too. If the rates of `fpr` or the outlying rows
+    show a leak and the AUC does not, a warning is given. Training rows with a constant added to one
+    column are found by "levatt" only, and with amounts of many digits added to all columns by none
+    of the attacks (see the gallery).
 
-    ``details`` has
+    ``details`` contains
 
-    - `attacks`: the AUC of each, and of "blend"; `protection`: ``1 - 2 max(0, AUC - 1/2)``.
-    - `tpr_at_fpr`: for each of `fpr` the largest share of members at no more false positives, not
-      interpolated, nan where one of the others is already too many, with its interval given the
-      threshold, its mean and p-value over random labels; `at_fixed_threshold` has both rates on the
-      reported half at a threshold that the other half chose, since the realised false positive rate
-      is not the one aimed at, and the precision of a call at `prior`.
-    - `advantage`: the true less the false positive rate at a threshold so chosen, with Newcombe's
-      interval and the p-value of Fisher's test; `max_advantage`: the largest on the very rows,
-      which is above 0 by chance.
-    - `precision_at`: the share of members among the highest scores of as many members as others.
-    - `abstaining`: what an attacker is right about who names only the surest 1%, 2%, ... of the
-      rows, with p-values that hold for all shares at once
+    - `attacks`: the AUC of each attack and of "blend". `protection` is
+      ``1 - 2 max(0, AUC - 1/2)``.
+    - `tpr_at_fpr`: for each rate in `fpr`, the largest fraction of members found with at most this
+      rate of false positives, without interpolation, and nan if a single false positive exceeds the
+      rate. Its interval is conditional on the threshold, and its mean and p-value come from random
+      labels. `at_fixed_threshold` contains both rates on the reported half at a threshold chosen on
+      the other half, because the realized false positive rate differs from the intended one, and
+      the precision of a guess at `prior`.
+    - `advantage`: the true minus the false positive rate at such a threshold, with Newcombe's
+      interval and the p-value of Fisher's test. `max_advantage` is the largest difference on the
+      evaluated rows themselves, which is expected to be above 0.
+    - `precision_at`: the fraction of members among the highest scores, for equal numbers of members
+      and others.
+    - `abstaining`: the success of an attacker who guesses only for the most confident 1%, 2%, ...
+      of the rows, with p-values that are valid for all fractions at once
       (``skeval.stats.excess_tests.abstaining_test``).
     - `outliers`: the AUC in each tenth of the rows by their distance to other real rows, and in the
-      outermost 5%, 2% and 1%: what leaks of few rows is lost in the average.
+      outermost 5%, 2% and 1%, because the average does not show a leak of few rows.
     - `curve`: at most 200 points of the ROC curve.
 
-    No p-value over exchanged labels can be below ``1 / 2 ** n`` if only n members of equally many
-    rows are known. If the holdout was drawn later than train, or in another way, the two differ
-    without any leak: ``fit(check_holdout=True)`` looks for that. Rows that are in both tables have
-    the same score in both, or two where each half of the rows has one and calibrates the other.
+    If only n members and n others are known, the p-values over exchanged labels are at least ``1 /
+    2 ** n``. If the holdout was collected later than the training data, or in another way, the two
+    differ without any leak. ``fit(check_holdout=True)`` tests for such a difference. Rows that
+    occur in both tables have the same score in both, or two scores if each half of the rows
+    contains one and calibrates the other.
 
     References
     ----------
@@ -345,27 +352,27 @@ class MembershipInference(Metric):
         by_chance = 0.5 if of_area is None else of_area.expected
         area, chance = pair(as_float(details["auc"]), by_chance, share=True)
         sentence = (
-            "An attacker who has the release and some person's row guesses whether it was in train "
+            "An attacker who has the release and a real row guesses whether the row was in train "
             f"by {_GUESSED_BY.get(name, name)}: a train row ranks above a holdout row "
-            f"{area} of the time, by chance {chance}."
+            f"{area} of the time ({chance} is expected by chance)."
         )
         found = details.get("abstaining") or {}
         if as_float(found.get("p_value", 1.0)) < ALARM_LEVEL:
             (at,) = (one for one in found["by_share"] if one["share"] == found["clearest"])
             n_right, n = map(format_mean_count, (at["train"], at["train"] + at["holdout"]))
             sentence += (
-                f" Of the surest {percent(at['share'], 0)} of guesses that a row was in train, "
-                f"{n_right} of {n} are right."
+                f" Among the most confident {percent(at['share'], 0)} of guesses for membership, "
+                f"{n_right} of {n} are correct."
             )
         outliers = details.get("outliers") or {}
         if as_float(outliers.get("p_value", 1.0)) < ALARM_LEVEL:
             worst = percent(as_float(outliers["worst"]["auc"]))
-            sentence += f" In the worst group of rows, by how far they lie from others, {worst}."
+            sentence += f" In the worst group of rows by distance from other rows, {worst}."
         return sentence
 
     @property
     def _alpha(self) -> float | None:
-        """The false positive rate that the value is held at; None for the AUC."""
+        """False positive rate at which the value is computed, or None for the AUC."""
         return None if self.scoring == "auc" else float(np.atleast_1d(self.fpr)[0])
 
     def _choose_attack(self, context: Context) -> Chosen | Result:
@@ -408,7 +415,7 @@ def success(scores: MemberScores, alpha: float | None, notices: Sequence[MetricW
 def strongest(scored: Mapping[str, MemberScores], alpha: float) -> str:
     """Return the attack with the largest true positive rate at `alpha`.
 
-    Ties go to the larger AUC, and a rate that is not defined is the least.
+    Ties go to the larger AUC, and an undefined rate ranks last.
     """
 
     def rank(scores: MemberScores) -> tuple[float, float]:
@@ -424,7 +431,8 @@ def areas_of(context: Context, scored: Mapping[str, MemberScores]) -> Areas:
 
 
 def standing_out(context: Context, scored: Mapping[str, MemberScores]) -> str:
-    """Return the attack whose AUC is most standard deviations above what random labels give."""
+    """Return the attack whose AUC is the most standard deviations above the mean of random
+    labels."""
     deviations = areas_of(context, scored).deviations(actual_labels(context)[:, None])
     return list(scored)[int(np.argmax(deviations))]
 
@@ -439,7 +447,7 @@ def largest_area_test(
 
 def smallest_area(areas: Areas, chosen: int, test: Relabelled | None) -> dict[str, Any]:
     """Return the smallest excess of the AUC of the chosen attack that the test finds."""
-    # The test of several attacks is of the largest deviation, whose mean is above 0.
+    # The test of several attacks uses the largest deviation, whose mean is above 0.
     mean = 0.0 if test is None else test.mean
     by_chance, spread = areas.area(chosen, mean), areas.area(chosen, 1.0) - areas.area(chosen, 0.0)
     upper = None if test is None else test.upper
@@ -456,8 +464,8 @@ def against_labels(
     n_permutations: int,
 ) -> dict[str, Any]:
     """Return interval, p-value, baseline and contrast of the best of several attacks."""
-    # The p-value after Bonferroni replaces the share of labels where none reach what was
-    # observed, if it is smaller: it holds below that share, which holds above.
+    # If no random labeling reaches the observed value, the p-value after Bonferroni is used if it
+    # is smaller.
     reached = test.p_value * (n_permutations + 1) > 1.5
     p_value = test.p_value if reached else min(test.p_value, compared["p_value"])
     chosen = list(scored).index(best)
@@ -490,7 +498,7 @@ def against_chance(
 ) -> dict[str, Any]:
     """Return interval, p-value, baseline and contrast of the best true positive rate.
 
-    All after Bonferroni.
+    All are corrected after Bonferroni.
     """
     tests = {best: (rate["p_value"], rate["tpr"], rate["by_chance"])}
     for name, one in tried.items():
@@ -515,7 +523,7 @@ def against_chance(
 
 
 def least_of(tried: Mapping[str, MemberScores], n_permutations: int | None = None) -> float:
-    """Return the least p-value possible of all tried at once."""
+    """Return the smallest possible p-value for all attacks together."""
     least = (
         least_p_value(one.members.size, one.others.size, n_permutations) for one in tried.values()
     )
@@ -572,7 +580,7 @@ Table = Annotated[Any, Legal("a table", _is_table, "no table")]
 def read_reference(
     context: Context, reference: Any
 ) -> tuple[pd.DataFrame | None, Sequence[MetricWarning]]:
-    """Read the attacker's own rows as the context reads its tables; None if there are none."""
+    """Read the attacker's reference rows as the context reads its tables, or return None."""
     if reference is None:
         return None, ()
     frame = as_frame(reference, "reference")

@@ -30,7 +30,7 @@ def most_exposed_target(result: Result) -> Any:
 
 @dataclass(frozen=True)
 class Advantage:
-    """A share of hits, less the share without the target or the share that chance gives."""
+    """Rate of hits minus the rate without the target, or minus the rate expected by chance."""
 
     n_hits: int
     n: int
@@ -40,17 +40,17 @@ class Advantage:
 
     @property
     def by_chance(self) -> float:
-        """Share of hits to expect without the target."""
+        """Rate of hits that is expected without the target."""
         return self.n_hits_without / self.n_without if self.n_without else self.chance
 
     @property
     def value(self) -> float:
-        """Share of hits beyond that."""
+        """Rate of hits in excess of the expected rate."""
         return self.n_hits / self.n - self.by_chance
 
     @property
     def p_value(self) -> float:
-        """One-sided: of Fisher's test that both shares are equal, or of the binomial test."""
+        """One-sided p-value of Fisher's test that both rates are equal, or of the binomial test."""
         if self.n_without:
             return share_p_value(self.n_hits, self.n, self.n_hits_without, self.n_without)
         return float(binom.sf(self.n_hits - 1, self.n, self.chance))
@@ -64,7 +64,8 @@ class Advantage:
 
 
 def simultaneous(confidence: float, n_intervals: int) -> float:
-    """Return the confidence of each of several intervals that hold at once (Bonferroni)."""
+    """Return the confidence of each interval so that several intervals are simultaneous
+    (Bonferroni)."""
     return 1.0 - (1.0 - confidence) / n_intervals
 
 
@@ -81,7 +82,7 @@ def largest_advantage(
     together = simultaneous(confidence, len(advantages))
     lows, highs = zip(*(one.interval(together) for one in advantages), strict=True)
     corrected = holm([one.p_value for one in advantages])
-    # ranks alone: neither a position nor a cell says which row of train it is
+    # ranks only, because a position or a cell would identify the training row
     targets = [
         {
             "target": f"target {i}",
@@ -120,16 +121,16 @@ def largest_advantage(
 
 
 def advice_on_targets(n_exposed: int, n_targets: int) -> str:
-    """Return what to do if some of the rows that were chosen as targets are given away."""
-    are = f"{n_exposed} of {n_targets} targets {'is' if n_exposed == 1 else 'are'} given away"
+    """Return the advice if some of the target rows are disclosed."""
+    are = f"{n_exposed} of {n_targets} targets {'is' if n_exposed == 1 else 'are'} disclosed"
     return (
-        f"{are}: leave out or coarsen rows as unlike the others as these, or fit with noise "
+        f"{are}. Drop or coarsen rows as unlike the others as these, or fit with noise "
         "(differential privacy), which bounds what any one row can change."
     )
 
 
 def largest_by_chance(shares: Sequence[tuple[float, int, int]], seed: int = 0) -> float:
-    """Get what the largest of several differences of shares is on average without a difference."""
+    """Return the mean of the largest of several differences of rates without a true difference."""
     if len(shares) < 2:
         return 0.0
     rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""What an attacker makes of a synthetic table: features to learn from, or scores as they are."""
+"""Features or scores that an attacker computes from a synthetic table."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _OF_COLUMNS = {"naive": naive_features, "hist": hist_features}
 _OF_ROWS = ("query", "closest")
 _N_QUERIES = 1000
 _N_NEAREST = 5
-MAX_PAIRED = 50  # columns, all pairs of which are correlated: a forest looks at few of the pairs
-_TIE = float(np.nextafter(0.5, 0.0))  # like the population at large: no sign of the row
+# maximum number of columns for correlations of all pairs, because a forest uses few of the pairs
+_TIE = float(np.nextafter(0.5, 0.0))  # equal to the population, so the row has no effect
 
 
 def feature_names(features: str | Sequence[str], *, learns: bool = True) -> tuple[str, ...]:
-    """Return the kinds of features, each once; "ensemble" stands for all.
+    """Return the kinds of features without duplicates. "ensemble" selects all of them.
 
-    Those of whole tables are left out where nothing is learned of what they mean.
+    Features of whole tables require an attacker who learns from tables.
     """
     names = (features,) if isinstance(features, str) else tuple(features)
     chosen = FEATURES if "ensemble" in names else names
@@ -64,7 +64,7 @@ class TableFeatures:
     paired: np.ndarray
 
     def __call__(self, table: pd.DataFrame, target: int) -> list[np.ndarray]:
-        """Return one vector for the target; for `ALL`, one for each target."""
+        """Return one vector for the target, or one for each target for `ALL`."""
         rows = self.reader.rows(table)
         common = [_OF_COLUMNS[n](rows, self.domain) for n in self.names if n in _OF_COLUMNS]
         if "corr" in self.names:
@@ -107,9 +107,9 @@ def table_features(context: Context, rows: GameRows) -> TableFeatures:
 
 
 def _radii(pool: np.ndarray, rows: np.ndarray, domain: Domain) -> np.ndarray:
-    """Return half the distance of a target to the nearest row of the pool, and that to the fifth.
+    """Return half the distance of a target to the nearest row of the pool, and to the fifth.
 
-    Within the first nothing of the pool lies but the target.
+    The first radius contains no row of the pool except the target.
     """
     distances = np.sort(row_distances(pool, rows, domain).min(axis=0))
     others = distances[distances > 0] if (distances > 0).any() else distances
@@ -126,7 +126,7 @@ class PlainScores:
     n_rows: int
 
     def __call__(self, table: pd.DataFrame, target: int) -> list[np.ndarray]:
-        """Return the scores of the values of the target; for `ALL`, of each target."""
+        """Return the scores of the values of the target, or of each target for `ALL`."""
         if len(table) > self.n_rows:  # from all over the table, which may be sorted
             places = np.linspace(0, len(table) - 1, self.n_rows).astype(np.int64)
             table = table.iloc[places]
@@ -151,7 +151,7 @@ class PlainScores:
 def measure_of(
     context: Context, rows: GameRows, n_synthetic: int
 ) -> Callable[[pd.DataFrame, int], list[np.ndarray]]:
-    """Return what an attacker keeps of a table: features, or scores without a generator."""
+    """Return the features or scores of a table that an attacker uses."""
     features = table_features(context, rows)
     if rows.game.learns:
         return features
@@ -177,7 +177,7 @@ def _known_rows(rows: GameRows, target: int) -> np.ndarray:
 
 
 def nearness_share(to_rows: float, to_own: float) -> float:
-    """Return how much nearer a row is to a synthetic table than to other rows of its population."""
+    """Return how much closer a row is to a synthetic table than to other rows of its population."""
     return _TIE if to_rows == to_own else to_own / (to_rows + to_own)
 
 

@@ -1,4 +1,4 @@
-"""The game of both shadow attacks: tables of generators that saw a row, and of others."""
+"""The game of both shadow attacks, with tables of generators that saw a row and of others."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ Ranges = Annotated[
 
 @dataclass(frozen=True)
 class Game:
-    """The parameters that both attacks have in common, by their names."""
+    """Parameters that both attacks have in common, by their names."""
 
     generator: Any
     targets: Any
@@ -108,30 +108,30 @@ class Game:
 
     @property
     def n_wanted_targets(self) -> int:
-        """How many targets are asked for."""
+        """Number of requested targets."""
         return self.n_targets if isinstance(self.targets, str) else len(self.targets)
 
     @property
     def faults(self) -> list[str]:
-        """Which parameters contradict each other."""
+        """Errors for parameters that contradict each other."""
         faults = []
         if self.knowledge != "auxiliary" and self.game != "model_seeded":
             faults.append(
-                f"knowledge={self.knowledge!r} goes with game='model_seeded': of rows that are "
-                "drawn anew each time nobody knows which they are"
+                f"knowledge={self.knowledge!r} requires game='model_seeded', because an attacker "
+                "cannot know rows that are drawn again each time"
             )
         if (self.access == "uncertain-box") != (self.shadow_parameters is not None):
-            faults.append("access='uncertain-box' goes with shadow_parameters, and they with it")
+            faults.append("access='uncertain-box' and shadow_parameters require each other")
         return faults
 
     def n_fits(self, phase: str) -> int:
-        """Return the number of tables of one kind: none to learn from without a generator."""
+        """Return the number of tables of one kind, which is 0 for learning without a generator."""
         if phase == "test":
             return self.n_eval
         return self.n_shadow if self.learns else 0
 
     def uses_train(self, phase: str) -> bool:
-        """Return whether the rows around the target are those of train, and not drawn."""
+        """Return whether the rows around the target are the training rows, and not drawn."""
         return self.game == "model_seeded" and (phase == "test" or self.knowledge == "exact")
 
 
@@ -158,12 +158,12 @@ class GameRows:
 
     @property
     def n_values(self) -> int:
-        """Number of values of the secret; 1 if there is no secret."""
+        """Number of values of the sensitive attribute, or 1 without such an attribute."""
         return int(self.targets.shape[1])
 
     @property
     def are_of_train(self) -> bool:
-        """Whether the targets are rows of train."""
+        """Whether the targets are training rows."""
         return self.originals.size > 0
 
     @property
@@ -174,14 +174,15 @@ class GameRows:
 
     @property
     def n_test_rows(self) -> int:
-        """Number of rows around the target, of a table that is tested on."""
+        """Number of rows around the target in a table that is tested."""
         if self.game.game == "model_seeded":
             return self.train.size - int(self.are_of_train)
         return self.n_drawn
 
     def serves_all(self, phase: str, inside: bool) -> bool:
         """Return whether the tables of a world serve all targets."""
-        # train is the world with each of its rows; else it is the one without any of the targets
+        # train is the world with each of its rows. Otherwise, it is the world without any of the
+        # targets
         if self.game.uses_train(phase) and self.are_of_train:
             return inside and self.n_values == 1
         return not inside
@@ -194,14 +195,15 @@ class GameRows:
 
     @property
     def known_part(self) -> tuple[np.ndarray, int]:
-        """The rows of train, none a target, that are known with uncertainty; how many are not."""
+        """Training rows (except targets) that are known with uncertainty, and the number of unknown
+        rows."""
         n_rows = self.train.size - int(self.are_of_train)
         known = self.test_pool[: round(self.game.known_share * n_rows)]
         return known, n_rows - known.size
 
     @property
     def faults(self) -> list[str]:
-        """Which parameters these rows are too few for."""
+        """Errors for parameters that require more rows."""
         fewest, faults = min(self.test_pool.size, self.shadow_pool.size), []
         if self.game.n_rows is not None and self.game.n_rows > fewest:
             faults.append(f"n_rows must be at most {fewest}, the rows of the smaller pool")
@@ -209,15 +211,15 @@ class GameRows:
         uncertain = self.game.knowledge == "exact-with-uncertainty"
         if uncertain and n_missing > self.shadow_pool.size:
             faults.append(
-                f"known_share={self.game.known_share:g} leaves {n_missing} rows to be drawn from "
-                f"the holdout, which has {self.shadow_pool.size} for it; raise it"
+                f"known_share={self.game.known_share:g} requires {n_missing} rows from "
+                f"the holdout, which has {self.shadow_pool.size} for this purpose. Increase it"
             )
         return faults
 
 
 @shared
 def given_rows(context: Context) -> pd.DataFrame:
-    """Return the rows of train, then those of the holdout, as they were given."""
+    """Return the training rows, then the holdout rows, as passed by the user."""
     names = list(context.schema.kinds)
     return stack_tables([context.original_frame(role)[names] for role in ("train", "holdout")])
 
@@ -248,7 +250,7 @@ def game_rows(context: Context, game: Game) -> GameRows:
 
 
 def _choose_targets(context: Context, game: Game) -> tuple[np.ndarray, pd.DataFrame | None]:
-    """Return positions in train; or none, and rows that are in no table."""
+    """Return positions in the training data, or no positions and rows that are not in any table."""
     none, targets = np.empty(0, dtype=np.int64), game.targets
     if isinstance(targets, str):
         if targets == "canary":
@@ -264,7 +266,7 @@ def _choose_targets(context: Context, game: Game) -> tuple[np.ndarray, pd.DataFr
 
 
 def check_positions(targets: Any, n_train: int) -> None:
-    """Refuse positions beyond the rows of train."""
+    """Raise if positions exceed the number of training rows."""
     if not isinstance(targets, str) and max(targets) >= n_train:
         raise InvalidParameterError(
             f"targets must be positions of train rows, below {n_train}, got {max(targets)}."
@@ -283,7 +285,8 @@ def _with_secrets(
 
 
 def secret_sources(context: Context, secret: str, n_values: int) -> np.ndarray:
-    """Return rows of train and holdout that have the values of a secret column to choose among."""
+    """Return real rows with the values of the sensitive attribute from which an attacker
+    chooses."""
     reader = Reader.from_context(context)
     values = reader.rows(given_rows(context))[:, reader.names.index(secret)]
     levels, first, counts = np.unique(values, return_index=True, return_counts=True)
@@ -324,12 +327,12 @@ def plan(rows: GameRows, worlds: Sequence[World] = WORLDS) -> list[Fit]:
 
 
 def _fits(rows: GameRows, phase: str, inside: bool, target: int) -> list[Fit]:
-    """Return the fits of one kind; no other kind's number of fits changes what is drawn for it."""
+    """Return the fits of one kind, with random numbers independent of the other kinds."""
     game = rows.game
     stream = zlib.crc32(f"{phase} {inside} {target}".encode())
     rng = np.random.default_rng([game.random_state, stream])
     n_fits = game.n_fits(phase)
-    values = np.arange(n_fits) % rows.n_values  # as many of each to learn from
+    values = np.arange(n_fits) % rows.n_values  # equal numbers of each value to learn from
     if phase == "test":
         values = rng.integers(rows.n_values, size=n_fits)
     fits = []
@@ -350,7 +353,7 @@ def _fits(rows: GameRows, phase: str, inside: bool, target: int) -> list[Fit]:
 def _rows_of_fit(
     rows: GameRows, phase: str, inside: bool, target: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the rows around the target: of train, or drawn anew.
+    """Return the rows around the target, from the training data or a new draw.
 
     If a target replaces another row, there is one fewer with the target, or one more without.
     """
@@ -378,13 +381,13 @@ def _rows_of_fit(
 
 @dataclass(frozen=True)
 class Execution:
-    """How fits are run: no result depends on it, so that all have one hash."""
+    """Settings of the execution of fits. They do not affect results, so all have the same hash."""
 
     n_jobs: int | None = None
     progress: Callable[[int, int], object] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {}  # shared steps go by this
+        return {}  # shared steps use this as the key
 
 
 def play(
@@ -399,7 +402,7 @@ def play(
 ) -> Iterator[list[T]]:
     """Run fits, and give what is measured of their tables, in the order of the fits."""
     execution = execution or Execution()
-    table = table.copy()  # whose columns lie together: what takes rows is faster
+    table = table.copy()  # with contiguous columns, from which rows are taken faster
     tasks = (
         (
             seeded_copy(generator, fit.seed, fit.parameters),
@@ -444,36 +447,37 @@ def _fit_and_measure(
 
 @lru_cache(maxsize=1)
 def _threads(n_modules: int) -> ThreadpoolController:
-    """Return what holds down threads; looked for anew once more modules are loaded."""
+    """Return the limit on threads, computed again after more modules are loaded."""
     return ThreadpoolController()
 
 
 def check_cost(owner: str, n_fits: int, max_fits: int, cure: str) -> None:
-    """Refuse to run more fits than are allowed."""
+    """Raise if more fits are needed than allowed."""
     if n_fits > max_fits:
         raise InvalidParameterError(
-            f"{owner} would fit the generator {n_fits} times, more than max_fits={max_fits}; lower "
-            f"{cure}, or raise max_fits."
+            f"{owner} would fit the generator {n_fits} times, more than max_fits={max_fits}. "
+            f"Reduce {cure}, or increase max_fits."
         )
 
 
 @declared
 class GeneratorAttack(Metric):
-    """Base of the attacks that fit the generator themselves.
+    """Base class of the attacks that fit the generator themselves.
 
     Parameters
     ----------
     generator : object, class or pair of callables
-        Anything that :class:`~skeval.generators.GeneratorAdapter` takes. It is cloned for each fit,
-        with a seed of its own; what you give is never fitted.
+        Any generator that :class:`~skeval.generators.GeneratorAdapter` accepts. It is cloned for
+        each fit with a different seed, and the original object is never fitted.
     max_fits : int, default=1000
-        A metric that would fit the generator more often is refused at fit.
+        Maximum number of fits. If the metric requires more, fit raises an error.
     progress : callable, optional
         Called as ``progress(n_done, n_total)`` after each fit.
     n_jobs : int, optional
-        Processes that fit: None is 1, -1 all cores. The result has the same bits with any number.
+        Number of processes. None is 1, and -1 uses all cores. The result does not depend on the
+        number.
     random_state : int, default=0
-        Seed of all that is drawn, of the fits and of what learns from their tables.
+        Seed of all random numbers, the fits and the models that learn from their tables.
     """
 
     tags = SHADOW_TAGS
@@ -491,5 +495,5 @@ class GeneratorAttack(Metric):
 
     @property
     def _execution(self) -> Execution:
-        """How the fits are run."""
+        """Settings of the execution of the fits."""
         return Execution(self.n_jobs, self.progress)

@@ -1,4 +1,4 @@
-"""Membership inference by likelihood ratios: each row is compared with its own usual score."""
+"""Membership inference by likelihood ratios, which compare each row with its usual score."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ from skeval.utils.parameters import Count, Fraction, Interval
 
 _NAME = "likelihood_ratio"
 _N_PERMUTATIONS = 199
-_MANY = 64  # models from which on a record has a standard deviation of its own
+_MANY = 64  # smallest number of models for a standard deviation per record
 _MAX_FEW_MODELS = (
-    "with {n} models a row has about {half} scores with it and as many without: too few for a "
-    "standard deviation of its own. Give 64 models or more, or variance='global'."
+    "with {n} models, a row has about {half} scores with it and {half} without, too few for a "
+    "standard deviation per row. Use 64 models or more, or variance='global'."
 )
-_MIN_SPREAD = 1e-6  # of the spread of all scores: what counts as none
+_MIN_SPREAD = 1e-6  # fraction of the spread of all scores that counts as 0
 
 
-# how a synthetic table scores rows: by an attack of membership inference, or by queries
+# function that scores rows with a synthetic table
 SCORES = {"neg_distance": "distance", "query": None, "log_density": "eq1"}
 
 
@@ -68,17 +68,18 @@ class Models:
 
 @declared
 class HalvesAttack(GeneratorAttack):
-    """Base of the attacks that learn how rows score from fits to random halves of the real rows.
+    """Base class of the attacks that learn the scores of rows from fits to random halves of real
+    rows.
 
     Parameters
     ----------
     n_models : int, default=64
-        Fits, each to half of train and holdout together; at least 8. Every second one has the rows
-        that the one before has not.
+        Number of fits (at least 8), each to half of the training and holdout rows together. The two
+        fits of a pair use complementary halves.
     alert : float, default=0.7
-        From which AUC on ``details["alert"]`` is True.
+        Smallest AUC for which ``details["alert"]`` is True.
     fpr : float or list of float, default=(0.1, 0.01, 0.001)
-        False positive rates at which the share of detected members is reported.
+        False positive rates at which the fraction of detected members is reported.
     """
 
     tags = replace(SHADOW_TAGS, display="ROCDisplay")
@@ -109,7 +110,7 @@ class HalvesAttack(GeneratorAttack):
         return Models(self.generator, self.n_models, n_synthetic, seed, self._execution)
 
     def _detection(self, name: str, by: str, members: np.ndarray, others: np.ndarray) -> Result:
-        """Return how well scores of rows tell members from others."""
+        """Return the success with which scores of rows separate members from others."""
         area = delong(members, others)
         return Result(
             area.value,
@@ -129,32 +130,32 @@ class HalvesAttack(GeneratorAttack):
 
 @declared
 class LikelihoodRatioMIA(HalvesAttack):
-    """AUC of telling train from holdout rows by likelihood ratios: 0.5 by chance, 1 without errors.
+    """AUC of an attack that separates training from holdout rows with likelihood ratios.
 
-    Some rows are close to any synthetic table, because many people are like that, and some are far
-    from it. An attacker who can run the generator takes that into account: they fit it to many
-    random halves of the real rows, and so know how each row scores where it was in the training
-    rows, and where it was not. Then they look at the release, and ask which of the two the score of
-    each row is more like.
+    Some rows are close to any synthetic table, because many people are similar, and others are far
+    away. An attacker who can run the generator accounts for this. The attacker fits the generator
+    to many random halves of the real rows and learns the scores of each row with and without the
+    row in the training half. Then the attacker compares the score of each row on the release with
+    both. The AUC is 0.5 by random guessing and 1 without errors. Lower is better.
 
     Parameters
     ----------
     targets : str or sequence of int, default="all"
-        Which rows of train and holdout are attacked: all, or the `n_targets` most exposed of both
-        together, by a method of :class:`~skeval.privacy.ShadowMembershipInference`; or positions
-        of rows of train, which are compared with all rows of the holdout.
+        Attacked rows. "all" attacks all rows. A method of
+        :class:`~skeval.privacy.ShadowMembershipInference` selects the `n_targets` most exposed rows
+        of both tables. Positions select training rows, which are compared with all holdout rows.
     n_targets : int, default=100
-        How many, unless all.
+        Number of targets, unless all rows are attacked.
     record_score : {"neg_distance", "query", "log_density"}, default="neg_distance"
-        What a table says of a row: minus Gower's distance to the nearest synthetic row; in how many
-        sets of columns synthetic rows agree with it, on a log scale; or the log density of the
-        synthetic rows there.
+        Score of a row on a table. "neg_distance" is minus Gower's distance to the nearest synthetic
+        row, "query" is the number of sets of columns in which synthetic rows match the row, on a
+        log scale, and "log_density" is the log density of the synthetic rows.
     variance : {"global", "per_record"}, default="global"
-        Whether the scores of all rows vary alike, or each row has a standard deviation of its own,
-        which takes many models.
+        Whether all rows have the same standard deviation of scores, or each row a separate one,
+        which requires many models.
     mode : {"online", "offline"}, default="online"
-        Whether scores are compared with those with the row and without it, or only with those
-        without it, which is all that an attacker has who learns of the row after fitting.
+        "online" compares scores with the scores with and without the row. "offline" uses only the
+        scores without the row, for an attacker who learns of the row after fitting.
 
     Raises
     ------
@@ -163,8 +164,8 @@ class LikelihoodRatioMIA(HalvesAttack):
 
     Warnings
     --------
-    An average over all rows hides a few that are detected: give a method in `targets`, too. This is
-    what one adversary achieves: a low value does not clear a release.
+    An average over all rows may hide a few detected rows, so also use a method in `targets`. The
+    value describes one attacker, and a low value does not clear a release.
 
     See Also
     --------
@@ -175,24 +176,26 @@ class LikelihoodRatioMIA(HalvesAttack):
 
     Notes
     -----
-    With means and standard deviations of a row's scores with it and without it, online is the
-    log ratio of the normal densities of its score by the release, and offline by how many standard
-    deviations that is above the mean without it. The tables made have as many rows as the release.
+    Scores of a row with and without it have means and standard deviations. "online" is the log
+    ratio of the two normal densities at the score on the release. "offline" is the number of
+    standard deviations by which this score exceeds the mean without the row. The tables of the
+    models have the same number of rows as the release.
 
-    The value is the AUC on the release; the interval is DeLong's on the logit scale, the p-value
-    that of Mann and Whitney, one-sided. Halves are drawn without regard to which rows are train, so
-    that the labels are exchangeable if the release does not depend on them. The baseline is 0.5.
-    ``details["uncalibrated_auc"]`` is that of the plain scores. `tpr_at_fpr` and `curve` are as of
-    :class:`~skeval.privacy.MembershipInference`.
+    The value is the AUC on the release. The interval uses DeLong's method on the logit scale, and
+    the p-value is one-sided, after Mann and Whitney. The halves are drawn independently of which
+    rows are training rows, so the labels are exchangeable if the release does not depend on them.
+    The baseline is 0.5. ``details["uncalibrated_auc"]`` is the AUC of the plain scores.
+    `tpr_at_fpr` and `curve` are described in :class:`~skeval.privacy.MembershipInference`.
 
-    In ``details["models"]``, each of the models takes the place of the release in turn, with
-    moments from the others, that of the other half left out too: that is about the generator, not
-    about this release, and has more rows to estimate small false positive rates. `auc` is the mean
-    over the models, its interval Student's t over the pairs of halves; online it is wider by the
-    root of 2, since any two pairs are compared both ways.
+    In ``details["models"]``, each model replaces the release in turn, with moments from the other
+    models except the complementary half. These results describe the generator and not this release,
+    and have more rows to estimate small false positive rates. `auc` is the mean over the models.
+    Its interval uses Student's t over the pairs of halves. For "online", it is wider by the square
+    root of 2, because any two pairs are compared in both directions.
 
-    The halves are of train and holdout; where train is larger than half of both, the release was
-    made of more rows than the halves have, which shifts the scores of all rows alike.
+    The halves come from training and holdout data. If the training data are larger than half of
+    both, the release was made from more rows than a half has, which shifts the scores of all rows
+    in the same way.
 
     References
     ----------
@@ -229,7 +232,7 @@ class LikelihoodRatioMIA(HalvesAttack):
         n_members = int((attacked < context.n_rows("train")).sum())
         n_others = attacked.size - n_members
         if min(n_members, n_others) < 2:
-            return undefined_result("fewer than two rows of train or of the holdout are attacked.")
+            return undefined_result("fewer than two train rows or two holdout rows are attacked.")
         try:
             released = record_scores(context, self.record_score)[attacked]
         except TableError as error:
@@ -253,7 +256,7 @@ class LikelihoodRatioMIA(HalvesAttack):
         released = record_scores(context, self.record_score)[attacked]
         scores, inside = self._scores(context, attacked)
         ratios = member_ratios(context, attacked, self._ratios(released, scores, inside))
-        # what the other half scores depends on this one: it must not say which rows are in it
+        # the scores of the other half depend on this half and must not reveal its rows
         pairs = np.arange(len(scores)) // 2
         by_model = self._ratios(scores, scores, inside, left_out=pairs)
         alphas = self._alphas
@@ -267,12 +270,13 @@ class LikelihoodRatioMIA(HalvesAttack):
 
     def _summary(self, result: Result) -> str:
         return (
-            "Held against its usual score with and without it, a train row looks more learned from "
-            f"than a holdout row in {percent(result.value)} of pairs; 50% would be by chance."
+            "Compared with its usual score with and without it, a train row looks more memorized "
+            f"than a holdout row in {percent(result.value)} of pairs (50% is expected by chance)."
         )
 
     def _ratios(self, rows: np.ndarray, *known: Any, left_out: Any = None) -> np.ndarray:
-        """Return how much more scores are like those with the record; others as of `moments`."""
+        """Return how similar scores are to the scores with the record, with arguments of
+        `moments`."""
         usual = moments(*known, per_record=self.variance == "per_record", left_out=left_out)
         return (likelihood_ratio if self.mode == "online" else offline_score)(rows, usual)
 
@@ -291,7 +295,7 @@ def member_ratios(context: Context, attacked: np.ndarray, ratios: np.ndarray) ->
 
 
 def tested_rates(scores: MemberScores, alphas: Sequence[float], seed: int) -> list[dict[str, Any]]:
-    """Return the greatest true positive rate at each false positive rate, and its test."""
+    """Return the largest true positive rate at each false positive rate, and its test."""
     tests, _ = label_tests(
         scores.members, scores.others, alphas, n_permutations=_N_PERMUTATIONS, seed=seed
     )
@@ -304,7 +308,7 @@ def tested_rates(scores: MemberScores, alphas: Sequence[float], seed: int) -> li
 def _over_models(
     ratios: np.ndarray, inside: np.ndarray, alphas: Sequence[float], *, online: bool
 ) -> dict[str, Any]:
-    """Return how well the other models detect which rows each model learned from."""
+    """Return the success of the other models in detecting the rows of each model."""
     areas = np.array(
         [
             auc(row[mask], row[~mask]) if 0 < mask.sum() < mask.size else np.nan
@@ -317,7 +321,7 @@ def _over_models(
     if pairs.size < 2:
         return {}
     value = float(pairs.mean())
-    # online, what one pair says of another is in the AUC of both
+    # online, the comparison of two pairs enters the AUC of both
     n_apart = pairs.size / (2.0 if online else 1.0)
     reach = float(t.ppf(0.975, pairs.size - 1) * pairs.std(ddof=1) / np.sqrt(n_apart))
     return {
@@ -332,9 +336,8 @@ def _over_models(
 
 @shared
 def scores_of_halves(context: Context, models: Models, score: str) -> tuple[np.ndarray, np.ndarray]:
-    """Fit a generator to random halves of train and holdout, and score all rows by each."""
-    # Halves come in pairs that have no row in common, so that each row is in as many as it is
-    # not.
+    """Fit a generator to random halves of the real rows, and score all rows with each fit."""
+    # The two halves of a pair are disjoint, so each row is in exactly half of the fits.
     worlds, inside = worlds_of_halves(context, models)
     return np.stack([record_scores(world, score) for world in worlds]), inside
 
@@ -342,7 +345,7 @@ def scores_of_halves(context: Context, models: Models, score: str) -> tuple[np.n
 def worlds_of_halves(
     context: Context, models: Models, n_left_out: int = 0
 ) -> tuple[Iterator[Context], np.ndarray]:
-    """Fit a generator to random halves of train and holdout, less some rows of the holdout."""
+    """Fit a generator to random halves of the real rows, without some holdout rows."""
     train, holdout = (drawing_order(context, r, models.seed) for r in ("train", "holdout"))
     rows = np.append(train, context.n_rows("train") + holdout[n_left_out:])
     fits, inside = fits_of_halves(rows, models.n_models, models.seed)
@@ -352,7 +355,7 @@ def worlds_of_halves(
 
 
 def fits_of_halves(rows: np.ndarray, n_models: int, seed: int) -> tuple[list[Fit], np.ndarray]:
-    """Get fits to random halves of rows, every second one to those that the one before has not."""
+    """Return fits to random halves of rows, in pairs of complementary halves."""
     rng = np.random.default_rng(seed)
     fits: list[Fit] = []
     inside = np.zeros((n_models, int(rows.max()) + 1), dtype=np.bool_)
@@ -366,12 +369,12 @@ def fits_of_halves(rows: np.ndarray, n_models: int, seed: int) -> tuple[list[Fit
 
 
 def whole_table(table: pd.DataFrame, target: int) -> pd.DataFrame:
-    """Return the table as it is: what is measured of it, all rows take part in."""
+    """Return the table unchanged, because all rows contribute to its score."""
     return table
 
 
 def record_scores(context: Context, score: str) -> np.ndarray:
-    """Return the scores of all rows of train, then of the holdout, by the synthetic table."""
+    """Return the scores of all training rows, then of all holdout rows, for the synthetic table."""
     if (attack := SCORES[score]) is not None:
         scores = member_scores(context, attack)
         return np.concatenate([scores.members, scores.others])
@@ -401,7 +404,7 @@ def attacked_rows(
 
 @shared
 def pooled_targets(context: Context, method: str, n_targets: int, seed: int) -> np.ndarray:
-    """Return the most exposed rows of train and holdout together, whichever table they are of."""
+    """Return the most exposed rows of training and holdout data together."""
     rows = pd.concat([context.train, context.holdout], ignore_index=True)
     pool = Context(context.schema, {"train": rows}, levels=context.levels)
     return np.sort(target_positions(pool, method, n_targets, seed=seed))
@@ -428,8 +431,8 @@ def likelihood_ratio(scores: np.ndarray, known: Moments) -> np.ndarray:
 
 def offline_score(scores: np.ndarray, known: Moments) -> np.ndarray:
     """Return how many standard deviations scores are above those without the record."""
-    # Its normal distribution function is the published score, in the same order; that one has
-    # no digits left far above.
+    # The published score is its normal distribution function, which gives the same order but loses
+    # all digits for large values.
     return (scores - known.mean_out) / known.sd_out
 
 
@@ -437,7 +440,7 @@ def moments(
     scores: np.ndarray, inside: np.ndarray, *, per_record: bool, left_out: np.ndarray | None = None
 ) -> Moments:
     """Return the moments of records over models."""
-    # of one layout: sums over models depend on how these lie in memory
+    # one memory layout, because sums over models depend on it
     scores, inside = np.ascontiguousarray(scores), np.ascontiguousarray(inside)
     middle = scores.mean(axis=0)
     centred = scores - middle
@@ -461,7 +464,7 @@ def moments(
 
 
 def _sum_over_models(parts: np.ndarray, left_out: np.ndarray | None) -> np.ndarray:
-    """Return sums over models; for each model over those that are not of its group."""
+    """Return sums over models, or for each model over the models outside of its group."""
     total = parts.sum(axis=0)
     if left_out is None:
         return total

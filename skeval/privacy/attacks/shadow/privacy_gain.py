@@ -1,4 +1,4 @@
-"""Privacy gain: the advantage that a release takes from an attacker who had the raw rows."""
+"""Privacy gain: reduction of the advantage of an attacker by a release instead of the raw rows."""
 
 from __future__ import annotations
 
@@ -32,34 +32,35 @@ Attack = Annotated[
 
 @declared
 class PrivacyGain(Metric):
-    r"""Advantage over guessing that a release takes from an attacker: 1 if all, 0 if none of it.
+    r"""Reduction of the advantage of an attacker by publishing synthetic data.
 
-    An attacker with the raw rows knows for sure who is among them, and what their secrets are.
-    Publishing a synthetic table in their place is worth the advantage that it takes away. So is
-    publishing an anonymised table: both are attacked in the same game, on the same persons, and the
-    question is whether the synthetic table protects those better who are most exposed.
+    An attacker with the raw rows knows all members and their sensitive values. Publishing a
+    synthetic table instead reduces this advantage, and so does publishing an anonymized table. Both
+    tables are attacked in the same game on the same records. The comparison shows which of them
+    protects the most exposed records better. The value is 1 if the release removes the whole
+    advantage and 0 if it removes nothing. Higher is better.
 
     Parameters
     ----------
     attack : ShadowMembershipInference or ShadowAttributeInference
-        The attack, with the generator and all settings of the game. It is cloned, never fitted
+        The attack, with the generator and all settings of the game. It is cloned and not fitted
         itself.
     comparator : object, class or pair of callables, optional
-        Another way to make a release of the rows: anything that
-        :class:`~skeval.generators.GeneratorAdapter` takes. None takes
-        ``MondrianAnonymization()``: five-anonymity over all columns; name the quasi-identifiers for
-        the release that you would publish.
+        Another method to create a release, in any form that
+        :class:`~skeval.generators.GeneratorAdapter` accepts. None uses ``MondrianAnonymization()``,
+        which is five-anonymity over all columns. Specify the quasi-identifiers to evaluate the
+        release that you would publish.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if parameters of the attack contradict each other, or `max_fits` of the attack would
-        be exceeded by one of the two games.
+        At fit, if parameters of the attack contradict each other, or if one of the two games
+        exceeds `max_fits` of the attack.
 
     Warnings
     --------
-    This is what one adversary achieves on the targets that were chosen: a gain of 1 does not clear
-    a release.
+    The value describes one attacker and the chosen targets, so a gain of 1 does not clear a
+    release.
 
     See Also
     --------
@@ -72,22 +73,22 @@ class PrivacyGain(Metric):
 
     .. math:: \mathrm{PG}_t = \mathrm{Adv}_t(\mathrm{raw}) - \mathrm{Adv}_t(\mathrm{release})
 
-    where :math:`\mathrm{Adv}_t(\mathrm{raw})` is 1 for membership and :math:`1 - 1/m` for a secret
-    of m values. The value is the least gain over the targets, its interval and p-value are those of
-    the largest advantage, corrected for being the largest of several; the baseline is the gain
-    where the release leaks nothing. Chance may put a gain above it.
+    where :math:`\mathrm{Adv}_t(\mathrm{raw})` is 1 for membership and :math:`1 - 1/m` for an
+    attribute of m values. The value is the smallest gain over the targets. Its interval and p-value
+    come from the largest advantage, corrected for the choice among several. The baseline is the
+    gain without a leak, and random variation may cause a larger gain.
 
-    ``details["targets"]`` has both gains of each target by rank, ``details["comparator"]`` the
-    same numbers of the other release. ``details["difference"]`` is the value less that of the
-    other, with an interval that holds both games' uncertainty: only where it lies above 0 may one
-    say that the generator protects better than anonymising. Both are fitted on drawn tables as the
-    attack has it, so that the anonymised one leaves every row in a class of `k` within such a
-    table.
+    ``details["targets"]`` contains both gains of each target by rank, and ``details["comparator"]``
+    the same numbers for the other release. ``details["difference"]`` is the value minus the value
+    of the other release, with an interval that covers the uncertainty of both games. Only if this
+    interval is above 0, the generator protects better than the anonymization. Both are fitted on
+    drawn tables as in the attack, so each row of the anonymized table is in a class of `k` within
+    such a table.
 
-    A gain is against one attack: another attacker may do better, and a gain of 1 clears nothing.
-    :meth:`estimate_cost` returns the number of fits, of both together. A comparator has no
-    uncertain parameters: it is attacked with ``access="black-box"`` where the generator is with
-    "uncertain-box".
+    The gain refers to one attack. Another attacker may be more successful, so a gain of 1 does not
+    clear a release. :meth:`estimate_cost` returns the number of fits for both games together. A
+    comparator has no uncertain parameters. Therefore, it is attacked with ``access="black-box"`` if
+    the generator is attacked with "uncertain-box".
 
     References
     ----------
@@ -183,7 +184,7 @@ class PrivacyGain(Metric):
 
     @property
     def _name(self) -> str:
-        """What the comparator is called."""
+        """Name of the comparator."""
         of = self.comparator if isinstance(self.comparator, type) else type(self._comparator)
         return "the comparator" if of in (tuple, list) else of.__name__
 
@@ -200,7 +201,7 @@ class PrivacyGain(Metric):
 
 
 def least_gain(result: Result) -> tuple[float, tuple[float, float]]:
-    """Return the least privacy gain of an attack's targets, and its interval."""
+    """Return the smallest privacy gain over the targets of an attack, and its interval."""
     raw = result.details["raw_advantage"]
     low, high = result.interval or (result.value, result.value)
     return raw - result.value, (raw - high, raw - low)
