@@ -158,7 +158,9 @@ class GlobalUtility(Metric):
         said: list[MetricWarning] = [DegenerateInputWarning(names)] if left_out else []
         sampled: dict[str, Any] = {}
         if len(drawn) < len(every):
-            text = f"{len(drawn):,} of {len(every):,} columns were sampled as targets (max_targets)."
+            text = (
+                f"{len(drawn):,} of {len(every):,} columns were sampled as targets (max_targets)."
+            )
             said.append(SampledWarning(text))
             sampled["sampled"] = {"targets": (len(drawn), len(every))}
         return mean_of_columns(
@@ -208,7 +210,8 @@ class GlobalUtility(Metric):
         named = "balanced accuracy" if scores["scoring"] == _LABELS else "root mean squared error"
         drawn = "drawn " if "sampled" in result.details else ""
         return (
-            f"Models trained on synthetic rows reach {percent(result.value)} of the score of models "
+            f"Models trained on synthetic rows reach {percent(result.value)} of the score of "
+            "models "
             f"trained on real rows on average over {n_used} {drawn}columns. The worst column is "
             f"{worst['column']} with a {named} of {number(scores['tstr'])}, compared with "
             f"{number(scores['trtr'])}."
