@@ -49,7 +49,7 @@ class CoefficientOverlap(TargetMetric):
     Parameters
     ----------
     target : str
-        The outcome. Numerical and datetime (in days) targets are regressed by ordinary least squares.
+        The outcome. Numerical and datetime (in days) targets use ordinary least squares.
         A target with two values uses logistic regression. Both have no penalty.
     features : list of str or int, optional
         The predictors. If None, all other measurable columns except the primary key are used. With
