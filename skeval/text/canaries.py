@@ -315,7 +315,8 @@ class TextCanaryExposure(Metric):
         lead = f"{n:,} planted canaries are" if n != 1 else "The planted canary is"
         return (
             f"{lead} exposed by {number(result.value)} bits, compared with "
-            f"{number(result.baseline)} for a canary that was not planted. A planted canary ranks above "
+            f"{number(result.baseline)} for a canary that was not planted. A planted canary "
+            "ranks above "
             f"a reference in {percent(as_float(result.details['auc']))} of the pairs."
         )
 

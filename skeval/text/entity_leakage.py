@@ -214,7 +214,9 @@ class EntityLeakage(CorpusMetric, ClaimTested):
                 f"the real texts have no {self._nouns[0]} that the recognizer sees."
             )
         if not evidence.n_train or not evidence.n_holdout:
-            return undefined_result(f"every {self.group} of a table also occurs in the other table.")
+            return undefined_result(
+                f"every {self.group} of a table also occurs in the other table."
+            )
         return Result(evidence.windows[0].share, warnings=evidence.warnings(self.group))
 
     def _in_relation(self, context: Context, result: Result) -> Result:

@@ -187,9 +187,12 @@ class TextMembershipInference(CorpusMetric):
 
     def _summary(self, result: Result) -> str:
         return (
-            "An attacker with the synthetic data infers whether a text was in the training data from "
-            "its similarity to the nearest synthetic text. The attack ranks a training text above a "
-            f"holdout text in {percent(as_float(result.value))} of the pairs (50% expected by chance)."
+            "An attacker with the synthetic data infers whether a text was in the training "
+            "data from "
+            "its similarity to the nearest synthetic text. The attack ranks a training text "
+            "above a "
+            f"holdout text in {percent(as_float(result.value))} of the pairs (50% expected "
+            "by chance)."
         )
 
 

@@ -205,9 +205,9 @@ class FairnessGap(_GroupMetric):
     ----------
     criterion : {"demographic_parity", "equalized_odds", "equal_opportunity"}, \
 default="demographic_parity"
-        The rates that should be equal. "demographic_parity" compares the fraction of positive predictions.
-        "equalized_odds" compares this fraction among positive and among negative rows (TPR and FPR).
-        "equal_opportunity" compares it among positive rows only.
+        The rates that should be equal. "demographic_parity" compares the fraction of positive
+        predictions. "equalized_odds" compares this fraction among positive and among negative rows
+        (TPR and FPR). "equal_opportunity" compares it among positive rows only.
     aggregate : {"max", "mean"}, default="max"
         How the two gaps of equalized odds are combined.
 
