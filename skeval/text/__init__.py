@@ -1,4 +1,4 @@
-"""Free text: what it gives away, and how well it is imitated."""
+"""Metrics of free text: privacy screens and similarity."""
 
 from skeval.steps.entities import Entity
 from skeval.text.canaries import Canaries, TextCanaryExposure, make_canaries

@@ -1,4 +1,4 @@
-"""Texts planted in train, and whether the release betrays which of them were."""
+"""Texts that are planted in the training data, and their exposure in the synthetic data."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ CanaryTexts = Annotated[
 
 
 class Canaries(NamedTuple):
-    """Texts to be planted in train, and texts of the same make to compare them with.
+    """Texts to plant in the training data, and similar texts to compare them with.
 
     Parameters
     ----------
     planted : list of str
-        Add each to train once or several times, before the generator learns from it.
+        Add each text to the training data once or several times before the generator is trained.
     references : list of str
-        Keep them to yourself.
+        Do not give these texts to the generator.
 
     See Also
     --------
@@ -79,31 +79,32 @@ def make_canaries(
     suffix_words: Count = 10,
     random_state: Seed = 0,
 ) -> Canaries:
-    """Make canaries: each begins like a real text and ends in rare words that nobody would write.
+    """Make canaries, which begin like a real text and end with an unlikely sequence of rare words.
 
-    A model that writes like its training texts hardly repeats a canary that is unlike all of them,
-    even if it has memorised it. One that begins like them is come upon, and its end gives it away.
+    A model that writes like its training texts rarely repeats a canary that is different from all
+    of them, even if it has memorized the canary. A canary with a realistic beginning is more likely
+    to be generated, and its end identifies it.
 
     Parameters
     ----------
     texts : sequence of str
-        Real texts, of no one who must not be quoted: their beginnings are planted. Holdout texts
-        serve.
+        Real texts whose beginnings may be quoted, for example holdout texts.
     n_planted : int, default=10
         Number of canaries to plant.
     n_references : int, default=1000
-        Number of canaries that are not planted. A single one of p = 0.001 needs 999.
+        Number of canaries that are not planted. A p-value of 0.001 for a single canary requires
+        999.
     prefix_words : int, default=10
-        How many words of a real text each begins with.
+        Number of words from a real text at the beginning of each canary.
     suffix_words : int, default=10
-        How many rare words each ends with.
+        Number of rare words at the end of each canary.
     random_state : int, default=0
         Seed.
 
     Returns
     -------
     Canaries
-        Which are to be planted is a random choice.
+        The planted canaries are a random sample.
 
     Raises
     ------
@@ -141,7 +142,7 @@ def make_canaries(
     openings = [part for part in map(str.split, distinct) if len(part) >= prefix_words]
     openings = openings or [text.split() for text in distinct]
     tokens, counts = np.unique([w for text in distinct for w in words_of(text)], return_counts=True)
-    # half of the different words are the rare ones, those that occur least often
+    # the rarer half of the different words
     rare = tokens[np.argsort(counts, kind="stable")][: max(1, tokens.size // 2)]
     n = n_planted + n_references
     if not openings or rare.size ** float(suffix_words) < 10 * n:
@@ -159,44 +160,47 @@ def make_canaries(
 
 @declared
 class TextCanaryExposure(Metric):
-    r"""Exposure of planted canaries in bits: 0 if references rank above them, log2(R) at the most.
+    r"""Exposure of planted canaries in the synthetic texts, in bits.
 
-    Whoever owns the data plants texts of their own making in train, lets the generator learn, and
-    looks for traces of them in the release. Canaries of the same make that were not planted show
-    what traces look like by chance: a planted one is exposed by as many bits as it halves the
-    number of candidates. Since the planter knows the truth, a leak is found without a holdout.
+    The data owner plants artificial texts in the training data, trains the generator, and searches
+    for traces of these texts in the synthetic data. Similar canaries that were not planted show how
+    many traces are expected by chance. The exposure is the number of times, in bits, that the
+    planted canary halves the number of candidates. Because the planted canaries are known, the
+    metric finds a leak without a holdout. The score ranges from 0 (references rank above the
+    canaries) to log2(R). Lower is better.
 
     Parameters
     ----------
     planted : list of str
-        The canaries that were in train; see :func:`make_canaries`.
+        The canaries that were planted in the training data. See :func:`make_canaries`.
     references : list of str
-        Canaries of the same make that were not.
+        Similar canaries that were not planted.
     columns : None, int or list of str, default=None
-        The columns whose texts are looked at: all of free text, the first *n* of these, or names of
-        any columns.
+        Columns whose texts are evaluated: all free-text columns (None), the first *n* of them, or
+        the named columns of any type.
     trace : {"coverage", "span"}, default="coverage"
-        What a trace is. "coverage" counts which of a canary's runs of 1 to 8 words the release has;
-        rare runs count more. "span" is the longest run, in words.
+        Definition of a trace. "coverage" counts the sequences of 1 to 8 words of a canary that
+        occur in the synthetic data, with a higher weight for rare sequences. "span" is the length
+        of the longest sequence.
     n_permutations : int, default=1999
-        Number of random choices of which canaries were planted, behind the p-value.
+        Number of random permutations of the planted canaries for the p-value.
     random_state : int, default=0
-        Seed of these choices.
+        Seed of the permutations.
 
     Attributes
     ----------
     context_ : Context
-        The real tables. They are not looked at.
+        The real tables. They are not used.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if a text is planted and a reference.
+        At fit, if a text is both planted and a reference.
 
     Warnings
     --------
-    Canaries show what the generator keeps of texts of their make: a low value does not clear a
-    release, which may keep more of other texts.
+    Canaries show what the generator memorizes of similar texts. A low value does not rule out a
+    leak of other texts.
 
     See Also
     --------
@@ -210,17 +214,17 @@ class TextCanaryExposure(Metric):
 
     .. math:: \mathrm{exposure} = \log_2 R - \log_2 r
 
-    and the value is the mean over planted ones. The baseline is the mean for a canary that was
-    itself not planted, about 1.44 bits. Which canaries were planted was a random choice, so that
-    the p-value, of the mean rank of the planted ones against random choices, is exact; with one
-    planted canary it is its rank over R. It is limited by the number of references.
+    and the value is the mean over planted canaries. The baseline is the mean for a canary that was
+    not planted, about 1.44 bits. The planted canaries are a random choice. Therefore the p-value,
+    which compares their mean rank with random choices, is exact. For one planted canary, it is the
+    rank divided by R. The number of references limits the p-value.
 
-    ``details`` has the exposure of each planted canary, the greatest, the p-value of each by its
-    rank after Holm (``p_values``), and the share of pairs in which a planted canary ranks higher
-    (``auc``). No canary is quoted.
+    ``details`` contains the exposure of each planted canary, the maximum, the p-value of each
+    canary from its rank after Holm correction (``p_values``), and the fraction of pairs in which a
+    planted canary ranks higher (``auc``). Canaries are never quoted.
 
-    Canaries are not people: a text that was in train once, and is likelier than a canary, may be
-    less exposed or more. Planting a canary several times shows how exposure grows with repetition.
+    Real texts may be less or more exposed than canaries, for example if they are more likely than a
+    canary. To see how exposure grows with repetition, plant a canary several times.
 
     References
     ----------
@@ -255,8 +259,8 @@ class TextCanaryExposure(Metric):
         text_columns(context.schema, self.columns)
         if both := len({*self.planted} & {*self.references}):
             raise InvalidParameterError(
-                f"TextCanaryExposure: {both} of the planted canaries are among references; "
-                "those must not have been in train."
+                f"TextCanaryExposure: {both} planted canaries are also references. "
+                "References must not occur in the training data."
             )
 
     def _compute(self, context: Context) -> Result:
@@ -310,14 +314,15 @@ class TextCanaryExposure(Metric):
         n = result.details["n_planted"]
         lead = f"{n:,} planted canaries are" if n != 1 else "The planted canary is"
         return (
-            f"{lead} exposed by {number(result.value)} bits, where one that was not planted is by "
-            f"{number(result.baseline)}: a planted one ranks above a reference "
-            f"{percent(as_float(result.details['auc']))} of the time."
+            f"{lead} exposed by {number(result.value)} bits, compared with "
+            f"{number(result.baseline)} for a canary that was not planted. A planted canary "
+            "ranks above "
+            f"a reference in {percent(as_float(result.details['auc']))} of the pairs."
         )
 
 
 def exposures(planted: np.ndarray, references: np.ndarray) -> np.ndarray:
-    """Return the exposure of each planted canary in bits; ties with references count half."""
+    """Return the exposure of each planted canary in bits. Ties with references count half."""
     above = (references[None, :] > planted[:, None]).sum(axis=1)
     tied = (references[None, :] == planted[:, None]).sum(axis=1)
     return np.asarray(np.log2(references.size + 1) - np.log2(1.0 + above + tied / 2.0))

@@ -1,8 +1,8 @@
-"""How likely two texts that mention one entity would do so by chance, and what if one leaked.
+"""Probability that two texts mention the same entity by coincidence or because of a leak.
 
-Three things tell a leak from a coincidence: how near the two texts are to each other among all,
-in how many other names the words of the entity stand, and whether others write these words small.
-Which real text is of train plays no part.
+The probabilities depend on the similarity of the two texts, on the number of other names with the
+same words, and on whether other texts write these words in lower case. The labels training and
+holdout are not used.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from skeval.core.context import Context
 from skeval.steps.entities import Mentions, Reading, mentions
 from skeval.steps.texts import units_of
 
-_MAX_FEW_ROWS = 8  # synthetic rows of one entity that are looked at
-_PLACED = 1000  # texts among which the place of a likeness is sought
-_NUMBERS = ("EMAIL", "URL", "IBAN", "CARD", "IP", "PHONE")  # that nobody else has
+_MAX_FEW_ROWS = 8  # maximum number of synthetic rows evaluated for each entity
+_PLACED = 1000  # number of texts for the rank of a similarity
+_NUMBERS = ("EMAIL", "URL", "IBAN", "CARD", "IP", "PHONE")  # identify a single individual
 _AT_ONCE = 2**12  # pairs of rows
 _REAL = ("train", "holdout")
-# How much likelier a leak is than a coincidence, found on paragraphs of an encyclopaedia with names
-# planted; a power moves little if one of these is doubled or halved.
-_LEAKED = 0.013  # share of the entities in common that leaked where there is a leak
+# Ratios of probabilities for a leak and a coincidence, estimated from paragraphs of an encyclopedia
+# with planted names. The power changes little if a ratio is doubled or halved.
+_LEAKED = 0.013  # fraction of the common entities that leaked, if there is a leak
 _ANY, _NEW, _ONLY, _SMALL = 120.0, 1000.0, 3000.0, 30.0
-_OTHERS = 0.13  # where the texts have further entities in common
-_SINGLE = 3e-4  # of a word by itself, which is a name of thousands, or of a place
+_OTHERS = 0.13  # if the texts share further entities
+_SINGLE = 3e-4  # for a single word, which may be a frequent name or a place
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class Coincidence:
 
     def weightings(self) -> np.ndarray:
         """Return weights of shape (4, n_entities), each against another kind of leaked name."""
-        # Any name; one with a word that no other text has; one of such words only; one of
-        # words that other texts have, but not in names. A weight is the logarithm of how
-        # much likelier the entity is if some leaked: sums of these are the most powerful
-        # test of each alternative.
+        # The four cases are any name, names with a word that occurs in no other text, names that
+        # only consist of such words, and names of words that other texts use outside of names. A
+        # weight is the logarithm of the likelihood ratio of a leak, because sums of these are the
+        # most powerful test of each alternative.
         alike = self.nearness * np.where(self.others, _OTHERS, 1.0)
         alike = alike * np.where(self.single, _SINGLE, 1.0)
         new = self.rarest == 0
@@ -65,7 +65,7 @@ class Coincidence:
 def coincidence(
     context: Context, reading: Reading, hashes: np.ndarray, types: np.ndarray
 ) -> Coincidence:
-    """Return what is known of entities that synthetic texts have, and one real text or few."""
+    """Return the properties of entities in synthetic texts and in at most a few real texts."""
     found = [mentions(context, reading, role) for role in (*_REAL, "synthetic")]
     sizes = [context.n_rows(role) for role in (*_REAL, "synthetic")]
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -138,9 +138,9 @@ class TextSets:
         return csr_array(diags_array(1.0 / np.where(lengths > 0, lengths, 1.0)) @ weighted)
 
     def sample(self, start: int, end: int) -> np.ndarray:
-        """Return up to 1,000 of some rows, chosen by their words: their order does not matter.
+        """Return up to 1,000 rows, selected by their words and independent of their order.
 
-        Those without a word come last.
+        Rows without words come last.
         """
         if end - start <= _PLACED:
             return np.arange(start, end)
@@ -149,13 +149,13 @@ class TextSets:
         sums = np.bitwise_xor.reduceat(
             np.append(marks[part.indices], np.uint64(0)), part.indptr[:-1]
         )
-        # of an empty row reduceat gives a word of the next one
+        # for an empty row, reduceat returns a word of the next row
         sums[np.diff(part.indptr) == 0] = np.iinfo(np.uint64).max
         return start + np.argsort(sums, kind="stable")[:_PLACED]
 
 
 def _indicator_matrix(rows: np.ndarray, cells: np.ndarray, shape: tuple[int, int]) -> csr_array:
-    """Return 1 for each cell of these rows; places below 0 are none."""
+    """Return 1 for each cell of these rows. Positions below 0 are ignored."""
     cells = cells[cells >= 0]
     held = csr_array((np.ones(cells.size), (rows, cells)), shape=shape)
     held.sum_duplicates()
@@ -195,7 +195,7 @@ def _nearness(
     n_real: int,
     n_keys: int,
 ) -> np.ndarray:
-    """Return for each entity how near its two texts are; of several pairs the nearest."""
+    """Return the similarity of the two texts of each entity, or the maximum over several pairs."""
     key, left, right = pairs
     vectors, nearness = texts.vectors(), np.ones(n_keys)
     real, other = (
@@ -208,7 +208,7 @@ def _nearness(
         a, b = vectors[rows[0]], vectors[rows[1]]
         both = csr_array(a.multiply(b))
         like = _sums(both)[which] - _likeness_of_names(both, which, own[key[block]])
-        # as many others are as near by the words besides the name
+        # the number of other texts that are equally similar without the name
         shares = []
         for ends, them in zip(rows, (other, real), strict=True):
             texts_of, at = np.unique(ends, return_inverse=True)
@@ -241,13 +241,13 @@ def _have_other_in_common(
 
 
 def _distinct_pairs(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return distinct pairs of rows, and which each is: long texts have thousands of names."""
+    """Return distinct pairs of rows and their index, because long texts have many names."""
     pairs, which = np.unique(np.column_stack([left, right]), axis=0, return_inverse=True)
     return pairs.T, which.ravel()
 
 
 def _likeness_of_names(both: csr_array, which: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Return what the words of names, each once, add to the likeness of these pairs of texts."""
+    """Return the part of the similarity of each pair that is due to the words of names."""
     own = np.sort(own, axis=1)
     own[:, 1:][own[:, 1:] == own[:, :-1]] = -1
     row, place = np.nonzero(own >= 0)

@@ -1,4 +1,4 @@
-"""The distinct texts of all tables: who holds them, their words, and who may change places."""
+"""Distinct texts of all tables with their words, owners and exchangeable units."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ GroupColumn = Annotated[
         "the name of a column or None", lambda value: value is None or isinstance(value, str), -1
     ),
 ]
-Key = tuple[tuple[str, ...], str | None]  # the columns of texts, and that of their authors
+Key = tuple[tuple[str, ...], str | None]  # the text columns and the author column
 ROLES = ("train", "holdout", "synthetic")
 NO_TEXT = "no text of the {role} table has anything but white space."
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """The distinct texts of the tables, each once, whoever holds it how often."""
+    """The distinct texts of the tables, each once."""
 
     texts: np.ndarray
     held: Mapping[str, np.ndarray]
@@ -56,31 +56,31 @@ class Corpus:
 
 
 def chosen_texts(schema: TableSchema, columns: ColumnChoice, group: str | None) -> tuple[str, ...]:
-    """Return the text columns that are looked at; the column of the groups is none of them."""
+    """Return the text columns to evaluate, without the group column."""
     if group is not None and group not in schema.kinds:
         raise InvalidParameterError(
-            f"group names {group}, which is no column. Columns: {', '.join(schema.kinds)}."
+            f"group names an unknown column: {group}. Columns: {', '.join(schema.kinds)}."
         )
     return tuple(name for name in text_columns(schema, columns) if name != group)
 
 
 @declared
 class CorpusMetric(Metric):
-    """Base of metrics that exchange texts, or their authors, between train and holdout.
+    """Base class of metrics that permute texts or authors between training data and holdout.
 
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The columns whose texts are looked at: all of free text, the first *n* of these, or names of
-        any columns.
+        Columns whose texts are evaluated: all free-text columns (None), the first *n* of them, or
+        the named columns of any type.
     group : str or None, default=None
-        The column that names the author. Texts of one author are alike, so that authors are then
-        what changes places in the test. Without it, rows are.
+        Column with the author. Texts of the same author are similar, so the test permutes authors
+        instead of rows. If None, the test permutes rows.
     n_permutations : int, default=1999
-        Number of relabellings behind the p-value, at most. Fewer are drawn where many reach what
-        was observed, and none where the p-value is known exactly.
+        Maximum number of permutations for the p-value. Fewer are used if many of them reach the
+        observed value, and none if the p-value is known exactly.
     random_state : int, default=0
-        Seed of the relabellings.
+        Seed of the permutations.
     """
 
     _: KW_ONLY
@@ -98,7 +98,7 @@ class CorpusMetric(Metric):
 
 @shared
 def corpus(context: Context, columns: tuple[str, ...], group: str | None = None) -> Corpus:
-    """Return the distinct texts of all tables; what is missing or blank is no text."""
+    """Return the distinct texts of all tables, without missing or blank cells."""
     places = [(role, column) for role in ROLES if role in context for column in columns]
     values = [plain_texts(context, role, column) for role, column in places]
     pooled = np.concatenate([np.empty(0, dtype=object), *values])
@@ -176,7 +176,7 @@ def words(context: Context, columns: tuple[str, ...], group: str | None = None) 
             numbers.append(_text_numbers(context, role, column, units.which, columns, group))
     starts = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
     known, first = np.unique(np.concatenate(numbers), return_index=True)
-    first = first[known >= 0]  # each text once, wherever it stands
+    first = first[known >= 0]  # each text once
     n_words = np.diff(starts)[first]
     at = np.repeat(starts[first] - np.cumsum(n_words) + n_words, n_words) + np.arange(n_words.sum())
     keys, ids = np.unique(np.concatenate(hashes)[at], return_inverse=True)
@@ -191,7 +191,7 @@ def _text_numbers(
     columns: tuple[str, ...],
     group: str | None,
 ) -> np.ndarray:
-    """Return the number in the corpus of each distinct text of a column; -1 for a blank one."""
+    """Return the number in the corpus of each distinct text of a column, or -1 if blank."""
     numbers = np.full(int(which.max(initial=-1)) + 1, -1)
     cells = corpus(context, columns, group).cells[role, column]
     numbers[which[which >= 0]] = cells[which >= 0]
@@ -201,7 +201,7 @@ def _text_numbers(
 def text_exchange_p_value(
     texts: Corpus, chosen: np.ndarray, scores: np.ndarray, *, n_permutations: int, seed: int
 ) -> float:
-    """Return how often texts of train score as far above those of the holdout by chance."""
+    """Return the p-value that training texts score higher than holdout texts by this amount."""
     holders = texts.holders[chosen]
     units = np.unique(holders.indices)
     n_train = int((units < texts.n_train).sum())
@@ -227,7 +227,7 @@ def text_exchange_p_value(
 
 
 def lacking_texts(texts: Corpus, *roles: str) -> str:
-    """Return which of the tables has no text; empty if all have."""
+    """Return which tables have no text, or an empty string."""
     empty = [role for role in roles if not texts.n_texts(role)]
     return NO_TEXT.format(role=empty[0]) if empty else ""
 

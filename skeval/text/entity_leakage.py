@@ -1,4 +1,4 @@
-"""Names and numbers in free text: those of train that the release repeats, and phantoms."""
+"""Screen for names and numbers of training texts that are repeated in the synthetic texts."""
 
 from __future__ import annotations
 
@@ -43,52 +43,53 @@ Folder = Annotated[
 
 @declared
 class EntityLeakage(CorpusMetric, ClaimTested):
-    r"""Share of the synthetic texts' entities that one train text alone mentions: 0 if none does.
+    r"""Fraction of entities in the synthetic texts that occur in exactly one training text.
 
-    A generator that has memorised its texts writes names, addresses and numbers of real persons
-    into new sentences. Somebody who knows a person looks for the name, and reads the words around
-    it. Common names occur without any leak: a match that could as well be of a stranger is a
-    phantom. Names that holdout texts alone mention, which the generator never saw, count phantoms.
+    A generator that has memorized its texts may write real names, addresses and numbers into new
+    sentences. Anyone who knows an individual can search for the name and read the words around it.
+    Common names also occur without a leak, and such coincidental matches are called phantoms. The
+    number of phantoms is estimated from names that occur only in holdout texts, which the generator
+    never saw. The score ranges from 0 (no entity) to 1 (all entities). Lower is better.
 
     Parameters
     ----------
     recognizer : "patterns" or object with recognize, default="patterns"
-        What finds entities. "patterns" is :class:`PatternRecognizer`, which needs no model:
-        addresses, numbers, capitalised words. Names are found best by a model, as of
-        :class:`SpacyRecognizer`. Your own recognizer has a method ``recognize(texts)`` that returns
-        a list of :class:`Entity` for each text, and may have ``about``, a dict of strings with
-        `backend`, `model` and `version`, which results quote and `memory` depends on.
+        Method that finds entities. "patterns" is :class:`PatternRecognizer`, which finds addresses,
+        numbers and capitalized words without a model. Names are found best by a model such as
+        :class:`SpacyRecognizer`. A custom recognizer has a method ``recognize(texts)`` that returns
+        a list of :class:`Entity` for each text. It may also have ``about``, a dict of strings with
+        `backend`, `model` and `version`, which is used for results and `memory`.
     columns : None, int or list of str, default=None
-        The text columns: all of free text, the first *n* of these, or names. Those of a row are one
-        document.
+        Text columns: all free-text columns (None), the first *n* of them, or the named ones. All
+        texts of a row are one document.
     group : str or None, default=None
-        A column that says whose a row is, such as an author, if several rows are one person's.
-        Documents of one person change places together, and count once. None if each row is a
-        document of its own.
+        Column that identifies the individual of a row, such as an author, if an individual can have
+        several rows. Documents of the same individual are permuted together and count once. If
+        None, each row is a separate document.
     keep : object with keeps, or None, default=None
-        Which entities count, as :class:`EntityFilter` says; None for all.
+        Rule that selects entities, such as :class:`EntityFilter`. If None, all entities count.
     max_documents : int, default=1
-        The most real documents, or groups, that mention a rare entity.
+        Maximum number of real documents or groups that mention a rare entity.
     n_windows : int, default=4
-        The most words of a phrase on both sides of an entity; phrases of 1, 2, ... words are tested
-        too. 0 for none.
+        Maximum number of words of a phrase on both sides of an entity. Phrases of 1, 2, ... words
+        are tested in addition to entities. If 0, no phrases are tested.
     n_max_texts : int or None, default=None
-        The most rows of each table that are read, drawn at random; None for all.
+        Maximum number of rows per table, sampled at random. If None, all rows are used.
     memory : path or None, default=None
-        A folder that keeps what was recognized from one call to the next: hashes and counts, no
-        text. See Notes.
+        Folder that stores recognized entities between calls as hashes and counts without text. See
+        Notes.
     random_state : int, default=0
-        Seed of the relabellings and of the choice of rows.
+        Seed of the permutations and of the sample of rows.
 
     Raises
     ------
     MissingInputError
-        At fit, if the recognizer's package or model is not installed; it says how to get it.
+        At fit, if the package or the model of the recognizer is not installed.
 
     Warnings
     --------
-    This is a screen: it can raise an alarm and cannot clear a release. A name that is misspelled,
-    or that the recognizer does not see, hides from it.
+    This is a screening metric, which can find a leak but cannot rule one out. It does not find a
+    name that is misspelled or that the recognizer does not detect.
 
     See Also
     --------
@@ -104,42 +105,45 @@ class EntityLeakage(CorpusMetric, ClaimTested):
     .. math:: \mathrm{value} = \frac{|E \cap R(T)|}{|E|}, \qquad
         \mathrm{phantoms} = \frac{|E \cap R(H)|}{|E|}
 
-    The baseline is the value by chance: given the synthetic texts and the pool of real documents,
-    all choices of which were train are equally likely if none was learned. The share of train among
-    the rare entities that are repeated is compared with that of random choices. An entity weighs
-    as the logarithm of how much likelier it is where some leaked. That falls with how near its two
-    texts are, among all others, by the words besides it: a common subject explains it. It falls
-    with how many other entities have its words, and with further entities that the texts share. A
-    word by itself that is no address or number weighs least. Four weightings are tested as one,
-    by labels in common: any name; names with a word that no other text has; names of such words
-    only; names of words that others write small. The strongest decides. Labels play no part in a
-    weight. A document that lists many entities weighs less for each, by the root. The p-value is
-    one-sided, and exact
-    if rows that belong together change places together (`group`). If both tables have an author,
+    The baseline is the value expected by chance. Given the synthetic texts and the pool of real
+    documents, all assignments of documents to the training data are equally likely if no document
+    was learned. The test compares the weighted fraction of training entities among the repeated
+    rare entities with random assignments. The weight of an entity is the logarithm of the
+    likelihood ratio of a leak. The weight is lower if the two texts are similar in their other
+    words, because a common subject explains the match. It is also lower if many other entities
+    contain its words, and if the texts share further entities. A single word that is not an address
+    or a number has the lowest weight. Four weightings are tested together, for any name, for names
+    with a word that occurs in no other text, for names that only consist of such words, and for
+    names whose words also occur in lower case. The strongest result counts. The weights do not
+    depend on the labels. If a document contains many entities, each weight is reduced with the
+    square root of their number. The p-value is one-sided, and it is exact if rows that belong
+    together are permuted together (`group`). If an author occurs in both tables, the documents are
+    not a sample of authors, so such authors are skipped with a warning.
     documents were no samples of authors: such authors are left out, with a warning.
 
-    A phrase around a common name may be as telling as a rare name. Phrases are tested alike, all
-    windows together. The p-value is the lesser of that of entities over 0.8 and that of phrases
-    over 0.2. ``details`` has both tests, each type with a p-value by itself and one after Holm,
-    each window, and the share of train's and of the holdout's rare entities that are repeated
-    (``recall``). ``epsilon`` has lower bounds of the epsilon of one document, or group, as
-    :class:`skeval.privacy.ExactMatchShare` has them of rows: those count that mention a rare
-    entity which is repeated. ``syneval`` are the numbers that SynEval prints: all entities
-    (`total_entities`) over all words (`avg_entity_density`), distinct ones by type (`total`,
-    `density`), and the percentage of train's that are repeated. Their `risk_level` is SynEval's
-    rule: high where a density is above 0.1, or an overlap above 50%.
+    A phrase around a common name can be as revealing as a rare name. Phrases are tested in the same
+    way, with all window sizes together. The p-value is the smaller of the p-value of entities
+    divided by 0.8 and the p-value of phrases divided by 0.2. ``details`` contains both tests, each
+    type with its p-value before and after Holm correction, each window size, and the fraction of
+    rare training and holdout entities that are repeated (``recall``). ``epsilon`` contains lower
+    bounds on epsilon for one document or group, as in :class:`skeval.privacy.ExactMatchShare`,
+    based on documents with a rare entity that is repeated. ``syneval`` contains the numbers that
+    SynEval prints. These are the number of entities (`total_entities`) divided by the number of
+    words (`avg_entity_density`), the distinct entities by type (`total`, `density`), and the
+    percentage of training entities that are repeated. Their `risk_level` is high if a density is
+    above 0.1 or an overlap is above 50%.
 
-    If `n_max_texts` leaves rows out, the value is that of the sample, in which more entities look
-    rare and fewer are matched; ``standard_error`` is that of the share. The
-    interval is Wilson's, of the share among many more entities from this generator.
+    If `n_max_texts` is set, the value refers to the sample, in which more entities are rare and
+    fewer entities are matched. ``standard_error`` is the standard error of the value. The interval
+    is Wilson's interval for the fraction among many more entities from this generator.
 
-    Entities are compared without case, spaces and marks at their ends, an article (the, a, an) or a
-    title (Dr, Mr, Mrs, Ms, Prof) before them, and a genitive (Ada's); numbers written in groups by
-    their letters and digits alone. So "Dr Smith" and "the Smith's" are one entity.
+    Entities are compared without case, spaces, punctuation at their ends, articles (the, a, an),
+    titles (Dr, Mr, Mrs, Ms, Prof) and genitive (Ada's). Numbers in groups are compared by letters
+    and digits only. For example, "Dr Smith" and "the Smith's" are one entity.
 
-    Results hold counts, types and shares: never a name or a sentence. Nor does a folder of
-    `memory`: its files hold keyed hashes, types and counts. Who has the folder can still try names
-    one after the other, so keep it where the texts are kept.
+    Results contain counts, types and fractions, but no names or sentences. The files of `memory`
+    contain keyed hashes, types and counts. Anyone with access to this folder can test names one by
+    one, so store the folder as securely as the texts.
 
     References
     ----------
@@ -157,7 +161,7 @@ class EntityLeakage(CorpusMetric, ClaimTested):
     0.5
     """
 
-    # names are the faintest leak of texts, and copies of texts are found at a smaller share as well
+    # leaks of names are weaker than copies of texts, which are also found in smaller fractions
     tags = replace(
         SCREEN_TAGS, needs=frozenset({"holdout", "text"}), display="EntitiesDisplay", weight=2.0
     )
@@ -171,15 +175,15 @@ class EntityLeakage(CorpusMetric, ClaimTested):
     memory: Folder = None
 
     _nouns = ("entity", "entities", "an entity")
-    _level = (0.8, 0.2)  # of the level: of entities, and of phrases around them
-    _printed = ("total_entities", "avg_entity_density"), 0.1  # by SynEval, and its bound
+    _level = (0.8, 0.2)  # parts of the level for entities and for phrases around them
+    _printed = ("total_entities", "avg_entity_density"), 0.1  # names and limit of SynEval
 
     def unmet_need(self, context: Context) -> Unmet | None:
-        """Return what the metric lacks, its recognizer's package or model included, or None."""
+        """Return the unmet need, such as a missing package or model, or None."""
         if unmet := super().unmet_need(context):
             return unmet
         missing = getattr(self._recognizer(), "missing", lambda: None)()
-        return Unmet(f"needs its recognizer. {missing}") if missing else None
+        return Unmet(f"requires its recognizer. {missing}") if missing else None
 
     def _prepare(self, context: Context) -> None:
         mentions(context, self._reading(context), "train")
@@ -210,7 +214,9 @@ class EntityLeakage(CorpusMetric, ClaimTested):
                 f"the real texts have no {self._nouns[0]} that the recognizer sees."
             )
         if not evidence.n_train or not evidence.n_holdout:
-            return undefined_result(f"every {self.group} of a table stands in the other one too.")
+            return undefined_result(
+                f"every {self.group} of a table also occurs in the other table."
+            )
         return Result(evidence.windows[0].share, warnings=evidence.warnings(self.group))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
@@ -231,8 +237,8 @@ class EntityLeakage(CorpusMetric, ClaimTested):
             baseline=entities.by_chance(evidence),
             interval=entities.interval,
             contrast=Contrast(
-                f"share of train, by weight, among {best} that synthetic texts repeat of "
-                f"{self._describe_limit('real')} alone",
+                f"weighted fraction of training data among {best} that synthetic texts repeat from "
+                f"{self._describe_limit('real')} only",
                 round(tests[best].observed, 12),
                 round(tests[best].mean, 12),
                 n_tests=len(tests),
@@ -279,14 +285,14 @@ class EntityLeakage(CorpusMetric, ClaimTested):
 
     def _summary(self, result: Result) -> str:
         lead = (
-            f"{percent(result.value)} of the {self._nouns[1]} in synthetic texts stand in "
+            f"{percent(result.value)} of the {self._nouns[1]} in the synthetic texts occur in "
             f"{self._describe_limit('train')} and in no holdout text"
         )
-        said = f"{lead}; by chance {percent(result.baseline)}"
+        said = f"{lead} ({percent(result.baseline)} expected by chance)"
         said += "." if result.contrast is None else f"; {result.contrast}."
         return with_claim(said, result)
 
 
 def standard_error(share: float, n: int) -> float:
-    """Return the standard error of a share of n; nan of nothing."""
+    """Return the standard error of a fraction of n, or nan for n = 0."""
     return float(np.sqrt(share * (1.0 - share) / n)) if n else float("nan")

@@ -1,4 +1,4 @@
-"""The longest passages that texts of the release have in common with texts of train."""
+"""Screen for long passages that synthetic texts share with training texts."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ _LENGTHS = (8, 16, 32, 64)  # words
 
 @declared
 class LongestCommonSubstring(TextScreen):
-    r"""Mean length of the longest passage that a synthetic text shares with train, in words.
+    r"""Mean length of the longest passage that a synthetic text shares with a training text.
 
-    A language model that has memorised a text seldom writes all of it: it repeats a sentence or
-    two, word for word, and goes on in its own. Ordinary phrases are repeated too, from train as
-    from the holdout: a value like the baseline, four or five words, is what language is like. One
-    far above it is memorised text; at ``max_words`` every text is quoted at length, at 0 no word
-    is known.
+    A language model that has memorized a text rarely writes all of it. It repeats a sentence or two
+    exactly and continues differently. Ordinary phrases also occur in the training data and in the
+    holdout. A value close to the baseline, which is usually four or five words, is therefore
+    typical of the language, and a much larger value indicates memorized text. The score ranges from
+    0 (no common word) to ``max_words`` (long quotations in every text). Lower is better.
 
     Parameters
     ----------
     max_words : int, default=25
-        A passage of this number of words is long. Longer ones count as this long: a few texts that
-        are copied as a whole, or that the tables share by themselves, would otherwise decide alone.
-        Long passages are a fact if none of the holdout is long.
+        Number of words of a long passage. Longer passages count as this length, because otherwise a
+        few copied texts, or texts that the tables share anyway, would dominate the mean. Long
+        passages are reported as a fact if the holdout has no long passage.
 
     Warnings
     --------
-    This is a screen: it can raise an alarm and cannot clear a release. A word replaced here and
-    there hides a passage from it.
+    This is a screening metric, which can find a leak but cannot rule one out. It does not find a
+    passage if words are replaced at short intervals.
 
     See Also
     --------
@@ -51,25 +51,26 @@ class LongestCommonSubstring(TextScreen):
 
     Notes
     -----
-    With distinct texts S of the release and T of train, each a sequence of words, runs of letters,
-    digits and underscores in lower case,
+    With distinct synthetic texts S and distinct training texts T, each a sequence of words
+    (letters, digits and underscores in lower case),
 
     .. math:: \frac{1}{|S|} \sum_{s \in S} \max_{t \in T} \max \{ k \le \mathrm{max\_words} :
         s_{i+1} \ldots s_{i+k} = t_{j+1} \ldots t_{j+k} \text{ for some } i, j \}
 
-    In scripts without spaces each character is a word. Punctuation plays no part. All suffixes of
-    all texts are put in order once, which takes a time that grows little faster than the number of
-    words, so that no two texts are compared by themselves.
+    In scripts without spaces, each character is a word. Punctuation is ignored. All suffixes of all
+    texts are sorted once. The time grows slightly faster than the number of words, because texts
+    are not compared in pairs.
 
-    The test compares the mean with train, less that with the holdout, with random choices of which
-    documents, or authors, were train. It looks at the 16 real texts with the longest passages of
-    each synthetic one. If all 16 are of one table, the other table's passage counts as long as the
-    last of them, so that ``details["difference"]`` may be a little smaller than the difference of
-    the two means. The interval is the mean with 1.96 standard errors.
+    The test compares the mean length shared with the training data minus the mean length shared
+    with the holdout with random assignments of documents or authors. It uses the 16 real texts with
+    the longest passages for each synthetic text. If all 16 belong to one table, the passage of the
+    other table has the length of the shortest of them, so ``details["difference"]`` may be slightly
+    smaller than the difference of the two means. The interval is the mean plus and minus 1.96
+    standard errors.
 
-    ``details`` has for both tables quantiles and the maximum of the whole lengths (``to_train``,
-    ``holdout_lengths``), and the shares of synthetic texts with a passage of at least 8, 16, 32 and
-    64 words. No passage is quoted.
+    ``details`` contains quantiles and the maximum of the full lengths for both tables
+    (``to_train``, ``holdout_lengths``), and the fractions of synthetic texts with a passage of at
+    least 8, 16, 32 and 64 words. Passages are never quoted.
 
     References
     ----------
@@ -87,7 +88,7 @@ class LongestCommonSubstring(TextScreen):
     """
 
     tags = replace(SCREEN_TAGS, needs=frozenset({"text"}), bounds=(0.0, float("inf")))
-    _what = "words in the longest passage shared with a train text, on average"
+    _what = "words in the longest passage shared with a training text, on average"
 
     columns: AnyColumns = None
     group: GroupColumn = None
@@ -118,7 +119,7 @@ class LongestCommonSubstring(TextScreen):
 
     def _summary(self, result: Result) -> str:
         lead = (
-            "The longest passage that a synthetic text has in common with a train text is "
+            "The longest passage that a synthetic text shares with a training text is "
             f"{number(result.value)} words long on average"
         )
         return set_against(lead, result)
@@ -132,7 +133,7 @@ def length_summary(lengths: np.ndarray) -> dict[str, object]:
 
 
 def mean_interval(values: np.ndarray) -> tuple[float, float] | None:
-    """Return the interval of a mean of numbers from 0 on; None of one number."""
+    """Return the interval of a mean of nonnegative numbers, or None for a single number."""
     if values.size < 2:
         return None
     mean = float(values.mean())
@@ -141,11 +142,11 @@ def mean_interval(values: np.ndarray) -> tuple[float, float] | None:
 
 
 def passages_in_words(k: int, n: int, max_words: int) -> str:
-    """Return how many texts have a long passage of train; empty if none has."""
+    """Return how many texts have a long passage of a training text, or an empty string."""
     if not k:
         return ""
     verb = "repeats" if k == 1 else "repeat"
     return (
         f"{k:,} of {format_count(n, 'distinct synthetic text')} {verb} {max_words} words or more "
-        "of a train text, none of the holdout."
+        "of a training text, and none with a holdout text."
     )

@@ -1,4 +1,4 @@
-"""Membership inference on texts: what is most like a release is guessed to be of train."""
+"""Membership inference for texts by their similarity to the synthetic texts."""
 
 from __future__ import annotations
 
@@ -36,47 +36,48 @@ from skeval.text.vectors import copied_or_nearest, text_vectors
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Fraction, Interval, OpenFraction
 
-_FOUND = "pairs of a train and a holdout text in which the train text is more like a synthetic one"
+_FOUND = "pairs of a training and a holdout text with the training text closer to a synthetic one"
 _ADVICE = (
-    "Train for fewer steps or with noise: texts of train are too like those that the generator "
-    "writes."
+    "Train for fewer steps or with noise, because training texts are too similar to the generated "
+    "texts."
 )
 
 
 @declared
 class TextMembershipInference(CorpusMetric):
-    r"""AUC of telling train from holdout texts by the release: 0.5 by chance, 1 without a mistake.
+    r"""AUC of an attack that separates training from holdout texts by their synthetic neighbors.
 
-    An attacker holds the release and a text, perhaps a message that somebody wrote, and wants to
-    know whether the generator learned from it. A text that some synthetic one resembles closely is
-    guessed to be a member: train texts are the members, holdout texts the others, and the value is
-    the share of pairs of the two in which the member is more like its nearest synthetic text.
+    An attacker has the synthetic data and a text, for example a message, and wants to find out
+    whether the generator was trained on it. The attacker infers membership if a synthetic text is
+    very similar to it. Training texts are the members, and holdout texts are the others. The value
+    is the fraction of pairs in which the member is more similar to its nearest synthetic text. The
+    AUC is 0.5 if the attacker guesses and 1 for a perfect attack. Lower is better.
 
     Parameters
     ----------
     vectorizer : "tfidf", transformer or object with encode, default="tfidf"
-        What makes vectors of texts: their words, rare ones weighing more; a transformer of
-        scikit-learn that takes texts, which is fitted on the real ones of both tables; or a
-        sentence embedder, which knows a text in other words again.
+        Method that converts texts to vectors. "tfidf" uses words with a higher weight for rare
+        words. A scikit-learn transformer is fitted on the real texts of both tables. A sentence
+        embedder also recognizes paraphrased texts.
     fpr : float or list of float, default=(0.1, 0.01, 0.001)
-        False positive rates at which the share of members called so is reported.
+        False positive rates for which the true positive rate is reported.
     alert : float, default=0.7
-        From which AUC on ``details["alert"]`` is True.
+        AUC from which ``details["alert"]`` is True.
     prior : float, default=0.5
-        Share of members among the texts that the attacker looks at, for the precision of a call.
+        Fraction of members among the texts of the attacker, which is used for the precision.
     max_texts : int or None, default=10_000
-        Texts of train, and of the holdout, that are scored, a seeded sample; None for all. They are
-        compared with all synthetic texts.
+        Maximum number of training texts and of holdout texts, sampled at random. If None, all texts
+        are used. They are compared with all synthetic texts.
     n_permutations : int, default=1999
-        Random labellings behind the p-values of rates, and of the value if authors change places or
-        texts occur twice.
+        Number of permutations for the p-values of rates, and of the value if authors are permuted
+        or texts are repeated.
     random_state : int, default=0
         Seed of samples and labels.
 
     Warnings
     --------
-    This is what one adversary achieves: an AUC of 0.5 does not clear a release. It is an average
-    over all texts, in which a few that are exposed hardly show.
+    This is the result of one attacker. An AUC of 0.5 does not rule out a leak. The AUC is an
+    average over all texts, in which a few exposed texts have little influence.
 
     See Also
     --------
@@ -90,19 +91,19 @@ class TextMembershipInference(CorpusMetric):
 
     .. math:: \max_{s \\in S} \langle v(t), v(s) \rangle
 
-    over the distinct synthetic texts S. The vectors know both tables and no labels, so that labels
-    are exchangeable if nothing was learned of any one text. The p-value is one-sided: that of Mann
-    and Whitney. With authors, or if several rows have one text, it is that of random choices of
-    which authors, or rows, were train. The interval is DeLong's; with authors it is that of
-    Obuchowski, for texts that are alike within authors.
+    over the distinct synthetic texts S. The vectors use both tables without labels. Therefore the
+    labels are exchangeable if nothing was learned about any text. The one-sided p-value is computed
+    by a Mann-Whitney test. With authors, or if several rows have the same text, it is computed by
+    permutation of authors or rows. The interval is computed with DeLong's method, or with the
+    method of Obuchowski for clustered data if there are authors.
 
-    ``details`` has the AUC of the attack, and as
-    :class:`~skeval.privacy.MembershipInference` explains them `tpr_at_fpr`, `advantage`,
-    `max_advantage`, and at most 200 points of the ROC `curve`; their own p-values take texts to be
-    independent too.
+    ``details`` contains the AUC of the attack, and `tpr_at_fpr`, `advantage`, `max_advantage` and
+    at most 200 points of the ROC `curve` as in :class:`~skeval.privacy.MembershipInference`. Their
+    p-values treat texts as independent.
 
-    A release that repeats a few texts has an AUC near 0.5: the rates at few false positives and
-    :class:`TextExactMatch` see it. A value of 0.5 says that this attack finds nothing.
+    If the synthetic data repeat only a few texts, the AUC is close to 0.5. The true positive rates
+    at low false positive rates and :class:`TextExactMatch` find such copies. A value of 0.5 only
+    shows that this attack was not successful.
 
     References
     ----------
@@ -186,22 +187,25 @@ class TextMembershipInference(CorpusMetric):
 
     def _summary(self, result: Result) -> str:
         return (
-            "An attacker who has the release and a text guesses whether it was in train by how "
-            "like the nearest synthetic text it is: a train text ranks above a holdout text "
-            f"{percent(as_float(result.value))} of the time, by chance 50%."
+            "An attacker with the synthetic data infers whether a text was in the training "
+            "data from "
+            "its similarity to the nearest synthetic text. The attack ranks a training text "
+            "above a "
+            f"holdout text in {percent(as_float(result.value))} of the pairs (50% expected "
+            "by chance)."
         )
 
 
 def member_scores(chosen: np.ndarray, scores: np.ndarray, held: Any) -> MemberScores:
-    """Return scores of train texts and of holdout texts; a text of both has its score in both."""
+    """Return scores of training and holdout texts. A text in both has its score in both."""
     members, others = (held[role][chosen] for role in ("train", "holdout"))
     return MemberScores(scores[members], scores[others], chosen[members], chosen[others])
 
 
 def first_holders(texts: Corpus) -> np.ndarray:
-    """Return a number for who holds each text: a unit, or one of its own if it has none.
+    """Return a number for the owner of each text, either a unit or a unique number.
 
-    Authors that both tables have are no units: each of their texts is taken by itself.
+    Authors in both tables are not units, so each of their texts is treated separately.
     """
     holders = texts.holders
     held = np.diff(holders.indptr) > 0
@@ -211,7 +215,7 @@ def first_holders(texts: Corpus) -> np.ndarray:
 
 
 def in_halves(scored: MemberScores, seed: int) -> tuple[MemberScores, MemberScores]:
-    """Divide scored texts in two; a text of both tables falls to one half."""
+    """Split scored texts into two halves. Texts of both tables are assigned to one half."""
     numbers = np.union1d(scored.member_rows, scored.other_rows)
     first = np.random.default_rng(seed).random(numbers.size) < 0.5
     members, others = (
@@ -229,13 +233,13 @@ def nearest_synthetic(
     max_texts: int | None,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return distinct real texts, perhaps a sample of each table, and how like the release each is.
+    """Return distinct real texts, possibly a sample, with their similarity to the synthetic texts.
 
-    A text of both tables is there once.
+    A text of both tables is included once.
     """
     texts = corpus(context, columns, group)
     numbers = [texts.numbers(role) for role in ("train", "holdout")]
-    # the same draw for both: a table's size alone decides which places are drawn
+    # the sample depends only on the size of the table, not on its role
     drawn = [own[sample_positions(own.size, max_texts, seed)] for own in numbers]
     chosen = np.unique(np.concatenate(drawn))
     vectors = text_vectors(context, columns, group, vectorizer)

@@ -1,4 +1,4 @@
-"""Nearly equal texts among very many: candidates by MinHash, each of them compared in full."""
+"""Near duplicates among many texts: candidates from MinHash, which are then compared in full."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from skeval.privacy.similar_texts import (
     similar_by_words,
 )
 
-MAX_CANDIDATES = 10**8  # of a join; by words up to a minute
+MAX_CANDIDATES = 10**8  # of a join, which takes up to a minute by words
 _HASHES, _RECALL, _MAX_ROWS = 256, 0.99, 64
-_AT_ONCE = 2**17  # pairs looked at at once
-_EDGE = "\0"  # before and behind a short text
+_AT_ONCE = 2**17  # pairs compared at the same time
+_EDGE = "\0"  # before and after a short text
 _EXACT = {"by": "exact", "recall": 1.0, "n_skipped": 0}
 
 Pairs = Iterator[tuple[np.ndarray, np.ndarray]]
@@ -32,7 +32,7 @@ Pairs = Iterator[tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True)
 class Banding:
-    """Bands of minima of random orders: sets that agree in all rows of any band are candidates."""
+    """Bands of MinHash values. Sets that agree in all rows of any band are candidates."""
 
     n_rows: int
     n_bands: int
@@ -44,7 +44,7 @@ class Banding:
 
     @classmethod
     def from_similarity(cls, similarity: float) -> Banding:
-        """Return the strictest banding that finds 99% of the sets of a similarity, if one does."""
+        """Return the strictest banding that finds 99% of the sets of a similarity, if it exists."""
         for n_rows in range(_MAX_ROWS, 0, -1):
             missed = 1.0 - similarity**n_rows
             n_bands = np.ceil(np.log(1.0 - _RECALL) / np.log(missed)) if missed < 1.0 else np.inf
@@ -54,7 +54,7 @@ class Banding:
 
     @property
     def stricter(self) -> Banding:
-        """The banding with a quarter more rows, of all hashes."""
+        """The banding with a quarter more rows that uses all hashes."""
         n_rows = self.n_rows + -(-self.n_rows // 4)
         return Banding(n_rows, _HASHES // n_rows)
 
@@ -62,10 +62,9 @@ class Banding:
 class MinHashJoin:
     """The pairs of sets that agree in a band."""
 
-    # Bands get more rows, and the recall falls, until there are no more than 100 million
-    # candidates. If sets that agree in most of their tokens are still more, each row on the
-    # left looks at the same number of each band, from a random place on. Left and right alone
-    # decide: which texts are of train and which of the holdout is not known here.
+    # Bands get more rows, and the recall decreases, until there are at most 100 million candidates.
+    # If there are still more, each row on the left compares the same number of candidates of each
+    # band, starting at a random position. This does not depend on the labels training and holdout.
 
     def __init__(
         self,
@@ -100,8 +99,8 @@ class MinHashJoin:
         self, done: np.ndarray, near: Callable[[np.ndarray, np.ndarray], np.ndarray]
     ) -> Pairs:
         """Yield blocks of positions in `left` and in `right` of the candidates that are near."""
-        # Each pair comes once; if candidates are skipped, perhaps again. `done` says
-        # whether a position on the left needs no more; it may change between blocks.
+        # Pairs occur once, or possibly several times if candidates are skipped. `done` marks
+        # positions on the left that are finished, and it may change between blocks.
         for number, band in enumerate(self._bands):
             for part in _parts(np.minimum(band.counts, self._most)):
                 i, j = self._candidates(band, part[~done[part]])
@@ -114,7 +113,7 @@ class MinHashJoin:
                 yield i, j
 
     def _candidates(self, band: _Band, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the candidates of some rows on the left; if there are too many, from some on."""
+        """Return the candidates of some rows on the left, or a part if there are too many."""
         size = band.counts[rows]
         n = np.minimum(size, self._most)
         place = np.arange(n.sum()) - np.repeat(n.cumsum() - n, n)
@@ -125,7 +124,7 @@ class MinHashJoin:
 
 @dataclass(frozen=True)
 class _Band:
-    """The places where the right has the key of each row on the left: a slice of `order`."""
+    """Positions on the right with the key of each row on the left, as a slice of `order`."""
 
     order: np.ndarray
     starts: np.ndarray
@@ -158,7 +157,7 @@ def minima(sets: csr_array, seed: int) -> np.ndarray:
 
 
 def band_keys(lowest: np.ndarray, banding: Banding) -> list[np.ndarray]:
-    """Return for each band a number of each set, equal where all minima of the band are."""
+    """Return for each band a number of each set, equal if all minima of the band are equal."""
     factors = np.random.default_rng(0).integers(2**63, size=banding.n_rows, dtype=np.uint64)
     bands = lowest[: banding.n_bands * banding.n_rows].reshape(banding.n_bands, banding.n_rows, -1)
     # others have the same number once in 2^62 pairs or so, and are compared in full like all
@@ -199,7 +198,7 @@ def join_texts(
 def _hashed_sides(
     sets: TokenSets, left: np.ndarray, right: np.ndarray, threshold: float, join: str
 ) -> set[str]:
-    """Return what is joined by MinHash, of words and letters."""
+    """Return the word or letter sets that MinHash joins."""
     if join == "exact":
         return set()
     numbers = (np.inf, np.inf)
@@ -211,7 +210,7 @@ def _hashed_sides(
 
 
 def runs_in_common(threshold: float) -> float:
-    """Return the least Jaccard similarity of the pairs of letters of two texts with few edits."""
+    """Return the minimum Jaccard similarity of the letter pairs of two texts with few edits."""
     # An edit changes at most two of the L + 1 pairs of a text, its edges being letters too;
     # with up to (1 - t) L edits this leaves (2 t - 1) / (3 - 2 t).
     return max(0.0, (2.0 * threshold - 1.0) / (3.0 - 2.0 * threshold))
@@ -225,7 +224,7 @@ def _pairs_by_edits(
     _right: np.ndarray,
     threshold: float,
 ) -> Pairs:
-    """Yield the candidates that differ in few letters, of the texts on the left still open."""
+    """Yield the candidates with few different letters for the texts on the left still open."""
 
     def near(i: np.ndarray, j: np.ndarray) -> np.ndarray:
         a, b = hashed.left[i], hashed.right[j]

@@ -1,4 +1,4 @@
-"""Texts of the release that nearly repeat a text of train."""
+"""Screen for synthetic texts that are almost equal to a training text."""
 
 from __future__ import annotations
 
@@ -27,36 +27,39 @@ from skeval.utils.parameters import AnyColumns, Interval, OpenFraction
 _ALONE = 2
 _LOW_RECALL = 0.9
 _MISSED = (
-    "so many texts are so alike that MinHash finds {share} of the pairs at the threshold by "
-    "{side}; join='exact' finds all, and may take hours."
+    "the number of similar texts is so large that MinHash finds {share} of the pairs at the "
+    "threshold by "
+    "{side}. Use join='exact' to find all pairs, which may need hours."
 )
 
 
 @declared
 class NearDuplicateText(TextScreen):
-    r"""Share of distinct synthetic texts that nearly repeat a train text: 0 if none, 1 if all.
+    r"""Fraction of distinct synthetic texts that are almost equal to a training text.
 
-    A language model that has memorised a letter writes it out with a name replaced or a sentence
-    moved, so that no exact comparison finds it. Everyone who has seen the letter recognises it.
+    A language model that has memorized a letter may replace a name or move a sentence, so an exact
+    comparison does not find the copy. Anyone who has seen the letter recognizes it. The score
+    ranges from 0 (no text) to 1 (all texts). Lower is better.
 
     Parameters
     ----------
     threshold : float, default=0.8
-        The least similarity of a near duplicate, in (0, 1).
+        Minimum similarity of a near duplicate, in (0, 1).
     edit_length : int, default=40
-        Texts of at most this number of characters are near duplicates too if few of their letters
-        differ; 0 for words alone. More characters take more time.
+        Maximum number of characters of texts that are also compared by letters. If few letters
+        differ, they are near duplicates. If 0, only words are compared. Larger values need more
+        time.
     join : {"auto", "exact", "minhash"}, default="auto"
-        How near texts are looked for. "exact" finds them all. "minhash" finds most of them among
-        any number of texts. "auto" is exact unless more than 100 million pairs would have to be
-        compared, by words or by letters: some ten thousand texts made of few different words, or
-        phrases from forms that fill most of each text.
+        Search method. "exact" finds all near duplicates. "minhash" finds most of them and is
+        suitable for any number of texts. "auto" is exact unless more than 100 million pairs must be
+        compared by words or by letters. This occurs for ten thousands of texts with few different
+        words, or texts that mostly consist of phrases from forms.
     random_state : int, default=0
-        Seed of the relabellings and of MinHash.
+        Seed of the permutations and of MinHash.
 
     Warnings
     --------
-    This is a screen: it can raise an alarm and cannot clear a release.
+    This is a screening metric, which can find a leak but cannot rule one out.
 
     See Also
     --------
@@ -66,7 +69,8 @@ class NearDuplicateText(TextScreen):
 
     Notes
     -----
-    The value is the share of distinct synthetic texts s for which train has a text t with
+    The value is the fraction of distinct synthetic texts s for which there is a training text t
+    with
 
     .. math:: J(s, t) = \frac{|a \cap b|}{|a \cup b|} \ge \mathrm{threshold}
 
@@ -74,27 +78,28 @@ class NearDuplicateText(TextScreen):
     Short texts are near also if their Levenshtein distance is at most ``1 - threshold`` times the
     length of the longer one. The order of words plays no part.
 
-    The exact join finds all pairs that there are: common words are not looked up, since similar
-    sets share a rare one. MinHash compares texts that agree in all r minima of one of b bands, each
-    minimum being the first word of a text in a random order of all words. It finds two texts with
+    The exact join finds all pairs. It does not search for common words, because similar sets also
+    share a rare word. MinHash compares texts that agree in all r minima of one of b bands. Each
+    minimum is the first word of a text in a random order of all words. MinHash finds two texts with
+    probability
 
     .. math:: P(J) = 1 - (1 - J^r)^b
 
-    With the default threshold r is 8 and b is 25, so that 99% of the pairs at the threshold are
-    found, and more of those above it; what is found is compared in full, so that no text counts
-    that is not near. Short texts are looked for in the same way by their pairs of letters, of which
-    near ones have a Jaccard similarity of at least ``(2 t - 1) / (3 - 2 t)`` with a threshold of t;
-    up to t = 0.5 this promises nothing. If more than 100 million pairs would be compared even so,
-    bands get more rows, and the recall falls; a warning says so below 90%.
-    ``details["join"]`` has for ``"words"`` and for ``"letters"`` which join it was (``by``), the
-    ``recall`` at the threshold, and how many candidates were left out because bands of some 60 rows
-    still had too many (``n_skipped``). Train and holdout are searched as one, so that the p-value
-    holds with any join; the value may be too low, never too high.
+    The default threshold uses r = 8 and b = 25, so 99% of the pairs at the threshold are found, and
+    more pairs above it. All candidates are compared in full, so other texts never count. Short
+    texts are searched by their pairs of letters. For a threshold of t, their Jaccard similarity is
+    at least ``(2 t - 1) / (3 - 2 t)``, which guarantees nothing for t up to 0.5. If more than 100
+    million pairs would still be compared, bands get more rows, and the recall decreases. A warning
+    is issued if the recall is below 90%. ``details["join"]`` contains for ``"words"`` and
+    ``"letters"`` the join method (``by``), the ``recall`` at the threshold, and the number of
+    candidates that were skipped because bands of about 60 rows still had too many (``n_skipped``).
+    Training data and holdout are searched together, so the p-value is valid for any join. The value
+    may be too low but never too high.
 
-    Exact copies count too. If a text is near more than 16 real ones or so, 16 are looked at. All
-    else is as in :class:`TextExactMatch`.
+    Exact copies also count. If a text is similar to more than about 16 real texts, 16 of them are
+    evaluated. The rest is as in :class:`TextExactMatch`.
 
-    A text put in other words altogether is no near duplicate.
+    Texts that are paraphrased completely are not found.
 
     References
     ----------
@@ -116,7 +121,7 @@ class NearDuplicateText(TextScreen):
     0.5
     """
 
-    _what = "distinct synthetic texts with nearly the words of a train text"
+    _what = "distinct synthetic texts with nearly the same words as a training text"
 
     columns: AnyColumns = None
     group: GroupColumn = None
@@ -147,7 +152,7 @@ class NearDuplicateText(TextScreen):
             if how["recall"] < _LOW_RECALL
         )
         said = copies_in_words(k, n, of_one_unit(near.lists, texts), f"{verb} nearly the words of")
-        # some texts always are alike: what is no more than chance is no fact about train
+        # some texts are always similar, so a number expected by chance is not reported as a fact
         beyond = result.p_value is None or result.p_value <= TEST_LEVEL
         return replace(
             result,
@@ -159,12 +164,14 @@ class NearDuplicateText(TextScreen):
 
     def _summary(self, result: Result) -> str:
         share = percent(result.value)
-        lead = f"{share} of the distinct synthetic texts have nearly the words of a train text"
+        lead = (
+            f"{share} of the distinct synthetic texts have nearly the same words as a training text"
+        )
         return set_against(lead, result)
 
 
 def word_sets(texts: np.ndarray, of_texts: Words, edit_length: int) -> TokenSets:
-    """Return the set of words of each text; one without words has a token of its own."""
+    """Return the set of words of each text. Texts without words have a unique token."""
     wordless = np.flatnonzero(of_texts.lengths == 0)
     n_tokens = np.maximum(of_texts.lengths, 1)
     starts = np.concatenate([[0], np.cumsum(n_tokens)])
@@ -204,7 +211,7 @@ def near_pairs(
     texts = corpus(context, columns, group)
     queries, real = texts.numbers("synthetic"), texts.numbers("train", "holdout")
     in_holdout = texts.held.get("holdout", np.zeros(texts.texts.size, dtype=np.bool_))
-    longest = _ALONE  # without a holdout it is enough to know whether there is more than one
+    longest = _ALONE  # without a holdout, it is sufficient to know whether there is more than one
     if in_holdout.any():
         longest = longest_list(texts.n_texts("train"), int(in_holdout.sum()))
     pairs = NearPairs(queries.size, texts.held["train"][real], in_holdout[real], longest)

@@ -1,4 +1,4 @@
-"""Whether the passages of the release are new, or train has them."""
+"""Screen for sequences of words that synthetic texts share with training texts."""
 
 from __future__ import annotations
 
@@ -22,20 +22,23 @@ from skeval.utils.parameters import Count
 
 @declared
 class NGramNovelty(TextScreen):
-    r"""Share of the synthetic texts' runs of n words that train does not have: 0 to 1, all new.
+    r"""Fraction of n-grams of the synthetic texts that do not occur in the training texts.
 
-    Everyone's sentences are made of phrases that others have used; a model that has memorised its
-    texts uses those of train more than those of other people. A value below the baseline, the share
-    that the holdout does not have, says so, even if no text and no long passage is repeated.
+    All texts contain phrases that others have used. A model that has memorized its texts uses
+    phrases of training texts more often than phrases of other texts. The baseline is the fraction
+    of n-grams that do not occur in the holdout. A value below the baseline indicates memorization,
+    even if no text and no long passage is repeated. The score ranges from 0 (all n-grams occur) to
+    1 (all are new). Higher is better.
 
     Parameters
     ----------
     n : int, default=5
-        Number of words. With few, all phrases are known; with many, only copied passages are.
+        Number of words. For small n, all phrases are known. For large n, only copied passages are
+        known.
 
     Warnings
     --------
-    This is a screen: it can raise an alarm and cannot clear a release.
+    This is a screening metric, which can find a leak but cannot rule one out.
 
     See Also
     --------
@@ -44,16 +47,16 @@ class NGramNovelty(TextScreen):
 
     Notes
     -----
-    With G(s) the distinct runs of n words of a text s, and G(T) those of all train texts,
+    With G(s) the distinct n-grams of a text s, and G(T) the n-grams of all training texts,
 
     .. math:: 1 - \frac{\sum_{s \in S} |G(s) \cap G(T)|}{\sum_{s \in S} |G(s)|}
 
-    over the distinct texts S of the release. A text of fewer than n words has one run, of all its
-    words, which equals another such run only. Words are as in :class:`LongestCommonSubstring`. Runs
-    are compared by 64 bits of a hash.
+    over the distinct synthetic texts S. A text of fewer than n words has one n-gram that contains
+    all its words. Words are defined as in :class:`LongestCommonSubstring`. N-grams are compared by
+    64-bit hashes.
 
-    The test looks at up to 16 real texts that have a run. The interval takes the texts, and not the
-    runs in them, to be independent.
+    The test uses up to 16 real texts for each n-gram. The interval treats texts, not n-grams, as
+    independent.
 
     References
     ----------
@@ -71,7 +74,7 @@ class NGramNovelty(TextScreen):
     """
 
     tags = replace(SCREEN_TAGS, needs=frozenset({"text"}), greater_is_better=True)
-    _what = "runs of words of the synthetic texts that train does not have"
+    _what = "n-grams of the synthetic texts that do not occur in the training texts"
 
     n: Count = 5
 
@@ -89,15 +92,16 @@ class NGramNovelty(TextScreen):
     def _details(self, context: Context, key: Key, result: Result) -> Result:
         known, totals = known_grams(context, self.n, *key, "train")
         low, high = row_mean((known, totals)).interval
-        own = result.value  # rounding must not leave it out
+        own = result.value  # rounding must not exclude the value
         between = min(own, 1.0 - high), max(own, 1.0 - low)
         details = {**result.details, "n": self.n, "n_grams": int(totals.sum())}
         return replace(result, interval=between, details=details)
 
     def _summary(self, result: Result) -> str:
         lead = (
-            f"{percent(result.value)} of the runs of {result.details['n']} words in synthetic "
-            "texts stand in no train text"
+            f"{percent(result.value)} of the {result.details['n']}-grams of the synthetic "
+            "texts do not "
+            "occur in training texts"
         )
         return set_against(lead, result)
 

@@ -1,4 +1,4 @@
-"""Nouns for persons in free text: those of train that the release repeats, and phantoms."""
+"""Screen for nouns for individuals in training texts that the synthetic texts repeat."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Tagger = Annotated[Any, has_methods(("recognize",), values=("spacy",))]
 
 @declared
 class NominalRecognizer(SpacyBackend):
-    """Find nouns for persons with the tagger of a spaCy pipeline, word by word.
+    """Find nouns for individuals with the tagger of a spaCy pipeline, word by word.
 
     Proper nouns (PROPN), nouns that are the subject of their clause (SUBJECT), and nouns for kin,
     roles and relations (PERSON).
@@ -42,14 +42,14 @@ class NominalRecognizer(SpacyBackend):
     Parameters
     ----------
     model : str, default="en_core_web_sm"
-        A pipeline that is installed, or the path of one. It needs a tagger; without a parser there
-        are no subjects.
+        Name or path of an installed pipeline with a tagger. Without a parser, SUBJECT is not
+        available.
     nouns : list of str or None, default=None
-        The words, or their lemmas, that are PERSON, in lower case; None for some English ones.
+        The words or lemmas of PERSON, in lower case. If None, a list of English words is used.
     skip : list of str or None, default=None
-        Further words that do not count, in lower case, besides the stop words of the language.
+        Words to ignore in lower case, in addition to the stop words of the language.
     min_length, max_length : int, default=2 and 30
-        Least and greatest number of letters.
+        Minimum and maximum number of letters.
 
     See Also
     --------
@@ -97,27 +97,27 @@ class NominalRecognizer(SpacyBackend):
 
 @declared
 class NominalMentions(EntityLeakage):
-    r"""Share of the synthetic texts' nouns for persons that one train text alone mentions.
+    r"""Fraction of nouns for individuals in the synthetic texts that occur in one training text.
 
-    A text gives a person away without a name: "the widow of the lighthouse keeper". Near 0 the
-    synthetic texts mention nobody in a way that one train text alone does; 1 if all mentions
-    are such. A mention that one holdout text alone has, which the generator never saw, is a
-    phantom, and such matches say how many there are by chance.
+    A text can identify an individual without a name, for example "the widow of the lighthouse
+    keeper". The score ranges from 0 (no mention) to 1 (all mentions of the synthetic texts occur in
+    exactly one training text). Lower is better. A mention that occurs in exactly one holdout text,
+    which the generator never saw, is a phantom. Phantoms show how many matches are coincidences.
 
     Parameters
     ----------
     recognizer : "spacy" or object with recognize, default="spacy"
-        What finds nouns; "spacy" is :class:`NominalRecognizer`, which needs the pipeline
-        en_core_web_sm. There is no substitute for a tagger.
+        Method that finds nouns. "spacy" is :class:`NominalRecognizer`, which requires the pipeline
+        en_core_web_sm. There is no alternative without a tagger.
 
     Raises
     ------
     MissingInputError
-        At fit, if spaCy or the pipeline is not installed; it says how to get it.
+        At fit, if spaCy or the pipeline is not installed.
 
     Warnings
     --------
-    This is a screen: it can raise an alarm and cannot clear a release.
+    This is a screening metric, which can find a leak but cannot rule one out.
 
     See Also
     --------
@@ -125,11 +125,11 @@ class NominalMentions(EntityLeakage):
 
     Notes
     -----
-    Value, baseline and ``details`` are those of :class:`EntityLeakage`, with words in the place of
-    entities. Most rare words are no more than rare: the phrases around them point at somebody. The
-    p-value is therefore twice the lesser of that of mentions and that of phrases.
-    ``details["syneval"]`` has the numbers, densities and overlap that SynEval prints. Its risk is
-    high at a density above 0.15 or an overlap above 50%.
+    Value, baseline and ``details`` are defined as in :class:`EntityLeakage`, with words instead of
+    entities. Most rare words alone do not identify anyone, but the phrases around them do. The
+    p-value is therefore twice the smaller p-value of mentions and phrases. ``details["syneval"]``
+    contains the numbers, densities and overlap that SynEval prints. Its risk is high if the density
+    is above 0.15 or the overlap is above 50%.
 
     Examples
     --------
@@ -152,7 +152,7 @@ class NominalMentions(EntityLeakage):
     recognizer: Tagger = "spacy"
 
     _nouns = ("nominal mention", "nominal mentions", "a nominal mention")
-    _level = (0.5, 0.5)  # the phrases are what points at somebody
+    _level = (0.5, 0.5)  # because the phrases identify individuals
     _printed = ("total_nominals", "avg_nominal_density"), 0.15
 
     def _recognizer(self) -> Any:

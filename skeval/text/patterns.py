@@ -1,4 +1,4 @@
-"""The recognizer of identifiers and of capitalised words by their form: no model is needed."""
+"""Recognizer of identifiers and capitalized words by their form, without a model."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _HOST = re.compile(
 )
 _PHONE = re.compile(
     r"(?<![\w+.-])(?:"
-    r"(?:\+|00)[1-9](?:[ .()/-]{0,2}\d){6,14}"  # with the code of a country
-    r"|\(?0\d{1,4}\)?(?:[ ./-]{1,2}\d{2,8}){1,4}|0\d{8,11}"  # with the 0 of long distance
+    r"(?:\+|00)[1-9](?:[ .()/-]{0,2}\d){6,14}"  # with a country code
+    r"|\(?0\d{1,4}\)?(?:[ ./-]{1,2}\d{2,8}){1,4}|0\d{8,11}"  # with a trunk prefix 0
     r"|(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}"  # North America
     r")(?![\w-])"
 )
 _DATE = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{2,4}")
 _NAMES = re.compile(rf"(?<!\w){_CAPITALISED}(?:[ \t]{_CAPITALISED}){{0,7}}")
 _FIRST = re.compile(r"\S+\s*")
-_OPENING = re.compile(  # words that begin a sentence and no name
+_OPENING = re.compile(  # words at the start of a sentence that are not names
     r"(?:a|about|above|according|across|after|again|against|ago|all|almost|along|already|also|"
     r"although|always|am|among|an|and|another|any|anyone|apart|are|around|as|aside|at|away|"
     r"back|be|because|been|before|behind|below|beneath|beside|besides|between|beyond|both|but|"
@@ -74,16 +74,16 @@ _PatternKinds = Annotated[
 
 @declared
 class PatternRecognizer(BaseEstimator):
-    """Find what has a form of its own, without a model: addresses, numbers, capitalised words.
+    """Find entities with a fixed form without a model, such as addresses and numbers.
 
-    Mail addresses, web links, IBANs and card numbers with right check digits, IP addresses and
-    telephone numbers, and runs of capitalised words inside a sentence (SPAN), which are no type:
-    they may be persons, places, firms or anything that a language writes large.
+    Finds mail addresses, web links, IBANs and card numbers with valid check digits, IP addresses,
+    telephone numbers, and sequences of capitalized words inside a sentence (SPAN). Spans have no
+    specific type. They may be people, places, companies or any other capitalized expression.
 
     Parameters
     ----------
     kinds : list of str, default=("EMAIL", "URL", "IBAN", "CARD", "IP", "PHONE", "SPAN")
-        What is looked for. If two overlap, the first in this order counts.
+        Types to find. If two entities overlap, the first type in this order counts.
 
     See Also
     --------
@@ -91,10 +91,10 @@ class PatternRecognizer(BaseEstimator):
 
     Notes
     -----
-    Spans are meant for languages that write names large and nouns small, such as English; in German
-    they are all nouns, in a script without cases nothing. A single capitalised word at the start of
-    a sentence is none. Telephone numbers need the code of a country, the 0 of long distance or the
-    form of North America.
+    Spans are intended for languages that capitalize names but not nouns, such as English. In
+    German, spans include all nouns, and in scripts without case there are no spans. A single
+    capitalized word at the start of a sentence is ignored. Telephone numbers must have a country
+    code, a trunk prefix 0 or the North American form.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def _links(text: str) -> Iterator[tuple[int, int]]:
 
 def _accounts(text: str) -> Iterator[tuple[int, int]]:
     for match in _ACCOUNT.finditer(text):
-        # words in capitals may follow: the longest part with right check digits
+        # capitalized words may follow, so the longest part with valid check digits is used
         for end in range(match.end(), match.start() + 14, -1):
             inside = end < len(text) and text[end].isalnum() and text[end - 1].isalnum()
             if not inside and is_iban(text[match.start() : end].replace(" ", "")):
@@ -168,7 +168,7 @@ def _hosts(text: str) -> Iterator[tuple[int, int]]:
             ipaddress.ip_address(match[0])
         except ValueError:
             continue
-        if len(match[0]) > 2:  # "::" is a valid one, and a mark of punctuation
+        if len(match[0]) > 2:  # "::" is a valid address, but usually punctuation
             yield match.span()
 
 
@@ -183,7 +183,7 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
     for match in _NAMES.finditer(text):
         start, end = match.span()
         opens = _opens_sentence(text, start)
-        while start < end:  # "In The Hague" is not a name by its first word
+        while start < end:  # the first word does not make "In The Hague" a name
             word = _FIRST.match(text, start, end)
             if word is None or not _OPENING.fullmatch(word[0]):
                 break

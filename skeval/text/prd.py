@@ -22,46 +22,48 @@ from skeval.steps.texts import text_columns, text_numbers, text_source
 from skeval.tables.embedding import Vectorizer
 from skeval.utils.parameters import AnyColumns, Count, Interval, Seed
 
-_SCALE = 5.0  # of divergences, as MAUVE has it
+_SCALE = 5.0  # factor of divergences in MAUVE
 _N_MIXTURES = 25
 _LARGEST = 1e6
-_N_HALVINGS = 5  # of each table
+_N_HALVINGS = 5  # number of random halves of each table
 
 
 @declared
 class TextPRD(CurveMetric):
-    r"""Precision and recall of texts by clusters: 1 if equally filled, 0 if never shared.
+    r"""Precision and recall of texts, based on clusters of their vectors.
 
-    A generator may write texts of a kind that does not occur (low precision), or none of a kind
-    that does occur (low recall). Texts become vectors, real and synthetic ones are clustered
-    together, and how train and synthetic texts fill the clusters gives a curve: for each price of
-    precision in recall, how much of both is to be had.
+    A generator may write types of texts that do not occur (low precision), or omit types that occur
+    (low recall). Texts are converted to vectors, and real and synthetic texts are clustered
+    together. The fractions of training and synthetic texts in the clusters give a curve of
+    precision and recall. The score ranges from 0 (no common clusters) to 1 (equal fractions).
+    Higher is better.
 
     Parameters
     ----------
     vectorizer : "tfidf", transformer or object with `encode`, default="tfidf"
-        What makes vectors of texts. "tfidf": the 1,000 most frequent words of those that two texts
-        have, weighted by their rarity. A transformer of scikit-learn is fitted on the texts of both
-        tables; an object with `encode`, such as a sentence embedder, is taken as it is.
+        Method that converts texts to vectors. "tfidf" uses the 1,000 most frequent words that occur
+        in at least two texts, weighted by rarity. A scikit-learn transformer is fitted on the texts
+        of both tables. An object with `encode`, such as a sentence embedder, is used without
+        fitting.
     n_components : int, default=50
-        Vectors of more dimensions, or sparse ones, are projected on this number of axes (truncated
-        SVD).
+        Vectors with more dimensions and sparse vectors are projected to this number of dimensions
+        (truncated SVD).
     n_clusters : int, default=20
         Number of clusters.
     n_runs : int, default=10
-        Number of clusterings from other random centres, over which the curve is averaged.
+        Number of clusterings with different random centers, over which the curve is averaged.
     n_angles : int, default=1001
         Number of points of the curve.
     beta : float, default=8
-        Above 1: how many times recall counts as much as precision in the one F score, and precision
-        as much as recall in the other.
+        Weight above 1 of recall relative to precision in one F score, and of precision relative to
+        recall in the other.
     headline : {"f_beta", "auc", "frontier"}, default="f_beta"
         The value: the mean of both F scores, the area under the curve, or the area under the
         frontier of divergences, which MAUVE reports.
     columns : None, int or list of str, default=None
-        The text columns: all, the first *n*, or these; their vectors are joined.
+        Text columns: all (None), the first *n*, or the named ones. Their vectors are concatenated.
     max_rows : int or None, default=10_000
-        Rows of each table that are clustered, a seeded sample.
+        Maximum number of rows per table, sampled at random.
     random_state : int, default=0
         Seed of samples, projection and clusterings.
 
@@ -72,21 +74,21 @@ class TextPRD(CurveMetric):
 
     Notes
     -----
-    The curve, its F scores and the tables in ``details`` are those of
+    The curve, its F scores and the tables in ``details`` are defined as in
     :class:`~skeval.fidelity.PRDCurve`. ``details["frontier"]`` is the area under the curve of
 
     .. math:: (e^{-5\,KL(Q | R)}, e^{-5\,KL(P | R)}), \qquad R = \lambda P + (1 - \lambda) Q
 
-    with P and Q the shares of train and synthetic texts in the clusters and 0 < l < 1: 1 where they
-    are equal, 0 where no cluster is shared. This is what MAUVE computes, with other means: MAUVE
-    clusters the states of a large language model after a PCA, in a tenth as many clusters as there
-    are texts, once; here vectors are TF-IDF or of an embedder of your choice, clusters are few, and
-    the area is the mean over runs. So its numbers are not comparable with those that are published.
-    What counts is the same question asked of fresh real texts: the baseline. The interval of value
-    minus baseline takes the clusters for given, and is of halves of the texts in them.
+    with P and Q the fractions of training and synthetic texts in the clusters and 0 < l < 1. The
+    area is 1 if they are equal, and 0 without common clusters. MAUVE computes the same area but
+    clusters the states of a large language model after a PCA, once, with the number of clusters
+    equal to a tenth of the number of texts. Here, vectors are TF-IDF or come from an embedder of
+    your choice, there are few clusters, and the area is the mean over runs. Therefore the values
+    are not comparable with published values. Compare the value with the baseline, which is the
+    value of new real texts. The interval of value minus baseline uses fixed clusters and random
+    halves of their texts.
 
-    Clusters see what is larger than themselves: subjects and stock phrases rather than style.
-    Copies of train score 1.
+    Clusters represent topics and stock phrases, not style. Copies of the training data score 1.
 
     References
     ----------
@@ -131,8 +133,9 @@ class TextPRD(CurveMetric):
         sizes = clustered_rows(context, True, self.max_rows)
         if min(sizes.values()) < self.n_clusters:
             return undefined_result(
-                f"{self.n_clusters} clusters need as many texts of each table at least; "
-                f"there are {min(sizes.values())}."
+                f"{self.n_clusters} clusters require at least {self.n_clusters} texts per "
+                "table, but "
+                f"there are only {min(sizes.values())}."
             )
         return self._of_clusters(*self._clusters(context))
 
@@ -165,7 +168,7 @@ class TextPRD(CurveMetric):
     def _difference(
         self, context: Context, n_rows: int, value: float, fresh: float
     ) -> tuple[float, float] | None:
-        """Return the interval of value minus baseline: clusters stay, and halves fill them."""
+        """Return the interval of value minus baseline for fixed clusters and random halves."""
         if n_rows < 2 * self.n_clusters or np.isnan(value - fresh):
             return None
         halves, rng = [], np.random.default_rng(self.random_state)
@@ -191,7 +194,7 @@ def clusters_of_texts(
     n_runs: int,
     seed: int,
 ) -> np.ndarray:
-    """Return the cluster of each text, those of train first, for each run."""
+    """Return the cluster of each text, first for training texts, for each run."""
     vectors = text_vectors(context, columns, vectorizer, n_components, n_rows, seed)
     return clustered_labels(*vectors, n_clusters, n_runs, seed)
 
@@ -205,9 +208,8 @@ def text_vectors(
     n_rows: int,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return vectors of `n_rows` texts of train and of the synthetic table."""
-    # Texts are taken in the order of their numbers, so that no order of rows decides where
-    # sums are rounded.
+    """Return vectors of `n_rows` texts of the training and of the synthetic data."""
+    # Texts are sorted by their numbers, so that rounding does not depend on the order of rows.
     drawn = []
     for role in ("train", "synthetic"):
         numbers = text_numbers(context, role, columns)

@@ -1,4 +1,4 @@
-"""Which rare entities of the real texts the synthetic ones repeat, and the test of their labels."""
+"""Rare entities of the real texts that synthetic texts repeat, and the test of their labels."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from skeval.text.coincidences import Coincidence, coincidence
 from skeval.text.weightings import weightings_contrast
 
 REAL = ("train", "holdout")
-_SCALE = 8  # of the least weight: weights are rounded to whole numbers
-_MAX_TIMES = 1000  # the greatest weight is of the least, where there is one weighting
+_SCALE = 8  # times the smallest weight, because weights are rounded to integers
+_MAX_TIMES = 1000  # maximum ratio of weights if there is one weighting
 
 
 @dataclass(frozen=True)
 class RareKeys:
-    """Rare entities, or phrases, of the real texts that the synthetic texts repeat."""
+    """Rare entities or phrases of the real texts that the synthetic texts repeat."""
 
     units: np.ndarray
     starts: np.ndarray
@@ -41,18 +41,18 @@ class RareKeys:
 
     @property
     def share(self) -> float:
-        """Share of the synthetic texts' entities that are rare and of train alone."""
+        """Fraction of the synthetic entities that are rare and occur only in training texts."""
         return float(self.train_only.sum() / self.n_synthetic) if self.n_synthetic else 0.0
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Wilson's, of the share; None where the synthetic texts have no entity."""
+        """Wilson's interval of the fraction, or None if the synthetic texts have no entities."""
         n = self.n_synthetic
         return wilson(int(self.train_only.sum()), n) if n else None
 
     @property
     def recall(self) -> tuple[float, float]:
-        """Shares of the rare entities of either table alone that are repeated."""
+        """Fractions of the rare entities of only one table that are repeated."""
         n_repeated = int(self.train_only.sum()), int(self.holdout_only.sum())
         train, holdout = (
             k / n if n else float("nan") for k, n in zip(n_repeated, self.n_rare, strict=True)
@@ -60,7 +60,7 @@ class RareKeys:
         return train, holdout
 
     def by_chance(self, evidence: Evidence) -> float:
-        """Return the share that random choices of what was train give on average."""
+        """Return the mean fraction over random assignments of the training documents."""
         if not self.n_synthetic:
             return 0.0
         n_each, how_many = np.unique(np.diff(self.starts), return_counts=True)
@@ -69,7 +69,7 @@ class RareKeys:
         return float(how_many @ chances) / self.n_synthetic
 
     def lists(self, weights: np.ndarray, chosen: np.ndarray) -> MatchLists:
-        """Return the documents of some of the entities, with whole numbers as their weights."""
+        """Return the documents of some of the entities with integer weights."""
         least = max(weights[chosen].min(), weights[chosen].max() / _MAX_TIMES)
         whole = np.rint(_SCALE * np.maximum(weights / least, 1.0)).astype(np.int64)
         every = MatchLists(self.starts, self.units, whole, int(whole[chosen].sum()))
@@ -82,13 +82,13 @@ class RareKeys:
         seed: int,
         chosen: np.ndarray,
     ) -> Relabelled:
-        """Compare weights of what is of train alone, less the holdout's, with relabellings."""
+        """Test the weights of training entities minus holdout entities by permutation."""
         settings: dict[str, Any] = {"n_permutations": n_permutations, "seed": seed}
         weights = self.weights[:, chosen]
         scaled = weights[weights.sum(axis=1) > 0]
         scaled = scaled / scaled.sum(axis=1, keepdims=True)
         lists = self.lists(self.weights[0], chosen)
-        if np.allclose(scaled, scaled[0]):  # one weighting: there is an exact test
+        if np.allclose(scaled, scaled[0]):  # an exact test exists for a single weighting
             return list_contrast(lists, *sides, **settings)
         return weightings_contrast(lists, weights, *sides, **settings)
 
@@ -105,12 +105,12 @@ class Evidence:
 
     @property
     def n_train(self) -> int:
-        """Number of documents, or groups, of train alone."""
+        """Number of documents or groups that occur only in the training data."""
         return int(self.in_train.sum())
 
     @property
     def n_holdout(self) -> int:
-        """Number of documents, or groups, of the holdout alone."""
+        """Number of documents or groups that occur only in the holdout."""
         return int(self.in_holdout.sum())
 
     @property
@@ -122,23 +122,23 @@ class Evidence:
         return Matched(k_train, self.n_train, k_holdout, self.n_holdout)
 
     def warnings(self, group: str | None) -> tuple[MetricWarning, ...]:
-        """Say which groups are left out."""
+        """Return warnings about skipped groups."""
         if not self.n_in_both:
             return ()
         n, verb = self.n_in_both, "stands" if self.n_in_both == 1 else "stand"
-        said = f"{n:,} of the values of {group} {verb} in train and in the holdout: what"
-        return (DegenerateInputWarning(f"{said} these rows mention is left out."),)
+        said = f"{n:,} of the values of {group} {verb} in the training data and in the holdout"
+        return (DegenerateInputWarning(f"{said}. The entities of their rows are ignored."),)
 
     def test(
         self, keys: RareKeys, n_permutations: int, seed: int, chosen: np.ndarray | None = None
     ) -> Relabelled:
-        """Compare the weighted share of train among repeated entities with random relabellings."""
+        """Test the weighted training fraction of repeated entities by permutation."""
         chosen = np.ones(keys.types.size, dtype=np.bool_) if chosen is None else chosen
         if not chosen.any():
             return Relabelled(0.0, 0.0, 0.0, 1.0, 1.0)
         test = keys.test((self.in_train, self.in_holdout), n_permutations, seed, chosen)
-        # shares of train alone less those of the holdout alone: if an entity is of one document,
-        # that is twice the share of train, less one
+        # The difference of the training and the holdout fraction. For entities of one document,
+        # this is twice the training fraction minus one.
         return replace(
             test,
             observed=(1.0 + test.observed) / 2.0,
@@ -166,7 +166,7 @@ class Evidence:
 
 @shared
 def evidence_of(context: Context, reading: Reading, max_documents: int) -> Evidence:
-    """Return the rare entities of train and holdout that the synthetic texts repeat."""
+    """Return the rare entities of the real texts that the synthetic texts repeat."""
     by_role = {role: mentions(context, reading, role) for role in (*REAL, "synthetic")}
     groups = row_groups(context, reading.group)
     units, number = np.unique(
@@ -207,7 +207,7 @@ def rare_keys(
     max_documents: int,
     known: Callable[[np.ndarray, np.ndarray], Coincidence] | None = None,
 ) -> RareKeys:
-    """Return what at most `max_documents` real documents mention, and synthetic texts too."""
+    """Return keys that occur in at most `max_documents` real documents and in synthetic texts."""
     present = hashes != 0
     distinct, key = np.unique(hashes[present], return_inverse=True)
     pairs = np.unique(np.column_stack([key, unit[present]]), axis=0)
@@ -216,7 +216,7 @@ def rare_keys(
     in_train, in_holdout = (
         np.bincount(key_of, weights=side[unit_of], minlength=distinct.size) for side in sides
     )
-    # what a document of both tables mentions is nobody's alone
+    # a key in a document of both tables does not identify one of them
     rare = (n_each <= max_documents) & (in_train + in_holdout == n_each)
     own = rare & (in_train == n_each), rare & (in_holdout == n_each)
     others = np.unique(synthetic[synthetic != 0])
@@ -242,8 +242,8 @@ def rare_keys(
 
 
 def spread_out(weights: np.ndarray, units: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return weights by the root of how many of the greatest in the same document they make up."""
-    # A document that lists twenty towns would else decide alone: labels change document by
+    """Return weights divided by the root of the number of large weights in the same document."""
+    # Otherwise a document with twenty towns would dominate, because labels are permuted by
     # document.
     if not weights.size:
         return weights
@@ -256,7 +256,7 @@ def spread_out(weights: np.ndarray, units: np.ndarray, starts: np.ndarray) -> np
 
 
 def most_frequent(key: np.ndarray, types: np.ndarray, n_keys: int) -> np.ndarray:
-    """Return the type that each key has most often, of equals the first in the alphabet."""
+    """Return the most frequent type of each key, or the alphabetically first one for ties."""
     kinds, kind = np.unique(types, return_inverse=True)
     counts = np.zeros((n_keys, kinds.size), dtype=np.int64)
     np.add.at(counts, (key, kind), 1)
@@ -279,7 +279,7 @@ def join_windows(windows: Sequence[RareKeys]) -> RareKeys:
 
 
 def repeat_details(keys: RareKeys, test: Relabelled | None = None) -> dict[str, float]:
-    """Return counts of what is repeated, and the test of them."""
+    """Return counts of repeated keys, and their test."""
     said: dict[str, float] = {
         "synthetic": keys.n_synthetic,
         "train": int(keys.train_only.sum()),

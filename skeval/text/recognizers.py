@@ -1,4 +1,4 @@
-"""What finds entities in texts: models behind one method; a missing one is never replaced."""
+"""Recognizers of entities in texts, with models behind a common interface."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def package_version(package: str) -> str:
 
 _SPACY_PIECE = 100_000  # characters read at once
 _FLAIR_PIECE = 4_000
-_GLINER_PIECE = 1_000  # what is beyond its window, a model would leave out without a word
+_GLINER_PIECE = 1_000  # GLiNER ignores text outside of its window without a warning
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _NOT_FOR_ENTITIES = ("tagger", "morphologizer", "attribute_ruler", "lemmatizer", "parser", "senter")
 
@@ -58,22 +58,22 @@ ModelName = Annotated[
 
 @declared
 class EntityFilter(BaseEstimator):
-    """Which entities count: a rule on their types and letters.
+    """Select entities by their types and letters.
 
     Parameters
     ----------
     labels : list of str or None, default=None
-        Types that count; None for all.
+        Types that count. If None, all types count.
     min_length, max_length : int, default=1 and 1000
-        Least and greatest number of characters.
+        Minimum and maximum number of characters.
     numbers : bool, default=True
-        Whether what has no letter counts.
+        Whether entities without letters count.
     addresses : bool, default=True
-        Whether mail addresses, links and what ends in a word with a dot count.
+        Whether mail addresses, links and entities that end in a word with a dot count.
     capitals : bool, default=True
         Whether words in capitals count.
     fragments : bool, default=True
-        Whether what has a word that ends in ``-`` or ``&`` counts.
+        Whether entities with a word that ends in ``-`` or ``&`` count.
 
     See Also
     --------
@@ -125,7 +125,7 @@ class EntityFilter(BaseEstimator):
 
 
 class _Backend(BaseEstimator):
-    """What the recognizers have in common: parameters that are checked, texts cut into pieces."""
+    """Base class of recognizers, with parameter checks and splitting of long texts."""
 
     model: str
     _packages: ClassVar[tuple[str, ...]] = ()  # to install
@@ -156,7 +156,7 @@ class _Backend(BaseEstimator):
         return entities
 
     def missing(self) -> str:
-        """Return which package or model is not there and how to get it; empty if all are."""
+        """Return the missing package or model and how to get it, or an empty string."""
         try:
             self._load_model()
         except ImportError as error:
@@ -171,8 +171,8 @@ class _Backend(BaseEstimator):
 
 
 def split_text(text: str, longest: int) -> Iterator[tuple[int, str]]:
-    """Yield the pieces of a text that is longer than a model reads, and where they start."""
-    text = _SURROGATES.sub("\ufffd", text)  # which no model can encode
+    """Yield the parts of a text that is too long for a model, and their start positions."""
+    text = _SURROGATES.sub("\ufffd", text)  # models cannot encode surrogates
     start = 0
     while len(text) - start > longest:
         space = text.rfind(" ", start, start + longest)
@@ -185,18 +185,18 @@ def split_text(text: str, longest: int) -> Iterator[tuple[int, str]]:
 
 @declared
 class SpacyBackend(_Backend):
-    """What recognizers have in common that run a spaCy pipeline.
+    """Base class of recognizers that run a spaCy pipeline.
 
     Parameters
     ----------
     model : str, default="en_core_web_sm"
-        A pipeline that is installed, or the path of one.
+        Name or path of an installed pipeline.
     n_process : int, default=1
-        Processes that read; -1 for all cores. One on a graphics card.
+        Number of processes. If -1, all cores are used. Must be 1 on a graphics card.
     batch_size : int, default=256
-        Texts at once.
+        Number of texts in a batch.
     device : {"auto", "cpu", "gpu"}, default="auto"
-        "auto" is a graphics card where spaCy can use one.
+        "auto" uses a graphics card if spaCy supports it.
     """
 
     _packages = ("spacy",)
@@ -217,8 +217,9 @@ class SpacyBackend(_Backend):
         pipeline = load_spacy(type(self).__name__, self.model, self.device)
         if not self._is_able(pipeline):
             raise MissingDependencyError(
-                f"{type(self).__name__}: the pipeline {self.model} has no {self._does}. One that "
-                "has is installed by: python -m spacy download en_core_web_sm"
+                f"{type(self).__name__}: the pipeline {self.model} has no {self._does}. "
+                "Install a pipeline "
+                "with this component: python -m spacy download en_core_web_sm"
             )
         return pipeline
 
@@ -228,7 +229,7 @@ class SpacyBackend(_Backend):
 
 @declared
 class SpacyRecognizer(SpacyBackend):
-    """Find persons, places, organisations and all else that a spaCy pipeline knows.
+    """Find people, places, organizations and other entities with a spaCy pipeline.
 
     See Also
     --------
@@ -237,9 +238,9 @@ class SpacyRecognizer(SpacyBackend):
 
     Notes
     -----
-    Parts of the pipeline that entities do not need, such as tagger and parser, are not run. The
-    small English model reads some 6,000 words a second on one core. Its
-    types are those of OntoNotes, PERSON, ORG, GPE and so on, dates and numbers among them.
+    Components that entities do not require, such as tagger and parser, are disabled. The small
+    English model reads about 6,000 words per second on one core. Its types are the OntoNotes types,
+    such as PERSON, ORG and GPE, including dates and numbers.
 
     Examples
     --------
@@ -283,7 +284,7 @@ def spacy_about(owner: str, model: str, device: str) -> dict[str, str]:
 
 
 def load_spacy(owner: str, model: str, device: str) -> Any:
-    """Return a spaCy pipeline; loaded once."""
+    """Return a spaCy pipeline, which is loaded only once."""
     spacy = import_optional(owner, "spacy", "pip install 'skeval[text]'")
     if not spacy.util.is_package(model) and not Path(model).is_dir():
         raise MissingDependencyError(
@@ -305,7 +306,7 @@ def _spacy(model: str, device: str) -> Any:
 
 @declared
 class FlairRecognizer(_Backend):
-    """Find persons, places, organisations and miscellaneous names with a Flair tagger.
+    """Find people, places, organizations and miscellaneous names with a Flair tagger.
 
     Parameters
     ----------
@@ -360,11 +361,11 @@ class GlinerRecognizer(_Backend):
     Parameters
     ----------
     labels : list of str or None, default=None
-        What to look for; None for person, organization, location, email, phone number, address.
+        Types to find. None uses person, organization, location, email, phone number and address.
     model : str, default="urchade/gliner_multi_pii-v1"
         A model of the Hugging Face hub, which GLiNER downloads at first use, or the path of one.
     threshold : float, default=0.5
-        The least score of an entity.
+        Minimum score of an entity.
     batch_size : int, default=8
         Texts at once.
 
@@ -411,16 +412,16 @@ def _gliner(model: str) -> Any:
 
 @declared
 class PresidioRecognizer(_Backend):
-    """Find personal data with Microsoft Presidio: its patterns, and names by a spaCy pipeline.
+    """Find personal data with the patterns of Microsoft Presidio and a spaCy pipeline.
 
     Parameters
     ----------
     model : str, default="en_core_web_sm"
-        A spaCy pipeline that is installed, or the path of one; nothing is downloaded.
+        Name of an installed spaCy pipeline. Nothing is downloaded.
     entities : list of str or None, default=None
-        Presidio's types that count, as ``"PERSON"``; None for all.
+        Presidio types that count, such as ``"PERSON"``. If None, all types count.
     threshold : float, default=0.4
-        The least score of an entity.
+        Minimum score of an entity.
     language : str, default="en"
         Language of the texts, as the pipeline names it.
 
@@ -457,7 +458,7 @@ class PresidioRecognizer(_Backend):
     def _load_model(self) -> Any:
         name = type(self).__name__
         import_optional(name, "presidio_analyzer", "pip install presidio-analyzer")
-        load_spacy(name, self.model, "cpu")  # Presidio would download it
+        load_spacy(name, self.model, "cpu")  # otherwise, Presidio would download it
         return _presidio(self.model, self.language)
 
     def _read(self, model: Any, texts: list[str]) -> Iterator[list[tuple[int, int, str]]]:
@@ -488,17 +489,18 @@ def _presidio(model: str, language: str) -> Any:
 
 @declared
 class CallableRecognizer(BaseEstimator):
-    """Find entities with a function of your own.
+    """Find entities with a custom function.
 
     Parameters
     ----------
     function : callable
-        It takes a list of texts and returns for each a list of :class:`Entity`, or of tuples (text,
-        label, start, end).
+        Function that receives a list of texts and returns for each text a list of :class:`Entity`,
+        or of tuples (text, label, start, end).
     name : str, default="a function"
-        What results call it.
+        Name of the recognizer in results.
     version : str, default=""
-        Version of the function. What is kept on disk goes by name, version and the function's code.
+        Version of the function. Data on disk are identified by name, version and the code of the
+        function.
 
     See Also
     --------
@@ -530,12 +532,12 @@ class CallableRecognizer(BaseEstimator):
 
 
 def _load_from_hub(owner: str, model: str, load: Callable[[str], Any]) -> Any:
-    """Load a model of the hub, or say in one sentence that it cannot be had."""
+    """Load a model from the hub, or raise an error that explains how to get it."""
     try:
         return load(model)
     except (OSError, ValueError) as error:
         raise MissingDependencyError(
-            f"{owner}: the model {model} could not be loaded ({type(error).__name__}). It is "
-            f"downloaded at first use; where there is no network, run on a machine that has one: "
-            f"hf download {model}, and name the folder."
+            f"{owner}: the model {model} could not be loaded ({type(error).__name__}). Models are "
+            "downloaded at first use. If this computer has no network, run on another computer: "
+            f"hf download {model}, and pass the folder as model."
         ) from error

@@ -1,4 +1,4 @@
-"""How alike texts are in what can be counted: lengths, words, runs of words or characters."""
+"""Similarity of texts in lengths, words, and sequences of words or characters."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import format_baseline, percent
 from skeval.utils.parameters import AnyColumns, Count
 
-_MIN_BAR_ROWS = 10  # real rows a bar
+_MIN_BAR_ROWS = 10  # minimum number of real rows per bin
 Unit = Literal["words", "characters"]
 
 
 @declared
 class TextLengthSimilarity(KSComplement):
-    """Agreement of the lengths of texts: 1 where they are the same, 0 where they do not overlap.
+    """Similarity of the distributions of text lengths.
 
-    Generators of text are apt to write all texts of one length, or to stop where their window ends.
-    An analyst draws the share of texts up to a length as a curve, for real and for synthetic texts;
-    the column's score is 1 minus their greatest vertical distance, the value is the mean over the
-    text columns.
+    Text generators often write all texts with the same length, or stop at the end of their context
+    window. For each text column, the score is one minus the Kolmogorov-Smirnov distance between the
+    lengths of real and synthetic texts. The value is the mean over the text columns. The score
+    ranges from 0 (no overlap) to 1 (equal distributions). Higher is better.
 
     Parameters
     ----------
     unit : {"words", "characters"}, default="words"
-        What is counted.
+        Unit of the lengths.
     columns : None, int or list of str, default=None
-        The text columns: all, the first *n*, or these.
+        Text columns to evaluate: all (None), the first *n*, or the named ones.
 
     See Also
     --------
@@ -50,12 +50,12 @@ class TextLengthSimilarity(KSComplement):
 
     Notes
     -----
-    ``1 - sup_l |F_train(l) - F_synthetic(l)|`` over lengths l. Empty texts have length 0, missing
-    ones are left out. Words are runs of letters, digits, underscores and combining marks; in
-    scripts that put no space between words, such as Chinese or Thai, each character is one.
-    Intervals and p-values are those of :class:`~skeval.fidelity.KSComplement`.
-    ``details["marginals"]`` has the shares of lengths in each table, in bars that end at a quantile
-    and of which none is drawn of fewer than ten real rows.
+    ``1 - sup_l |F_train(l) - F_synthetic(l)|`` over lengths l. Empty texts have length 0, and
+    missing texts are ignored. Words consist of letters, digits, underscores and combining marks. In
+    scripts without spaces between words, such as Chinese or Thai, each character is a word.
+    Intervals and p-values are computed as in :class:`~skeval.fidelity.KSComplement`.
+    ``details["marginals"]`` contains the fractions of lengths in each table, in bins that end at a
+    quantile and contain at least ten real rows.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class TextLengthSimilarity(KSComplement):
         text_columns(context.schema, self.columns)
 
     def _lengths(self, context: Context) -> Context:
-        """Return the context of lengths; one that is made of it for a baseline is one already."""
+        """Return the context of lengths, also for contexts that already contain lengths."""
         names = text_columns(context.schema, self.columns)
         return lengths_of(context, names, self.unit) if context.schema.columns("text") else context
 
@@ -100,7 +100,7 @@ class TextLengthSimilarity(KSComplement):
 
 @shared
 def lengths_of(context: Context, columns: tuple[str, ...], unit: str) -> Context:
-    """Return a context whose tables hold the lengths of texts, as numbers."""
+    """Return a context whose tables contain the lengths of texts as numbers."""
     tables = {}
     for role in ("train", "holdout", "synthetic"):
         if role in context:
@@ -113,12 +113,12 @@ def lengths_of(context: Context, columns: tuple[str, ...], unit: str) -> Context
 
 @declared
 class RunSimilarity(Metric):
-    """Base of agreements of how often words, or runs of them, occur in texts.
+    """Base class of similarities of the frequencies of words or n-grams in texts.
 
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The text columns: all, the first *n*, or these.
+        Text columns to evaluate: all (None), the first *n*, or the named ones.
     """
 
     tags = TEXT_TAGS
@@ -137,17 +137,17 @@ class RunSimilarity(Metric):
 
 @declared
 class VocabularySimilarity(RunSimilarity):
-    r"""Agreement of the words of texts: 1 where they are as frequent, 0 where none is shared.
+    r"""Similarity of the frequencies of words in texts.
 
-    An analyst counts how often each word occurs in the real and in the synthetic texts, and asks
-    how much of the one count would have to change to give the other; and whether words are new, as
-    if a generator knows another language than the source.
+    The metric compares how often each word occurs in the real and in the synthetic texts. It also
+    shows whether words are new, for example because the generator uses another language. The score
+    ranges from 0 (no common words) to 1 (equal frequencies). Higher is better.
 
     Parameters
     ----------
     measure : {"tv", "jaccard"}, default="tv"
         "tv" is one minus the total variation distance of the frequencies of words. "jaccard" is the
-        share of all different words that both tables have, at any frequency.
+        fraction of all different words that both tables contain, for any frequency.
 
     See Also
     --------
@@ -158,18 +158,21 @@ class VocabularySimilarity(RunSimilarity):
     -----
     .. math:: 1 - \frac{1}{2} \sum_w |p_w - q_w| \qquad \frac{|A \cap B|}{|A \cup B|}
 
-    with p and q the shares of the word w among all words of train and of the synthetic texts, and A
-    and B the sets of words; words are in lower case. Most words are rare, so that no two samples of
-    a language agree: fresh real texts score far below 1, the farther the fewer texts there are.
-    Only the baseline, of as many texts, says what is good. An interval of the difference to it is
-    in ``Result.difference``; texts are drawn, not words, since words of a text go together.
+    with p and q the fractions of the word w among all words of the training and of the synthetic
+    texts, and A and B the sets of words. Words are compared in lower case. Most words are rare, so
+    two samples of the same language differ. New real texts score much lower than 1, in particular
+    if there are few texts. Therefore compare the value with the baseline, which uses the same
+    number of texts. ``Result.difference`` contains an interval of the difference from the baseline.
+    It is based on samples of texts, not words, because words of a text depend on each other.
 
-    ``details["out_of_vocabulary"]`` is the share of the words of synthetic texts, each counted as
-    often as it occurs, that train does not have, by column; ``details["lost"]`` the share of
-    train's that synthetic texts do not have. ``details["holdout"]`` has both for the holdout too.
-    ``details["n_words"]`` has the numbers of distinct words. No word is kept.
+    ``details["out_of_vocabulary"]`` is the fraction of the words of synthetic texts, counted by
+    frequency, that do not occur in training texts, by column. ``details["lost"]`` is the fraction
+    of the words of training texts that do not occur in synthetic texts. ``details["holdout"]``
+    contains both for the holdout. ``details["n_words"]`` contains the numbers of distinct words.
+    The words themselves are not stored.
 
-    Texts that were copied from train agree best: this is no measure of privacy.
+    Copies of training texts have the highest score, so the metric gives no information about
+    privacy.
 
     Examples
     --------
@@ -202,8 +205,9 @@ class VocabularySimilarity(RunSimilarity):
         new = percent(mean_ignoring_nan(result.details["out_of_vocabulary"]))
         fresh = format_baseline(result.baseline)
         return (
-            f"The words of synthetic texts agree with train's to {percent(result.value)}{fresh}; "
-            f"{new} of those used do not stand in train."
+            "The words of synthetic texts agree with the training texts to "
+            f"{percent(result.value)}{fresh}. "
+            f"{new} of the words of synthetic texts do not occur in training texts."
         )
 
 
@@ -213,17 +217,18 @@ def _share(counts: np.ndarray, cell: int) -> float:
 
 @declared
 class NGramSimilarity(RunSimilarity):
-    """Agreement of runs of words: 1 where they are as frequent, 0 where none is shared.
+    """Similarity of the frequencies of n-grams in texts.
 
-    Texts may have the right words in the wrong order, or stock phrases in place of language. An
-    analyst counts how often each run of `n` words occurs in the real and in the synthetic texts.
+    Texts may contain the right words in the wrong order, or consist of stock phrases. The metric
+    compares how often each sequence of `n` words occurs in the real and in the synthetic texts. The
+    score ranges from 0 (no common n-grams) to 1 (equal frequencies). Higher is better.
 
     Parameters
     ----------
     n : int, default=2
-        Length of the runs.
+        Length of the n-grams.
     unit : {"words", "characters"}, default="words"
-        What runs are of.
+        Unit of the n-grams.
     measure : {"jensen_shannon", "tv"}, default="jensen_shannon"
         One minus the Jensen-Shannon distance (base 2), or minus the total variation distance.
 
@@ -234,14 +239,14 @@ class NGramSimilarity(RunSimilarity):
 
     Notes
     -----
-    Runs do not reach over the end of a text; a text of fewer words has none. Most runs occur once,
-    so that even fresh real texts agree little with train, and the less the longer the runs are:
-    only the baseline, of as many texts, says what is good. Runs are counted by 64 bits of a hash,
-    exactly but for a chance of about one in a million that any two of five million are taken for
-    the same. No run is kept.
+    N-grams do not extend over the end of a text, and a text with fewer words has no n-gram. Most
+    n-grams occur once, so even new real texts agree little with the training texts, in particular
+    for large n. Therefore compare the value with the baseline, which uses the same number of texts.
+    N-grams are counted by 64-bit hashes. For five million n-grams, the probability that any two
+    have the same hash is about one in a million. The n-grams themselves are not stored.
 
-    A value above that of the baseline says that phrases of train are repeated: look at the metrics
-    of memorisation.
+    A value above the baseline indicates that phrases of training texts are repeated. In this case,
+    use the metrics of memorization.
 
     Examples
     --------
@@ -262,18 +267,17 @@ class NGramSimilarity(RunSimilarity):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"Runs of {self.n} {self.unit} are as frequent as in train to {percent(result.value)}"
+            f"The frequencies of {self.n}-grams of {self.unit} agree with the training texts "
+            f"to {percent(result.value)}"
             f"{format_baseline(result.baseline)}."
         )
 
 
 class Counted(NamedTuple):
-    """How often runs occur in train and in synthetic texts."""
+    """Frequencies of n-grams in training and synthetic texts, and numbers of distinct n-grams."""
 
-    # And how many distinct ones there are.
-    #
-    # The cells are the runs that both have, then all others of train, then all others of
-    # synthetic texts: total variation and Jensen-Shannon divergence are those of all runs.
+    # The cells contain the n-grams of both tables, then all other training n-grams, then all other
+    # synthetic n-grams, because this sum gives the exact divergences.
 
     train: np.ndarray
     synthetic: np.ndarray
@@ -281,7 +285,7 @@ class Counted(NamedTuple):
     n_synthetic: int
 
     def agreement(self, measure: str) -> float:
-        """Return the similarity of both tables; nan if train has no run."""
+        """Return the similarity of both tables, or nan if the training texts have no n-gram."""
         if not self.n_train:
             return float("nan")
         if measure == "jaccard":

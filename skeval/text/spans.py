@@ -1,4 +1,4 @@
-"""Runs of words that texts have in common: suffixes in order, and the longest runs."""
+"""Common sequences of words of texts, found with sorted suffixes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from skeval.core.context import Context, shared
 from skeval.stats.matches import MatchLists
 from skeval.text.corpus import corpus, words
 
-_ODD, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)  # of a hash of hashes
-N_LISTED = 16  # texts with the longest runs: that all are of one label is rare by chance
+_ODD, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)  # constants of a hash of hashes
+N_LISTED = 16  # texts with the longest sequences, rarely all with the same label
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def suffixes(context: Context, columns: tuple[str, ...], group: str | None = Non
     """Return the suffixes of the distinct texts of all tables in order."""
     of_texts = words(context, columns, group)
     text_of = np.repeat(np.arange(of_texts.lengths.size), of_texts.lengths)
-    # numbers of half the size: there are as many as words
+    # numbers of half the size, because there are as many suffixes as words
     ends = of_texts.starts[1:].astype(np.int32)[text_of]
     order = suffix_order(of_texts.ids, ends)
     from skeval.neighbors.text_kernels import common_runs
@@ -39,9 +39,9 @@ def suffixes(context: Context, columns: tuple[str, ...], group: str | None = Non
 
 
 def suffix_order(ids: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Get the order of all suffixes, each up to the end of its text; of equal ones, the place."""
-    # Ranks by the first k words give ranks by the first 2 k, for those that are not yet apart
-    # [1]_: of ordinary texts few are left after eight words.
+    """Return the order of all suffixes up to the end of their text. Ties keep their order."""
+    # Ranks by the first k words give ranks by the first 2 k words for suffixes that are still tied
+    # [1]_. In ordinary texts, few ties are left after eight words.
     #
     # Source: .. [1] N. J. Larsson, K. Sadakane, "Faster suffix sorting", Theoretical Computer
     # Science 387 (2007) 258-272, doi:10.1016/j.tcs.2007.07.017.
@@ -49,7 +49,7 @@ def suffix_order(ids: np.ndarray, ends: np.ndarray) -> np.ndarray:
     ranks = np.empty(ids.size, dtype=np.int32)  # 1 + how many suffixes come before all equal ones
     heads = np.flatnonzero(np.diff(ids[order], prepend=-1))
     ranks[order] = np.repeat(heads + 1, np.diff(heads, append=ids.size))
-    places = np.arange(ids.size, dtype=np.int32)  # in the order, that are not yet settled
+    places = np.arange(ids.size, dtype=np.int32)  # positions in the order that are still tied
     step = 1
     while places.size:
         group = ranks[order[places]]
@@ -67,7 +67,7 @@ def suffix_order(ids: np.ndarray, ends: np.ndarray) -> np.ndarray:
         new = (np.diff(group, prepend=-1) != 0) | (np.diff(second, prepend=-1) != 0)
         heads = np.flatnonzero(new)
         ranks[here] = np.repeat(places[heads] + 1, np.diff(heads, append=here.size))
-        # suffixes that have ended alike stay in their order
+        # suffixes that have ended with a tie stay in their order
         places, step = places[second > 0], 2 * step
     return order
 
@@ -92,11 +92,11 @@ def run_lists(
     context: Context, columns: tuple[str, ...], group: str | None, max_words: int
 ) -> MatchLists:
     """Return lists of texts whose weights add up to the longest run with any text of a label."""
-    # A synthetic text with runs of 9, 7 and 4 words has one list of the first text, of weight
-    # 2, one of the first two, of weight 3, and one of all, of weight 4: the weights of the
-    # lists with a train text make the longest run with train. The 16 texts with the longest
-    # runs are looked at; what all others share at most adds nothing to a difference. Longer
-    # runs count as `max_words`.
+    # If the longest common sequences of a synthetic text have 9, 7 and 4 words, the first text has
+    # weight 2, the first two texts have weight 3, and all texts have weight 4. The weights of lists
+    # with a training text then add up to the longest sequence shared with the training data. Only
+    # the 16 texts with the longest sequences are used, because a sequence that all texts share does
+    # not change a difference. Longer sequences count as `max_words`.
     texts, of_texts = corpus(context, columns, group), words(context, columns, group)
     ordered = suffixes(context, columns, group)
     queries = np.flatnonzero(texts.held["synthetic"])
@@ -119,7 +119,7 @@ def run_lists(
 
 def prefix_lists(listed: np.ndarray, runs: np.ndarray) -> MatchLists:
     """Return the lists of the first values of each row, weighted by how far the runs drop."""
-    # beyond a full row there may be texts with runs as long as its last one
+    # after a full row, there may be texts with sequences of the same length
     after = np.where(listed[:, -1] >= 0, runs[:, -1], 0)
     drops = runs - np.column_stack([runs[:, 1:], after])
     rows, ends = np.nonzero(drops > 0)
@@ -134,9 +134,9 @@ def prefix_lists(listed: np.ndarray, runs: np.ndarray) -> MatchLists:
 def gram_numbers(
     context: Context, n: int, columns: tuple[str, ...], group: str | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return which runs of n words the distinct texts have: the text and the run of each pair."""
-    # A text of fewer words has one run, of all of them. Runs are numbered among those that
-    # synthetic texts have; others are left out.
+    """Return the text and the number of each n-gram of the distinct texts."""
+    # A text with fewer words has one n-gram with all its words. N-grams are numbered among the
+    # n-grams of synthetic texts, and other n-grams are ignored.
     texts, of_texts = corpus(context, columns, group), words(context, columns, group)
     hashed, text_of = gram_hashes(of_texts.keys[of_texts.ids], of_texts.starts, n)
     mine = texts.held["synthetic"][text_of]

@@ -1,4 +1,4 @@
-"""Texts of a style of their own, and whether those of train turn up again in the release."""
+"""Screen for unusual writing styles of training texts that the synthetic texts imitate."""
 
 from __future__ import annotations
 
@@ -40,21 +40,19 @@ from skeval.text.vectors import (
 from skeval.utils.formatting import percent, risk_level
 from skeval.utils.parameters import Count, Legal, OpenFraction
 
-_MAX_COMPARED = 2000  # outliers, for each of which all texts are looked at
-_FREQUENT = 30  # words, taken for the function words of any language
-_MIN_OCCURRENCES = 5  # of a word that Word2Vec learns
-_FAR, _MAX_OUTLIERS = 2.0, 0.1  # SynEval's standard deviations and share of high risk
-_FARTHEST = 10.0  # standard deviations: one odd feature is not to hide all others
+_MAX_COMPARED = 2000  # maximum number of outliers, which are compared with all texts
+_FREQUENT = 30  # number of words that are treated as function words
+_MIN_OCCURRENCES = 5  # minimum frequency of a word for Word2Vec
+_FAR, _MAX_OUTLIERS = 2.0, 0.1  # standard deviations and high-risk fraction of SynEval
+_FARTHEST = 10.0  # maximum standard deviations, so that one feature does not hide the others
 _AT_ONCE = 2**21  # characters
-_BLOCK = 2**24  # distances held at once
+_BLOCK = 2**24  # distances in memory at the same time
 _KINDS = ("lower", "upper", "letter", "mark", "digit", "space", "stop", "comma", "other", "symbol")
 _KIND_OF = {"Ll": 0, "Lu": 1, "L": 2, "M": 3, "N": 4, "Z": 5, "C": 5, "P": 8, "S": 9}
 _STOPS = ".!?\u061f\u0964\u3002\uff01\uff1f\u2026"
 _COMMAS = ",;:\u060c\u061b\u3001\uff0c\uff1b\uff1a"
 _NAMED = ("style", "tfidf", "word2vec")
-_NO_GENSIM = (
-    'features="word2vec" needs gensim, which is not installed. Install it: pip install gensim.'
-)
+_NO_GENSIM = 'features="word2vec" requires gensim, which is not installed. Run pip install gensim.'
 Features = Annotated[
     Any,
     Legal(
@@ -67,36 +65,37 @@ Features = Annotated[
 
 @declared
 class StylisticOutliers(CorpusMetric):
-    r"""Share of synthetic texts among those most like train's outliers: 1 if all are, 0 if none is.
+    r"""Fraction of synthetic texts among the nearest texts of training outliers.
 
-    Someone writes in capitals, without commas, or in long-winded sentences. Those who know the
-    person recognise this style in a text on any subject. A generator that imitates it gives away
-    that the person was among its texts: many of the texts most like such an outlier are synthetic.
-    Outliers of the holdout show how many are if the generator never saw a style. A value far above
-    that baseline says that the odd ones of train are imitated.
+    An author may write in capitals, without commas, or in long sentences. Anyone who knows the
+    author recognizes this style in a text on any subject. If a generator imitates the style, it
+    discloses that the author's texts were in the training data. Many of the texts that are most
+    similar to such an outlier are then synthetic. The same fraction for outliers of the holdout is
+    the baseline. A value far above the baseline indicates that unusual training texts are imitated.
+    The score ranges from 0 (no synthetic texts) to 1 (only synthetic texts). Lower is better.
 
     Parameters
     ----------
     features : "style", "tfidf", "word2vec", transformer or object with encode, default="style"
-        What makes a text an outlier: how it is written; which words it uses, weighted by how rare
-        they are; the mean of Word2Vec vectors of its words, which needs gensim; or vectors of your
-        own.
+        Features that define outliers. "style" uses the way of writing, "tfidf" the words weighted
+        by rarity, and "word2vec" the mean of the Word2Vec vectors of the words, which requires
+        gensim. You can also pass a transformer or an embedder.
     share : float, default=0.05
-        Which share of the distinct real texts are outliers: those farthest from all others, and
-        never more than 2,000.
+        Fraction of the distinct real texts that are outliers, that is, most distant from all other
+        texts. The maximum is 2,000 texts.
     n_neighbors : int, default=5
-        How many of the texts most like an outlier are looked at.
+        Number of most similar texts that are evaluated for each outlier.
     random_state : int, default=0
-        Seed of the relabellings and of Word2Vec.
+        Seed of the permutations and of Word2Vec.
 
     Raises
     ------
     MissingDependencyError
-        If Word2Vec is asked for and gensim is not installed.
+        If Word2Vec is requested and gensim is not installed.
 
     Warnings
     --------
-    This is a screen: it can raise an alarm and cannot clear a release.
+    This is a screening metric, which can find a leak but cannot rule one out.
 
     See Also
     --------
@@ -106,38 +105,39 @@ class StylisticOutliers(CorpusMetric):
 
     Notes
     -----
-    "style" are the shares of kinds of characters (small and capital letters, other scripts,
-    digits, spaces, stops, commas, other marks, symbols), the logarithm of the number of words, the
-    length of words, how varied they are (Herdan's C), and the rates of the 30 words that are the
-    most frequent in the real texts, which are function words in most languages; all with mean 0 and
-    standard deviation 1 over the real texts. Distances are Euclidean. The others are vectors of
-    length 1, and distances are cosine distances.
+    "style" uses the fractions of types of characters (small and capital letters, other scripts,
+    digits, spaces, full stops, commas, other marks, symbols), the logarithm of the number of words,
+    the length of words, their diversity (Herdan's C), and the rates of the 30 most frequent words
+    of the real texts, which are function words in most languages. All features have mean 0 and
+    standard deviation 1 over the real texts, and distances are Euclidean. Other features are
+    vectors of length 1 with cosine distances.
 
-    An outlier is far from all texts on average, which needs no pairs: with unit vectors e and their
-    mean,
+    An outlier has a large mean distance to all texts, which does not require pairs. With unit
+    vectors e and their mean,
 
     .. math:: \frac{1}{n} \sum_j (1 - \langle e_i, e_j \rangle) = 1 - \langle e_i, \bar e \rangle
 
     and with standardised vectors x, the mean squared distance is :math:`|x_i|^2` plus a constant.
 
-    The value is the mean over train's outliers of the share of synthetic texts among the
-    `n_neighbors` nearest of all other texts. Real texts are pooled for all this, so that which are
-    outliers, and what is near them, depends on no label: the p-value, of the mean for train less
-    that for the holdout, is one-sided and exact. A copied style of one author is one leak, however
-    many texts the author wrote: with `group`, a test needs several such authors.
+    The value is the mean over training outliers of the fraction of synthetic texts among the
+    `n_neighbors` nearest of all other texts. Real texts are pooled, so the outliers and their
+    neighbors do not depend on the labels. Therefore the one-sided p-value, based on the mean for
+    the training data minus the mean for the holdout, is exact. If the style of one author is
+    copied, this is one leak for any number of texts. With `group`, a significant test requires
+    several such authors.
 
-    SynEval's outliers are those of ``features="word2vec"``. ``details["syneval"]`` has its numbers
-    in the chosen features, under its names. Outliers are texts whose mean distance to the others of
-    their table is more than two standard deviations above the mean: `num_outliers` and
-    `outlier_percentage` of the synthetic table and of train, and the ratio of the two numbers,
-    `outlier_ratio`. A `risk_level` is high above 10%, or where the percentages differ by more than
-    10. Means of Word2Vec vectors measure topics and lengths, not style: texts in capitals look
-    typical to them. Words in the TF-IDF sense do no better. ``details["by_words"]`` has the outcome
-    for "tfidf" next to that of "style".
+    ``details["syneval"]`` contains the numbers of SynEval under its names for the chosen features.
+    SynEval itself uses ``features="word2vec"``. Its outliers are texts whose mean distance to the
+    other texts of their table is more than two standard deviations above the mean. `num_outliers`
+    and `outlier_percentage` describe the synthetic and the training data, and `outlier_ratio` is
+    the ratio of the two numbers. `risk_level` is high above 10%, or if the percentages differ by
+    more than 10. Means of Word2Vec vectors measure topics and lengths, not style. For example,
+    texts in capitals appear typical. TF-IDF has the same limitation. ``details["by_words"]``
+    contains the result for "tfidf" in addition to "style".
 
-    ``details`` has the number of outliers of each table (``n_outliers``), the value for the holdout
-    (``to_holdout``), and the mean distance of an outlier and of any text to all others. The
-    interval takes outliers to be independent.
+    ``details`` contains the number of outliers of each table (``n_outliers``), the value for the
+    holdout (``to_holdout``), and the mean distance of an outlier and of any text to all others. The
+    interval treats outliers as independent.
 
     References
     ----------
@@ -188,7 +188,9 @@ class StylisticOutliers(CorpusMetric):
         outliers, repeated, _ = self._repeated_outliers(context, self.features)
         of_train = repeated[texts.held["train"][outliers]]
         if not of_train.size:
-            return undefined_result("no outlier is a text of train; raise share.")
+            return undefined_result(
+                "there are no training texts among the outliers. Increase share."
+            )
         return Result(float(of_train.mean()))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
@@ -205,7 +207,7 @@ class StylisticOutliers(CorpusMetric):
             details["by_words"] = {n: by_words[n] for n in ("to_train", "to_holdout", "p_value")}
         to_holdout = details["to_holdout"]
         shown = Contrast(
-            "synthetic texts among those most like an outlying train text",
+            "synthetic texts among the texts most similar to an outlying training text",
             result.value,
             to_holdout,
             "of the holdout's",
@@ -218,12 +220,14 @@ class StylisticOutliers(CorpusMetric):
             p_value=details["p_value"] if tested else None,
             baseline=to_holdout if tested else None,
             contrast=shown if tested else None,
-            advice="Leave texts of a style of their own out of train, or train with noise.",
+            advice=(
+                "Remove texts with an unusual style from the training data, or train with noise."
+            ),
             details=details,
         )
 
     def _as_syneval(self, context: Context) -> dict[str, Any]:
-        """Return the numbers of SynEval, under its names and by its rules."""
+        """Return the numbers of SynEval with its names and rules."""
         texts, (columns, group) = corpus(context, *self._key(context)), self._key(context)
         by_style = isinstance(self.features, str) and self.features == "style"
         seed = self.random_state
@@ -268,7 +272,8 @@ class StylisticOutliers(CorpusMetric):
 
     def _summary(self, result: Result) -> str:
         lead = (
-            f"Of the texts that are most like an outlying train text {percent(result.value)} are "
+            f"{percent(result.value)} of the texts that are most similar to an outlying "
+            "training text are "
             "synthetic"
         )
         return set_against(lead, result)
@@ -319,7 +324,7 @@ def repeated_outliers(
 
 
 def share_of_nearest(mine: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return which share of the nearest of two kinds is of the first; ties go to the others."""
+    """Return the fraction of the first type among the nearest texts. Ties count for the others."""
     k = mine.shape[1]
     both = np.column_stack([others, mine])
     order = np.argsort(-both, axis=1, kind="stable")[:, :k]
@@ -339,7 +344,7 @@ def other_vectors(
 def nearest_negative_distance(
     vectors: np.ndarray, queries: np.ndarray, others: np.ndarray, n_kept: int, *, itself: bool
 ) -> np.ndarray:
-    """Return minus the least squared distances of each query to the others, descending."""
+    """Return minus the smallest squared distances of each query to the others, descending."""
     norms = (vectors**2).sum(axis=1)
     own = np.full(queries.size, -1) if itself else places_among(queries, others)
 
@@ -347,15 +352,15 @@ def nearest_negative_distance(
         products = 2.0 * vectors[rows] @ vectors[others].T
         return np.asarray(np.minimum(products - norms[others] - norms[rows][:, None], 0.0))
 
-    # rounding errors of the products must not part what is equal
+    # rounding errors of the products must not separate equal texts
     return np.round(largest_in_blocks(nearness, queries, own, others.size, n_kept), 6)
 
 
 @shared
 def style_vectors(context: Context, columns: tuple[str, ...], group: str | None) -> np.ndarray:
     """Return how each distinct text is written, standardised over the real ones."""
-    # Shape (n_texts, n_features): kinds of characters, numbers of words and how long and
-    # varied they are, rates of frequent words.
+    # Shape (n_texts, n_features). The features are types of characters, numbers, length and
+    # diversity of words, and rates of frequent words.
     texts, of_texts = corpus(context, columns, group), words(context, columns, group)
     real, n_words = texts.numbers("train", "holdout"), np.maximum(of_texts.lengths, 1)
     characters = kinds_of_characters(texts.texts.tolist())
@@ -416,7 +421,7 @@ def _kinds() -> np.ndarray:
 
 
 def word2vec_class() -> Any:
-    """Return gensim's Word2Vec, or say how to install it."""
+    """Return gensim's Word2Vec, or raise an error that explains how to install it."""
     try:
         from gensim.models import Word2Vec
     except ImportError as error:
@@ -428,9 +433,9 @@ def word2vec_class() -> Any:
 def word2vec_vectors(
     context: Context, columns: tuple[str, ...], group: str | None, seed: int
 ) -> np.ndarray:
-    """Return the mean Word2Vec vector of each text, learned from the real ones, of length 1.
+    """Return the mean Word2Vec vector of each text, with length 1, trained on the real texts.
 
-    With gensim's own settings; a text without a word that occurs five times is the zero vector.
+    Uses gensim's default settings. A text without a word that occurs five times has a zero vector.
     """
     texts, of_texts = corpus(context, columns, group), words(context, columns, group)
     names = np.char.mod("%d", np.arange(of_texts.n_distinct))  # the model need not know the words
@@ -440,7 +445,7 @@ def word2vec_vectors(
     occurrences = np.bincount(np.concatenate([parts[i] for i in real]))
     if occurrences.max(initial=0) < _MIN_OCCURRENCES:
         return np.zeros((len(parts), 1))
-    # one worker: two would not give equal bits
+    # with two workers, results would not be reproducible
     model = word2vec_class()(sentences, workers=1, seed=seed, min_count=_MIN_OCCURRENCES)
     known = model.wv.key_to_index
     place = np.array([known.get(name, -1) for name in names], dtype=np.int64)

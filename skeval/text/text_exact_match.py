@@ -1,4 +1,4 @@
-"""Texts of the release that repeat a text of train as it is."""
+"""Screen for synthetic texts that are copies of training texts."""
 
 from __future__ import annotations
 
@@ -25,25 +25,26 @@ from skeval.utils.parameters import AnyColumns
 
 @declared
 class TextExactMatch(TextScreen, ClaimTested):
-    r"""Share of distinct synthetic texts that train has too: 0 if it has none, 1 if it has all.
+    r"""Fraction of distinct synthetic texts that are equal to a training text.
 
-    The author of a complaint, a diagnosis or a letter finds it in the release word for word, and so
-    does everyone who has read it. Short and common texts ("ok", "see above") repeat by themselves,
-    in the holdout as in train: what is more than that was memorised.
+    The author of a complaint, a diagnosis or a letter can find it in the synthetic data, and so can
+    everyone who has read it. Short and common texts ("ok", "see above") also repeat without
+    memorization, in the holdout as in the training data. The score ranges from 0 (no text) to 1
+    (all texts). Lower is better.
 
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The columns whose texts are looked at: all of free text, the first *n* of these, or names of
-        any columns. A copy may be in another of them than its source.
+        Columns whose texts are evaluated: all free-text columns (None), the first *n* of them, or
+        the named columns of any type. A copy may occur in a different column than its source.
     form : {"folded", "exact"}, default="folded"
-        "folded": letter case, white space and ways to write the same character make no text another
-        one. "exact": every character counts.
+        "folded" ignores letter case, white space and different encodings of the same character.
+        "exact" compares every character.
 
     Warnings
     --------
-    This is a screen: it can raise an alarm and cannot clear a release. A word changed hides a copy
-    from it.
+    This is a screening metric, which can find a leak but cannot rule one out. It does not find a
+    copy if a word is changed.
 
     See Also
     --------
@@ -53,24 +54,26 @@ class TextExactMatch(TextScreen, ClaimTested):
 
     Notes
     -----
-    With distinct texts S of the release and T of train,
+    With distinct synthetic texts S and distinct training texts T,
 
     .. math:: \frac{|S \cap T|}{|S|}
 
-    The baseline is the same with the holdout. If the tables are of unequal size, it is the average
-    over random choices of which real rows (or authors) were train. The p-value is one-sided: if
-    nothing was learned of any one text, all such choices are equally likely, even if the release
-    has other faults. A test of few authors has no small p-value. Authors of both tables do not
-    change places and are left out of the test (``details["n_authors_in_both"]``).
+    The baseline is the same fraction for the holdout. If the tables have different sizes, it is the
+    mean over random assignments of real rows (or authors) to the training data. The p-value is
+    one-sided. If nothing was learned about any text, all assignments are equally likely, even if
+    the synthetic data have other defects. A test with few authors cannot have a small p-value.
+    Authors of both tables are not permuted and are not included in the test
+    (``details["n_authors_in_both"]``).
 
-    Blank and missing cells are no texts; without any text, the value is nan. ``details`` has the
-    numbers of distinct texts, the value for the holdout (``to_holdout``), the difference of the
-    shares that was tested, its mean over relabellings (``expected``) and its spread. A ``fact``
-    counts the copies for any p-value; no text is quoted. The interval is Wilson's.
+    Blank and missing cells are not texts. Without texts, the value is nan. ``details`` contains the
+    numbers of distinct texts, the value for the holdout (``to_holdout``), the tested difference of
+    the fractions, its mean over permutations (``expected``) and its standard deviation. The
+    ``fact`` reports the number of copies for any p-value, without quoting texts. The interval is
+    Wilson's interval.
 
-    If there is a holdout, ``details["epsilon"]`` has lower bounds of the epsilon of one row's, or
-    author's, texts, as :class:`skeval.privacy.ExactMatchShare` has them of rows: those count that
-    have a text of the release which no other one has.
+    If there is a holdout, ``details["epsilon"]`` contains lower bounds on epsilon for the texts of
+    one row or author, as in :class:`skeval.privacy.ExactMatchShare`, based on rows or authors with
+    a synthetic text that is unique to them.
 
     References
     ----------
@@ -87,7 +90,7 @@ class TextExactMatch(TextScreen, ClaimTested):
     0.5
     """
 
-    _what = "distinct synthetic texts that equal a train text"
+    _what = "distinct synthetic texts that equal a training text"
 
     columns: AnyColumns = None
     group: GroupColumn = None
@@ -117,7 +120,7 @@ class TextExactMatch(TextScreen, ClaimTested):
         )
 
     def _summary(self, result: Result) -> str:
-        lead = f"{percent(result.value)} of the distinct synthetic texts equal a train text"
+        lead = f"{percent(result.value)} of the distinct synthetic texts equal a training text"
         return with_claim(set_against(lead, result), result)
 
 
@@ -141,7 +144,7 @@ def shared_forms(
 
 
 def text_copies(context: Context, columns: tuple[str, ...], group: str | None, form: str) -> Copies:
-    """Return how many texts of the release are copies, and of texts that one real cell holds."""
+    """Return the number of copies among the synthetic texts, and of copies of unique texts."""
     texts, codes = corpus(context, columns, group), forms(context, columns, group, form)
     n_forms = int(codes.max(initial=-1)) + 1
     counts = {

@@ -1,4 +1,4 @@
-"""The base of screens of texts that repeat a text of train, as it is or in part."""
+"""Base class of screens for texts that repeat a training text in full or in part."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from skeval.text.corpus import Corpus, CorpusMetric, Key, corpus, lacking_texts,
 from skeval.utils.formatting import format_count
 
 ADVICE = (
-    "Drop the texts that repeat one of train, take out of train what stands there more than once, "
+    "Drop the texts that repeat training texts, remove duplicates from the training data, "
     "and train for fewer steps or with noise."
 )
-ONE_SIDED = "no author stands in one table alone, so that no labels can be exchanged."
+ONE_SIDED = "all authors occur in both tables, so labels cannot be permuted."
 
 
 @declared
 class TextScreen(CorpusMetric):
-    """Base of the screens that compare what texts share with train and with the holdout.
+    """Base class of screens that compare texts with the training data and with the holdout.
 
-    Each distinct text counts once. Authors write a class attribute `_what`, which says what a
-    contrast compares, and the methods below.
+    Each distinct text counts once. Subclasses define the class attribute `_what`, which describes
+    the contrast, and the methods below.
     """
 
     tags = replace(SCREEN_TAGS, needs=frozenset({"text"}))
@@ -38,11 +38,11 @@ class TextScreen(CorpusMetric):
 
     @abstractmethod
     def _compare_with_role(self, context: Context, key: Key, role: str) -> float:
-        """Return what the synthetic texts have in common with those of a role."""
+        """Return the results of comparing the synthetic texts with a role."""
 
     @abstractmethod
     def _lists(self, context: Context, key: Key) -> MatchLists:
-        """Return what matches, for the test."""
+        """Return the matches for the test."""
 
     @abstractmethod
     def _details(self, context: Context, key: Key, result: Result) -> Result:
@@ -55,7 +55,7 @@ class TextScreen(CorpusMetric):
         return Result(self._compare_with_role(context, key, "train"))
 
     def _obstacle(self, context: Context, key: Key) -> str:
-        """Return why nothing can be measured; empty if it can."""
+        """Return why nothing can be measured, or an empty string."""
         return lacking_texts(corpus(context, *key), "train", "synthetic")
 
     def _in_relation(self, context: Context, result: Result) -> Result:
@@ -115,7 +115,7 @@ def _find_unique_texts(lists: MatchLists, texts: Corpus) -> tuple[np.ndarray, np
 
 
 def units_alone(lists: MatchLists, texts: Corpus) -> Matched:
-    """Return how many documents or authors have a text of the release that no other one has."""
+    """Return the number of documents or authors with a synthetic text that is unique to them."""
     heads, alone = _find_unique_texts(lists, texts)
     units = np.unique(texts.holders[heads[alone]].indices)
     k = int((units < texts.n_train).sum())
@@ -123,12 +123,12 @@ def units_alone(lists: MatchLists, texts: Corpus) -> Matched:
 
 
 def copies_in_words(k: int, n: int, alone: int, verb: str) -> str:
-    """Return how many texts are copies; empty if none is."""
+    """Return the number of copies in words, or an empty string."""
     if not k:
         return ""
-    unique = {0: "", k: ", all of them one that is unique there"}.get(
-        alone, f", {alone:,} of them one that is unique there"
+    unique = {0: "", k: ", all of them unique there"}.get(
+        alone, f", {alone:,} of them unique there"
     )
     if k == 1:
         unique = ", unique there" if alone else ""
-    return f"{k:,} of {format_count(n, 'distinct synthetic text')} {verb} a train text{unique}."
+    return f"{k:,} of {format_count(n, 'distinct synthetic text')} {verb} a training text{unique}."

@@ -1,4 +1,4 @@
-"""The classifier two-sample test of texts: can a classifier tell synthetic from real ones."""
+"""Classifier two-sample test of texts."""
 
 from __future__ import annotations
 
@@ -18,29 +18,31 @@ from skeval.utils.parameters import AnyColumns
 
 @declared
 class TextTwoSampleTest(TwoSampleTest):
-    """Accuracy of telling synthetic from real texts: 0.5 if no classifier can, 1 if one always can.
+    """Accuracy of a classifier that separates synthetic from real texts.
 
-    A reader is shown one text at a time and says whether it is synthetic. Here the reader is a
-    classifier that has learned from other texts of both tables; it goes by which words they have,
-    or by the vectors of an embedder. Language models write fluent texts that a classifier tells at
-    once, by a few pet words: this is a strict test, and its size says how strict it was.
+    A classifier, which was trained on other texts of both tables, predicts for each text whether it
+    is synthetic. It uses the words of the text, or the vectors of an embedder. Language models
+    write fluent texts that a classifier recognizes by a few typical words. Therefore this test is
+    strict, and the value indicates the size of the difference. The score ranges from 0.5
+    (indistinguishable) to 1. Lower is better.
 
     Parameters
     ----------
     scoring : {"accuracy", "auc"}, default="accuracy"
-        Share of texts that are called rightly, or share of pairs of a synthetic and a real text in
-        which the synthetic one has the higher score.
+        "accuracy" is the fraction of texts that are classified correctly. "auc" is the fraction of
+        pairs of a synthetic and a real text in which the synthetic text has the higher score.
     vectorizer : "tfidf", transformer or object with `encode`, default="tfidf"
-        What makes features of texts. "tfidf": the 1,000 most frequent words of those that two texts
-        have, weighted by their rarity, each text of length 1. A transformer of scikit-learn is
-        fitted on the texts that each classifier learns from; an object with `encode`, such as a
-        sentence embedder, is taken as it is.
+        Method that converts texts to features. "tfidf" uses the 1,000 most frequent words that
+        occur in at least two texts, weighted by rarity, with vectors of length 1. A scikit-learn
+        transformer is fitted on the training texts of each classifier. An object with `encode`,
+        such as a sentence embedder, is used without fitting.
     estimator : classifier, optional
-        A classifier of scikit-learn; it sees a sparse matrix, unless the vectors are dense. The
-        default is a logistic regression. It and gradient boosting of small trees are run in any
-        case, and are in ``details["models"]``.
+        A scikit-learn classifier, which receives a sparse matrix unless the vectors are dense. The
+        default is a logistic regression. Logistic regression and gradient boosting of small trees
+        are always run, and are in ``details["models"]``.
     columns : None, int or list of str, default=None
-        The text columns: all, the first *n*, or these. Other columns are not looked at.
+        Text columns to evaluate: all (None), the first *n*, or the named ones. Other columns are
+        ignored.
 
     See Also
     --------
@@ -49,15 +51,15 @@ class TextTwoSampleTest(TwoSampleTest):
 
     Notes
     -----
-    Value, interval, p-value and details are those of
-    :class:`~skeval.fidelity.ClassifierTwoSampleTest`. Words and their weights are learned from the
-    texts that the classifier learns from, and from no other: the texts of the test are exchangeable
-    under the null, and its p-value exact. In a column of missing texts, that a text is missing is a
-    feature. No word is in the result: ``details["top_features"]`` names columns.
+    Value, interval, p-value and details are computed as in
+    :class:`~skeval.fidelity.ClassifierTwoSampleTest`. Words and their weights are learned only from
+    the training texts of the classifier. Therefore the test texts are exchangeable under the null
+    hypothesis, and the p-value is exact. If texts of a column are missing, a feature indicates
+    this. The result contains no words. ``details["top_features"]`` names columns.
 
-    TF-IDF does not see the order of words, nor how long a text is; see :class:`NGramSimilarity` and
-    :class:`TextLengthSimilarity`. Equal texts are in one fold, so that copies of train
-    score 0.5, and the summary says that they are copies.
+    TF-IDF ignores the order of words and the length of texts. Use :class:`NGramSimilarity` and
+    :class:`TextLengthSimilarity` to evaluate them. Equal texts are in the same fold, so copies of
+    training texts score 0.5, and the summary reports them as copies.
 
     References
     ----------

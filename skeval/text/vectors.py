@@ -13,7 +13,7 @@ from skeval.tables.embedding import vectors_of
 from skeval.tables.transformers import fitted_transformer
 from skeval.text.corpus import corpus, words
 
-_BLOCK = 2**24  # products held at once
+_BLOCK = 2**24  # products in memory at the same time
 Vectors = Any  # csr_array or ndarray of shape (n_texts, n_features), each row of length 1 or 0
 
 
@@ -21,7 +21,7 @@ Vectors = Any  # csr_array or ndarray of shape (n_texts, n_features), each row o
 def text_vectors(
     context: Context, columns: tuple[str, ...], group: str | None = None, vectorizer: Any = "tfidf"
 ) -> Vectors:
-    """Return a vector for each distinct text of all tables; what is learned is of the real ones."""
+    """Return a vector for each distinct text, from features fitted on the real texts."""
     texts = corpus(context, columns, group)
     real = texts.numbers("train", "holdout")
     if isinstance(vectorizer, str):
@@ -54,7 +54,7 @@ def _tfidf(
 
 
 def unit_rows(vectors: Vectors) -> Vectors:
-    """Return rows of length 1; those of length 0 stay."""
+    """Return rows scaled to length 1. Rows of length 0 are not changed."""
     if issparse(vectors):
         lengths = np.sqrt(vectors.multiply(vectors).sum(axis=1))
         return csr_array(diags_array(1.0 / np.where(lengths > 0, lengths, 1.0)) @ vectors)
@@ -64,7 +64,7 @@ def unit_rows(vectors: Vectors) -> Vectors:
 
 def mean_cosine_distance(vectors: Vectors) -> np.ndarray:
     """Return the mean cosine distance of each vector of length 1 to all others."""
-    # The mean of scalar products is the product with the mean: no pair is looked at.
+    # The mean of the scalar products is the product with the mean, so no pairs are needed.
     n = vectors.shape[0]
     own = np.asarray((vectors * vectors).sum(axis=1)).reshape(-1)
     totals = np.asarray(vectors @ np.asarray(vectors.sum(axis=0)).reshape(-1))
@@ -114,7 +114,7 @@ def largest_in_blocks(
     n_others: int,
     n_kept: int,
 ) -> np.ndarray:
-    """Return the largest values of each query, descending; -inf where there are no more."""
+    """Return the largest values of each query in descending order, padded with -inf."""
     largest = np.full((queries.size, n_kept), -np.inf)
     k = min(n_kept, n_others)
     n_blocks = max(1, -(-queries.size * n_others // _BLOCK))
@@ -128,6 +128,6 @@ def largest_in_blocks(
 
 
 def copied_or_nearest(vectors: Vectors, queries: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return the largest similarity of each query with any of the others; 1 where it is one."""
+    """Return the largest similarity of each query with any of the others, or 1 for copies."""
     similarity = nearest_similarity(vectors, queries, others, itself=True)[:, 0]
     return np.clip(np.where(np.isin(queries, others), 1.0, similarity), 0.0, 1.0)

@@ -14,7 +14,7 @@ from skeval.stats.permutation_tests import (
     sequential_test,
 )
 
-_AT_ONCE = 16 * 64  # relabellings between two looks at the outcome
+_AT_ONCE = 16 * 64  # number of permutations between two checks of the outcome
 
 
 def weightings_contrast(
@@ -26,11 +26,11 @@ def weightings_contrast(
     n_permutations: int,
     seed: int,
 ) -> Relabelled:
-    """Hold the most significant of several weighted contrasts against relabelled rows."""
-    # A weighting counts its lists of train rows alone, less those of holdout rows alone, from
-    # its mean in units of the root of the sum of the squares of what each row counts. The
-    # greatest over all weightings is compared with the greatest under the same labels: there
-    # is nothing to correct.
+    """Compare the most significant of several weighted contrasts with permutations."""
+    # A weighting counts its lists with training rows only minus its lists with holdout rows only.
+    # The difference from its mean is divided by the root of the sum of squared row weights. The
+    # maximum over all weightings is compared with the maximum under the same labels, so no
+    # correction is needed.
     listed, values = np.unique(lists.values, return_inverse=True)
     n_train, n_real = int(train.sum()), int(train.sum() + holdout.sum())
     weights = weightings[weightings.sum(axis=1) > 0]

@@ -70,7 +70,8 @@ class _ModelComparison(ScoredModels):
         if lacking.any():
             names = ", ".join(compress(self._models(), lacking))
             return undefined_result(
-                f"{self._scoring(context)} is not defined for {names}, for example because all test "
+                f"{self._scoring(context)} is not defined for {names}, for example because "
+                "all test "
                 "rows have the same label."
             )
         return self._compare_scores(context, real, synthetic)

@@ -49,7 +49,7 @@ class CoefficientOverlap(TargetMetric):
     Parameters
     ----------
     target : str
-        The outcome. Numerical and datetime (in days) targets are regressed by ordinary regression.
+        The outcome. Numerical and datetime (in days) targets use ordinary least squares.
         A target with two values uses logistic regression. Both have no penalty.
     features : list of str or int, optional
         The predictors. If None, all other measurable columns except the primary key are used. With
@@ -65,7 +65,7 @@ class CoefficientOverlap(TargetMetric):
         Whether the overlap of intervals that do not overlap is 0 instead of negative. A single
         coefficient with a large difference then no longer dominates the mean.
     task : {"auto", "binary", "regression"}, default="auto"
-        "regression" uses ordinary regression for numbers even if the training data have only two
+        "regression" uses least squares for numbers even if the training data have only two
         values.
     pos_label : str, bool or float, optional
         The label that is coded as 1. All other labels are coded as 0. It is required if the target
@@ -90,7 +90,7 @@ class CoefficientOverlap(TargetMetric):
     Notes
     -----
     The overlap of the training interval :math:`(l, u)` and the synthetic interval :math:`(l', u')`,
-    based on Student's t for ordinary regression and on Wald's method for logistic regression, is
+    based on Student's t for least squares and on Wald's method for logistic regression, is
 
     .. math:: IO = \frac{1}{2} \left( \frac{o}{u - l} + \frac{o}{u' - l'} \right),
         \quad o = \min(u, u') - \max(l, l').

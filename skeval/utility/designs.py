@@ -107,9 +107,7 @@ class Design:
         return coded[known], target[known]
 
     def matrices(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """Return design and target of complete rows. Formulas also drop rows that are not
-        finite.
-        """
+        """Return design and target of complete rows, which are finite for formulas."""
         coded, target = self.complete(rows)
         if self.spec is None:
             return self._dummies(coded), target
@@ -258,15 +256,14 @@ def _check_levels(spec: Any, train: pd.DataFrame) -> None:
     for factor, (_, state) in spec.encoder_state.items():
         if not set(state.get("categories", ())) <= known:
             raise InvalidParameterError(
-                f"{factor} in the formula creates new categories. Add a categorical column to the tables "
+                f"{factor} in the formula creates new categories. Add a categorical column "
+                "to the tables "
                 "instead, so that categories with few rows are pooled."
             )
 
 
 def _formula_matrices(formula: Any, text: str, frame: pd.DataFrame) -> Any:
-    """Return the matrices of a formula, which can only use the columns and formulaic's
-    functions.
-    """
+    """Return the matrices of a formula, which uses the columns and formulaic's functions."""
     from formulaic.errors import FormulaicError
 
     try:

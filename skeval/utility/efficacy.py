@@ -97,9 +97,7 @@ class _Efficacy(ModelMetric):
     def _predictions(
         self, context: Context, training: models.Training
     ) -> tuple[Predictions, Predictions]:
-        """Return predictions for the training data, which set the threshold, and for the
-        holdout.
-        """
+        """Return predictions for the training data (for the threshold) and for the holdout."""
         estimator = models.DEFAULT if self.estimator is None else self.estimator
         asked, seed = (estimator, self._question(context)), self.random_state
         tested = models.predict_part(context, training, models.HOLDOUT, *asked, seed)

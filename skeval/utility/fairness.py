@@ -112,13 +112,15 @@ class _GroupMetric(SeveralModels):
         names = np.array(groups_of(context, self._grouping(context)).names)
         if (lost := np.isnan(compared).any(axis=0)).any():
             warnings.append(
-                f"rates of these groups of {self.sensitive} are skipped, because they have fewer than "
+                f"rates of these groups of {self.sensitive} are skipped, because they have "
+                "fewer than "
                 f"{self.min_cell} holdout rows: {', '.join(names[lost])}."
             )
         called = rates["selection"][:, 0]
         if any(np.all(np.isnan(called) | (called == share)) for share in (0.0, 1.0)):
             warnings.append(
-                "the models trained on synthetic rows predict the same label for all holdout rows, so "
+                "the models trained on synthetic rows predict the same label for all holdout "
+                "rows, so "
                 "there is no gap."
             )
         warned = tuple(DegenerateInputWarning(text) for text in warnings)
@@ -202,9 +204,10 @@ class FairnessGap(_GroupMetric):
     Parameters
     ----------
     criterion : {"demographic_parity", "equalized_odds", "equal_opportunity"}, \
-The rates that should be equal. "demographic_parity" compares the fraction of positive predictions.
-    "equalized_odds" compares this fraction among positive and among negative rows (TPR and FPR).
-    "equal_opportunity" compares it among positive rows only.
+default="demographic_parity"
+        The rates that should be equal. "demographic_parity" compares the fraction of positive
+        predictions. "equalized_odds" compares this fraction among positive and among negative rows
+        (TPR and FPR). "equal_opportunity" compares it among positive rows only.
     aggregate : {"max", "mean"}, default="max"
         How the two gaps of equalized odds are combined.
 
@@ -284,7 +287,8 @@ The rates that should be equal. "demographic_parity" compares the fraction of po
         return (
             "The rates of the groups differ by up to "
             f"{number(result.value)} for the model trained on synthetic rows and by {real} for the "
-            f"model trained on real rows (difference {shown_difference(result.details['difference'])})."
+            "model trained on real rows (difference "
+            f"{shown_difference(result.details['difference'])})."
         )
 
 

@@ -210,7 +210,8 @@ class GlobalUtility(Metric):
         named = "balanced accuracy" if scores["scoring"] == _LABELS else "root mean squared error"
         drawn = "drawn " if "sampled" in result.details else ""
         return (
-            f"Models trained on synthetic rows reach {percent(result.value)} of the score of models "
+            f"Models trained on synthetic rows reach {percent(result.value)} of the score of "
+            "models "
             f"trained on real rows on average over {n_used} {drawn}columns. The worst column is "
             f"{worst['column']} with a {named} of {number(scores['tstr'])}, compared with "
             f"{number(scores['trtr'])}."

@@ -1,4 +1,4 @@
-"""Do models that learned from train and from synthetic rows use the same columns."""
+"""Compare the feature importances of models trained on real and on synthetic data."""
 
 from __future__ import annotations
 
@@ -35,36 +35,37 @@ _SAID = {
         "correlation of {value}"
     ),
     "topk": (
-        "Of the {k} most important columns, models of real and of synthetic rows share {value}"
+        "Models of real and of synthetic rows share {value} of the {k} most important columns"
     ),
     "l1": (
         "The importances of columns for models of real and of synthetic rows coincide by {value}"
     ),
 }
 _ROUNDING = 1e-12
-_UNUSED = "the model trained on synthetic rows goes by no column: it agrees in nothing."
+_UNUSED = "the model trained on synthetic rows uses no column, so there is no agreement."
 
 
 @declared
 class FeatureImportanceAgreement(ScoredMetric):
-    """Agreement of what two models go by, one of train, one of synthetic rows: 1 if the same.
+    """Agreement of the feature importances of models trained on real and on synthetic data.
 
-    A team trains a model on the synthetic table and reports which columns matter to it. The same
-    model, trained on the real rows, may go by others, even where both predict as well. With
-    Spearman's correlation 0 is what unrelated orders have, and -1 the reverse order.
+    A team trains a model on the synthetic data and reports its most important columns. The same
+    model trained on the real rows may use other columns, even if both models predict equally well.
+    The score is 1 if the importances agree. For "topk" and "l1", it is at least 0. For Spearman's
+    correlation, 0 is expected for unrelated orders, and -1 is the reverse order. Higher is better.
 
     Parameters
     ----------
     importance : {"permutation", "native"}, default="permutation"
-        "permutation": by how much the score on holdout rows falls if the column is shuffled, the
-        same way for both models. "native": what the estimator has of its own, its
-        ``feature_importances_`` or absolute ``coef_``, columns of one category being summed.
+        "permutation" is the decrease of the score on holdout rows if the column is shuffled.
+        "native" uses ``feature_importances_`` or the absolute ``coef_`` of the estimator, summed
+        over the columns of a category.
     statistic : {"spearman", "topk", "l1"}, default="spearman"
-        "spearman": correlation of ranks. "topk": share of the `k` most important columns that both
-        have; those that tie for the last place share it. "l1": share of importance that lies on the
-        same columns, 1 minus half the sum of absolute differences.
+        "spearman" is the correlation of ranks. "topk" is the fraction of the `k` most important
+        columns that are the same, with ties for the last place counted in part. "l1" is 1 minus
+        half of the sum of absolute differences.
     k : int, default=5
-        Number of columns of "topk"; one less than there are, if there are no more.
+        Number of columns for "topk". The maximum is one less than the number of columns.
     scoring : str, default="auto"
         The score that falls: "accuracy", "balanced_accuracy", "precision", "recall", "f1",
         "roc_auc", "average_precision", "log_loss" or "brier" for labels; "mse", "rmse", "mae" or
@@ -74,22 +75,23 @@ class FeatureImportanceAgreement(ScoredMetric):
     n_permutations : int, default=5
         Times that each column is shuffled.
     max_rows : int or None, default=2_000
-        The most holdout rows that are predicted, drawn at random; None for all.
+        Maximum number of holdout rows for predictions, sampled at random. If None, all rows are
+        used.
     n_bootstrap : int, default=200
-        Number of bootstrap samples of holdout rows behind the interval; 0 for none.
+        Number of bootstrap samples of holdout rows for the interval. If 0, there is no interval.
     random_state : int, default=0
         Seed of models, permutations, drawn rows and bootstrap.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if the scoring, task or label does not suit the target, or the estimator has no
-        importances of its own and these are asked for.
+        At fit, if the scoring, task or label does not fit the target, or if native importances are
+        requested and the estimator does not have them.
 
     Warnings
     --------
-    It misleads where most columns do not matter. Their order is then chance, and Spearman's
-    correlation takes it as seriously as the order of the first columns. Look at "l1" too.
+    The metric misleads if most columns are unimportant. Their order is then random, and Spearman's
+    correlation gives it the same weight as the order of the first columns. Also check "l1".
 
     See Also
     --------
@@ -104,16 +106,17 @@ class FeatureImportanceAgreement(ScoredMetric):
     train), ``details["mae"]`` the mean absolute difference, and ``details["statistics"]`` all three
     statistics.
 
-    The baseline is that of train with itself: the mean agreement of three pairs of models, each
-    trained on a bootstrap sample of train, with as many rows as train and the synthetic table have
-    (at most as many as train). Two such samples differ about as two fresh tables do; their rows in
-    common make the baseline a little high. Nothing is learned from the holdout. The interval is of
-    bootstrap samples of holdout rows, the permutations being given: it holds for these two models.
-    Native importances have none.
+    The baseline is the agreement of the training data with themselves. It is the mean agreement of
+    three pairs of models, each trained on a bootstrap sample of the training data, with the sizes
+    of the training and the synthetic data (at most the size of the training data). Two such samples
+    differ about as much as two new real tables. Their common rows make the baseline slightly too
+    high. The holdout is not used for training. The interval is computed from bootstrap samples of
+    holdout rows with fixed permutations, and refers to these two models. Native importances have no
+    interval.
 
-    If several columns hold the same information, a model picks one of them at will, and the others
-    look unimportant. The baseline shows how much this costs. There is nothing to agree on if the
-    model is no better than guessing (``details["scores"]``).
+    If several columns contain the same information, a model chooses one of them arbitrarily, and
+    the others appear unimportant. The baseline shows this effect. If the model is not better than
+    guessing (``details["scores"]``), the importances have no meaning.
 
     References
     ----------
@@ -148,7 +151,7 @@ class FeatureImportanceAgreement(ScoredMetric):
         super()._prepare(context)
         question = self._question(context)
         if self.importance == "native" and len(rows_of_role(context, "train", question)):
-            # whether an estimator has importances is known of the fitted one only
+            # only a fitted estimator shows whether it has importances
             native_importances(
                 models.fit_model(context, models.TRAIN, self._model(), question, self.random_state)
             )
@@ -161,7 +164,7 @@ class FeatureImportanceAgreement(ScoredMetric):
         names = problem_of(context, question).features
         if len(names) < 2:
             return undefined_result(
-                f"{names[0]} is the only feature: there is no order to agree on."
+                f"{names[0]} is the only feature, so importances have no order."
             )
         train, synthetic = self._importances(context)
         if np.isnan(train[0]).any():
@@ -170,7 +173,7 @@ class FeatureImportanceAgreement(ScoredMetric):
         agreed = agreement(as_shares(train), synthetic, self.statistic, k)
         if np.isnan(agreed[0]):
             return undefined_result(
-                "the model of train goes by all columns alike: nothing to agree on."
+                "all columns are equally important for the model of the training data."
             )
         return Result(
             agreed[0],
@@ -204,23 +207,25 @@ class FeatureImportanceAgreement(ScoredMetric):
         return Measure(scoring, self.n_permutations, self.max_rows, self.n_bootstrap, seed)
 
     def _importances(self, context: Context) -> list[np.ndarray]:
-        """Return the importances for the models of train and of synthetic rows."""
+        """Return the importances for the models of training and of synthetic rows."""
         asked = (self._model(), self._question(context), self._settings(context))
         return [importances_of(context, training, *asked) for training in _TRAININGS.values()]
 
     def _summary(self, result: Result) -> str:
         moved = next(iter(result.details["moved"]), None)
         shown = number if self.statistic == "spearman" else percent
-        change = "" if moved is None else f"; that of {moved} changes most"
+        change = "" if moved is None else f". The importance of {moved} changes most"
         said = _SAID[self.statistic].format(value=shown(result.value), k=result.details["k"])
         fresh = (
-            "" if result.baseline is None else f" ({shown(result.baseline)} for train resampled)"
+            ""
+            if result.baseline is None
+            else f" (resampled training data: {shown(result.baseline)})"
         )
         return f"{said}{fresh}{change}."
 
 
 class Measure(NamedTuple):
-    """How importances are measured; native ones have no permutations and no bootstrap."""
+    """How importances are computed. Native importances have no permutations and no bootstrap."""
 
     scoring: str
     n_permutations: int
@@ -237,7 +242,7 @@ def importances_of(
     question: Question,
     measure: Measure,
 ) -> np.ndarray:
-    """Return importances of the features to a model, then those of each bootstrap sample."""
+    """Return importances of the features of a model, then for each bootstrap sample."""
     model = models.fit_model(context, training, estimator, question, measure.seed)
     return _of_model(context, model, question, measure)
 
@@ -246,7 +251,7 @@ def importances_of(
 def resampled_importances(
     context: Context, n_rows: int, draw: int, estimator: Any, question: Question, measure: Measure
 ) -> np.ndarray:
-    """Return importances of the features to a model of a bootstrap sample of train."""
+    """Return importances of the features of a model of a bootstrap sample of train."""
     rows = rows_of_role(context, "train", question)
     drawn = np.random.default_rng([measure.seed, draw]).integers(0, len(rows), n_rows)
     model = models.learn(
@@ -258,7 +263,7 @@ def resampled_importances(
 def importance_details(
     names: Sequence[str], train: np.ndarray, synthetic: np.ndarray
 ) -> dict[str, Any]:
-    """Return both shares of importance of each feature, and those that differ most."""
+    """Return the normalized importances of both models, and the largest differences."""
     change = synthetic - train
     most = np.argsort(-np.abs(change), kind="stable")[:_N_MOVED]
     return {
@@ -285,7 +290,7 @@ def scores_of(
 def agreements_by_chance(
     context: Context, estimator: Any, question: Question, measure: Measure, k: int
 ) -> dict[str, float]:
-    """Return the agreements for models of bootstrap samples of train, means over pairs."""
+    """Return the agreements for models of bootstrap samples, as means over pairs."""
     n, m = (len(rows_of_role(context, role, question)) for role in _TRAININGS)
     asked = (estimator, question, measure._replace(n_bootstrap=0))
     first, second = (
@@ -307,9 +312,9 @@ def sampled_holdout(context: Context, question: Question, measure: Measure) -> R
 def _of_model(
     context: Context, model: models.Model, question: Question, measure: Measure
 ) -> np.ndarray:
-    """Return native importances, or by how much the score falls on average over shuffles.
+    """Return native importances, or the mean decrease of the score over shuffles.
 
-    The permutations depend on the seed and the feature alone: they are the same for all models.
+    The permutations depend only on the seed and the feature, so they are the same for all models.
     """
     if measure.n_permutations == 0:
         return native_importances(model)[None, :]
@@ -338,7 +343,7 @@ def _of_model(
 def _permuted_predictions(
     model: models.Model, features: Any, j: int, n_rows: int, measure: Measure
 ) -> list[Predictions]:
-    """Return what a model predicts of rows with a feature shuffled, once a permutation."""
+    """Return a model's predictions for rows with a shuffled feature, for each permutation."""
     rng = np.random.default_rng([measure.seed, j])
     orders = np.concatenate([rng.permutation(n_rows) for _ in range(measure.n_permutations)])
     every = np.tile(np.arange(n_rows), measure.n_permutations)
@@ -359,7 +364,7 @@ def _permuted_predictions(
 
 
 def _used_features(model: models.Model, features: Any) -> Container[int]:
-    """Return the features that change what a model predicts, as far as it can tell."""
+    """Return the features that change the predictions of a model, if this can be determined."""
     every = range(len(model.problem.features))
     if not isinstance(features, np.ndarray) or not hasattr(model.estimator, "get_booster"):
         return every
@@ -374,14 +379,14 @@ def _owners(model: models.Model) -> np.ndarray:
         return np.arange(len(model.encoder.nominal))
     if model.encoder is None:
         raise InvalidParameterError(
-            "importance='native' cannot tell which columns of a Pipeline stem from which feature; "
-            "use 'permutation'."
+            "importance='native' cannot determine the original features of columns in a Pipeline. "
+            "Use 'permutation'."
         )
     return model.encoder.owners
 
 
 def native_importances(model: models.Model) -> np.ndarray:
-    """Return the importances that an estimator has of its own, by feature."""
+    """Return the native importances of an estimator by feature."""
     owners, n_features = _owners(model), len(model.problem.features)
     if model.estimator is None:
         return np.zeros(n_features)
@@ -391,20 +396,20 @@ def native_importances(model: models.Model) -> np.ndarray:
             by_column = values.reshape(-1, owners.size).sum(axis=0)
             return np.bincount(owners, by_column, minlength=n_features)
     raise InvalidParameterError(
-        "importance='native' needs an estimator with feature_importances_ or coef_, which "
-        f"{type(model.estimator).__name__} has not; use 'permutation'."
+        "importance='native' requires an estimator with feature_importances_ or coef_, but "
+        f"{type(model.estimator).__name__} has neither. Use 'permutation'."
     )
 
 
 def as_shares(importances: np.ndarray) -> np.ndarray:
-    """Get importances as shares of their sum, negative ones being 0; all 0 if none is positive."""
+    """Return importances divided by their sum, with negative values set to 0."""
     positive = np.where(importances > _ROUNDING, importances, 0.0)
     total = positive.sum(axis=1, keepdims=True)
     return np.divide(positive, total, out=np.zeros_like(positive), where=total > 0.0)
 
 
 def rank_correlation(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return Spearman's correlation of each pair of rows; nan where one of them does not vary."""
+    """Return Spearman's correlation of each pair of rows, or nan if a row is constant."""
     ranks = (rankdata(part, axis=1) for part in (first, second))
     a, b = (part - part.mean(axis=1, keepdims=True) for part in ranks)
     sizes = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
@@ -413,14 +418,14 @@ def rank_correlation(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def top_overlap(first: np.ndarray, second: np.ndarray, k: int) -> np.ndarray:
-    """Return the share of the k largest entries of each row that two tables have in common."""
+    """Return the fraction of the k largest entries of each row that two tables share."""
     # Entries that tie for the last places share them equally.
     places = (_places(part, k) for part in (first, second))
     return np.asarray(np.minimum(*places).sum(axis=1) / k)
 
 
 def _places(values: np.ndarray, k: int) -> np.ndarray:
-    """Return which of k places each entry has: 1, 0, or between for ties at the end."""
+    """Return the fraction of each entry among the k largest, between 0 and 1 for ties."""
     last = -np.partition(-values, k - 1, axis=1)[:, [k - 1]]
     above, tied = values > last, values == last
     rest = (k - above.sum(axis=1, keepdims=True)) / tied.sum(axis=1, keepdims=True)
@@ -428,12 +433,12 @@ def _places(values: np.ndarray, k: int) -> np.ndarray:
 
 
 def mass_overlap(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Get the share of importance that lies on the same entries: 1 minus half the L1 distance."""
+    """Return the common part of the importances, that is, 1 minus half of the L1 distance."""
     return np.asarray(1.0 - 0.5 * np.abs(first - second).sum(axis=1))
 
 
 def agreement(first: np.ndarray, second: np.ndarray, statistic: str, k: int) -> np.ndarray:
-    """Get the agreement of the importances of two models, those of the first being the measure."""
+    """Return the agreement of the importances of two models, relative to the first."""
     if statistic == "spearman":
         agreed = rank_correlation(first, second)
         measurable, agrees = ((part != part[:, :1]).any(axis=1) for part in (first, second))

@@ -1,4 +1,4 @@
-"""Do the confidence intervals of column means agree."""
+"""Compare the confidence intervals of column means."""
 
 from __future__ import annotations
 
@@ -23,27 +23,26 @@ from skeval.utils.parameters import Columns, OpenFraction
 
 @declared
 class MeanCIOverlap(Metric):
-    r"""Overlap of the intervals of column means: 1 where they are the same, 0 or less where apart.
+    r"""Overlap of the confidence intervals of column means.
 
-    An analyst reports the mean of each column with its 95% interval, once from train and once from
-    the synthetic table. The score of a column is what share of each interval lies in the other, on
-    average over the two. It is negative where they do not meet: who reads the one table would then
-    rule out what the other takes for likely. The value is the mean over numeric and date columns.
-
-    Parameters
+    An analyst reports the mean of each column with its 95% interval from the training data and from
+    the synthetic data. For each column, the score is the fraction of each interval that lies in the
+    other interval, averaged over both. The value is the mean over numerical and datetime columns.
+    It is 1 for equal intervals, and negative if the intervals do not overlap, so that a reader of
+    one table would exclude the results of the other. Higher is better.
     ----------
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or a list of names; only numeric and date ones
-        count.
+        Columns to evaluate: all (None), the first *n*, or the named ones. Only numerical and
+        datetime columns are used.
     confidence : float, default=0.95
-        Level of the intervals, in (0, 1).
+        Confidence level of the intervals, in (0, 1).
     clip : bool, default=False
-        Whether the overlap of intervals that do not meet is 0 rather than negative. One column that
-        is far off then no longer outweighs all others.
+        Whether the overlap of intervals that do not overlap is 0 instead of negative. A single
+        column with a large difference then no longer dominates the mean.
     spread : {"sem", "std"}, default="sem"
-        "sem" takes intervals of the mean, standard errors wide. "std" takes intervals that hold
-        most rows, standard deviations wide, as in SynthEval; they overlap even if the means are far
-        apart.
+        "sem" uses intervals of the mean, based on the standard error. "std" uses intervals that
+        contain most rows, based on the standard deviation, as in SynthEval. These overlap even for
+        very different means.
 
     See Also
     --------
@@ -52,25 +51,26 @@ class MeanCIOverlap(Metric):
 
     Notes
     -----
-    The overlap of the intervals :math:`(l, u)` of train and :math:`(l', u')` of the synthetic
-    table, each the mean with normal quantiles of standard errors to both sides (both are in
-    ``details["means"]``, that of train to the digits that its error leaves certain), is
+    For the training interval :math:`(l, u)` and the synthetic interval :math:`(l', u')`, each
+    computed as the mean plus and minus a normal quantile times the standard error, the overlap is
+    (``details["means"]`` contains both, with training values rounded to the digits that are
+    certain)
 
     .. math:: IO = \frac{1}{2} \left( \frac{o}{u - l} + \frac{o}{u' - l'} \right),
         \quad o = \min(u, u') - \max(l, l').
 
-    1 is no goal. Intervals of fresh rows, as many as train has, overlap by 0.71 on average (at any
-    number of rows), and those of a table whose means vary around those of train, as a fitted
-    model's do, by 0.80. Values near 1 in all columns come of means that were copied or set.
-    ``details["ceiling"]`` has what fresh rows have on average at these numbers of rows, and the
-    baseline is what the holdout has. A synthetic table of another size than train has intervals of
-    another width, which lowers the overlap: compare tables of equal size. The more rows, the
-    smaller the difference that makes intervals part; the score does not say whether it matters.
+    A value of 1 is not the goal. Intervals of a new real sample of the same size overlap by 0.71 on
+    average for any number of rows. Intervals of synthetic data whose means vary around the training
+    means, as for a fitted model, overlap by 0.80. Values near 1 for all columns indicate copied
+    means. ``details["ceiling"]`` is the mean for a new real sample with these numbers of rows, and
+    the baseline is the value of the holdout. If the synthetic data have a different size, their
+    intervals have a different width, which lowers the overlap, so compare tables of equal size. In
+    large tables, even small differences separate the intervals, whether they are relevant or not.
 
-    Missing values are left out, infinite synthetic ones too, with a warning. A column that does not
-    vary in train has no score. One that has no interval in the synthetic table, for want of two
-    different values, counts as 0, with a warning. No interval of the value is given: an overlap has
-    its best at the end of its range, and resampling adds noise that only lowers it.
+    Missing values are ignored, and infinite synthetic values are ignored with a warning. A constant
+    training column has no score. If the synthetic data have fewer than two different values, the
+    column counts as 0 with a warning. The value has no interval, because an overlap is limited to
+    1, and resampling adds noise that only lowers it.
 
     References
     ----------
@@ -127,19 +127,19 @@ def _means(x: np.ndarray, y: np.ndarray, z: float) -> dict[str, dict[str, float]
 
 
 def stated_mean(values: np.ndarray, z: float) -> dict[str, float]:
-    """Get a mean with its standard error and interval; these are nan of fewer than two values."""
+    """Return a mean with standard error and interval, or nan for fewer than two values."""
     mean = float(values.mean()) if values.size else float("nan")
     error = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else float("nan")
     return {"estimate": mean, "error": error, "low": mean - z * error, "high": mean + z * error}
 
 
 def overlap_of_means(x: np.ndarray, y: np.ndarray, z: float, spread: str, clip: bool) -> float:
-    """Return the overlap of intervals of two means; nan without a spread in x, 0 in y alone."""
+    """Return the overlap of intervals of two means, nan for constant x, 0 for constant y."""
     if not _varies(x):
         return float("nan")
     if not _varies(y):
         return 0.0
-    # around the mean of x: dates in seconds are long numbers
+    # centered on the mean of x, because dates in seconds are large numbers
     ends = []
     for values in (x - x.mean(), y - x.mean()):
         half = z * values.std(ddof=1) / (np.sqrt(values.size) if spread == "sem" else 1.0)
@@ -148,7 +148,7 @@ def overlap_of_means(x: np.ndarray, y: np.ndarray, z: float, spread: str, clip: 
 
 
 def fresh_overlap(n: int, m: int, z: float, spread: str, clip: bool) -> float:
-    """Return the mean overlap for samples of one population, in standard deviations of it."""
+    """Return the mean overlap for samples of one population, given standardized sizes."""
     if min(n, m) < 2:
         return float("nan")
     units = np.sqrt([n, m]) if spread == "sem" else np.ones(2)
@@ -161,15 +161,20 @@ def _varies(values: np.ndarray) -> bool:
 
 
 def _without_interval(pairs: Pairs) -> tuple[MetricWarning, ...]:
-    """Say which columns have no interval in train or in the synthetic table."""
+    """Return warnings about columns without interval in the training or synthetic data."""
     none = [name for name, (x, _) in pairs.items() if not _varies(x)]
     lost = [name for name, (x, y) in pairs.items() if _varies(x) and not _varies(y)]
     said: list[MetricWarning] = []
     if none:
-        text = f"train has not two different values in {', '.join(none)}: no score."
+        text = (
+            f"no score for {', '.join(none)}: the training data have fewer than two "
+            "different values."
+        )
         said.append(ConstantColumnWarning(text))
     if lost:
         named = ", ".join(lost)
-        text = f"synthetic has not two different values in {named}, train has: counts as 0."
+        text = (
+            f"{named} counts as 0, because the synthetic data have fewer than two different values."
+        )
         said.append(DegenerateInputWarning(text))
     return tuple(said)

@@ -1,4 +1,4 @@
-"""What metrics that train models share: what is predicted, scores of models, numbers of rows."""
+"""Shared code of metrics that train models, such as questions, scores and counts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from skeval.steps.scoring import Scoring, scoring_for
 from skeval.utils.formatting import number, scoring_in_words
 from skeval.utils.parameters import ColumnName, Columns, Count, Interval, Label, Seed
 
-# the models that most metrics compare, by what they learn from
+# the models of most metrics, by training data
 TRAININGS = {"tstr": SYNTHETIC, "trtr": TRAIN}
 
 
@@ -45,14 +45,14 @@ class TargetMetric(Metric):
     target : str
         The column to predict.
     task : {"auto", "binary", "multiclass", "regression"}, default="auto"
-        "auto" is binary if train has two values of the target, else multiclass for categories and
-        regression for numbers and dates.
+        "auto" is binary if the training data have two values of the target, multiclass for other
+        categorical columns, and regression for other numerical and datetime columns.
     pos_label : str, bool or float, optional
         The positive label of a binary task. The default is true, the larger number, or the category
         that train has less often.
     features : list of str or int, optional
-        The columns to predict from; None for all others that can be measured, except the primary
-        key.
+        Columns used for the prediction. If None, all other measurable columns except the primary
+        key are used.
     """
 
     # the tasks that the metric is defined for
@@ -65,17 +65,17 @@ class TargetMetric(Metric):
     features: Columns = None
 
     def unmet_need(self, context: Context) -> Unmet | None:
-        """Return which need the real tables leave unmet, a target of the right kind among them."""
+        """Return the need that the real tables do not meet, including a suitable target."""
         if (unmet := super().unmet_need(context)) or len(self._tasks) == 3:
             return unmet
         problem = problem_of(context, self._question(context))
         if problem.task in self._tasks:
             return None
         if "multiclass" in self._tasks:
-            return Unmet(f"needs a target of labels, and {problem.target} is one of numbers.")
+            return Unmet(f"requires a categorical target, but {problem.target} is numerical.")
         return Unmet(
-            f"needs a target of two labels, and {problem.target} makes a task of kind "
-            f"{problem.task}. Set task='binary' and pos_label for one label against all others."
+            f"requires a target with two labels, but the task of {problem.target} is "
+            f"{problem.task}. Set task='binary' and pos_label to compare one label with all others."
         )
 
     def _compute(self, context: Context) -> Result:
@@ -83,11 +83,11 @@ class TargetMetric(Metric):
         return undefined_result(reason) if reason else self._measure(context)
 
     def _unanswerable(self, context: Context) -> str:
-        """Return why the metric cannot be computed of these tables; empty if it can."""
+        """Return why the metric cannot be computed for these tables, or an empty string."""
         return unanswerable(context, self._question(context))
 
     def _measure(self, context: Context) -> Result:
-        """Return the value, where the question can be answered."""
+        """Return the value if the question can be answered."""
         raise NotImplementedError
 
     def _in_relation(self, context: Context, result: Result) -> Result:
@@ -95,11 +95,11 @@ class TargetMetric(Metric):
         return super()._in_relation(context, replace(result, **relation))
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
-        """Return the fields of a defined result that `score` does without, as its interval."""
+        """Return additional fields of a defined result, such as its interval."""
         return {}
 
     def _question(self, context: Context) -> Question:
-        """Return what is predicted from what."""
+        """Return the target and the features of the prediction."""
         chosen = self.features
         features = tuple(chosen) if isinstance(chosen, list | tuple) else chosen
         return Question(self.target, self.task, self.pos_label, features)
@@ -112,7 +112,7 @@ class ModelMetric(TargetMetric):
     Parameters
     ----------
     n_bootstrap : int, default=1000
-        Number of bootstrap samples of holdout rows behind the intervals; 0 for none.
+        Number of bootstrap samples of holdout rows for the intervals. If 0, there are no intervals.
     random_state : int, default=0
         Seed of models and bootstrap.
     """
@@ -124,7 +124,7 @@ class ModelMetric(TargetMetric):
     def _counts(
         self, context: Context, trainings: Mapping[str, Training], tested: Part = HOLDOUT
     ) -> dict[str, Any]:
-        """Return how many rows were tested, learned from, and left out for want of a target."""
+        """Return the numbers of test rows, training rows and rows without a target."""
         question, seed = self._question(context), self.random_state
         roles = [role for role in ("train", "holdout", "synthetic") if role in context]
         return {
@@ -145,18 +145,19 @@ class ScoredMetric(ModelMetric):
     ----------
     scoring : str, default="auto"
         "accuracy", "balanced_accuracy", "precision", "recall", "f1", "roc_auc",
-        "average_precision", "log_loss" or "brier" for labels; "mse", "rmse", "mae" or "r2" for
-        numbers; or the name of any scorer of scikit-learn. "auto" is "roc_auc", for numbers "r2".
-        With several labels, precision, recall, F1 and the areas are means over labels.
+        "average_precision", "log_loss" or "brier" for labels, or "mse", "rmse", "mae" or "r2" for
+        numbers. The name of any scikit-learn scorer is also valid. "auto" is "roc_auc" for labels
+        and "r2" for numbers. For several labels, precision, recall, F1 and the areas are means over
+        labels.
     """
 
     scoring: Scoring = "auto"
 
     def _prepare(self, context: Context) -> None:
-        self._scoring(context)  # refuses, at fit, a score that does not suit the target
+        self._scoring(context)  # rejects, at fit, a score that does not fit the target
 
     def _scoring(self, context: Context) -> str:
-        """Return the score that the parameter stands for."""
+        """Return the score that the parameter specifies."""
         return scoring_for(self.scoring, problem_of(context, self._question(context)))
 
 
@@ -167,12 +168,13 @@ class SeveralModels(ModelMetric):
     Parameters
     ----------
     estimators : None, str, estimator or list of these, default=None
-        The models; the value is their mean. None is "xgboost": 100 trees of depth 6 that take
-        categories and missing values as they are. Other names: "linear", "tree", "forest",
-        "neighbors", "bayes", "mlp". An estimator sees standardised and one-hot columns; a Pipeline
-        the table of features, numbers as float64 and categories as strings.
+        The models. The value is their mean. None is "xgboost" with 100 trees of depth 6, which uses
+        categories and missing values directly. Other names are "linear", "tree", "forest",
+        "neighbors", "bayes" and "mlp". An estimator receives standardized and one-hot encoded
+        columns. A Pipeline receives the table of features with numbers as float64 and categories as
+        strings.
     n_repeats : int, default=1
-        Number of times that each model is fitted, with seeds of its own; values are means.
+        Number of times that each model is fitted with a different seed. The values are means.
     """
 
     _default: ClassVar[tuple[str, ...]] = (DEFAULT,)
@@ -187,7 +189,7 @@ class SeveralModels(ModelMetric):
         return name_estimators(list(chosen) if isinstance(chosen, list | tuple) else [chosen])
 
     def _by_model(self, columns: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
-        """Return values of each model by its name; the first, where a model has replicates."""
+        """Return values of each model by its name, without replicates."""
         return {
             name: {key: float(np.ravel(values[i])[0]) for key, values in columns.items()}
             for i, name in enumerate(self._models())
@@ -196,7 +198,7 @@ class SeveralModels(ModelMetric):
     def _replicates(
         self, context: Context, training: Training, tested: Part, scoring: str, n_bootstrap: int = 0
     ) -> np.ndarray:
-        """Return the scores of all models, of shape (n_models, 1 + n_bootstrap)."""
+        """Return the scores of all models as an array (n_models, 1 + n_bootstrap)."""
         question, n_repeats, seed = self._question(context), self.n_repeats, self.random_state
         asked = (question, scoring, n_bootstrap, n_repeats, seed)
         models = self._models().values()
@@ -211,7 +213,7 @@ class ScoredModels(SeveralModels, ScoredMetric):
 def value_with_interval(
     value: float, interval: tuple[float, float] | None
 ) -> dict[str, float | None]:
-    """Return a value with its interval, as details hold it."""
+    """Return a value with its interval for details."""
     low, high = interval or (None, None)
     return {"value": float(value), "low": low, "high": high}
 
@@ -222,7 +224,7 @@ def stated_replicates(replicates: np.ndarray) -> dict[str, float | None]:
 
 
 def score_name(result: Result) -> str:
-    """Return the name of the score of a result as sentences have it."""
+    """Return the name of the score of a result for sentences."""
     return scoring_in_words(str(result.details["scoring"]))
 
 

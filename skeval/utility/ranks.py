@@ -1,6 +1,7 @@
-"""Do two scorings put models in the same order, and what does choosing by the wrong one cost.
+"""Compare two rankings of models, and compute the cost of a choice by the wrong one.
 
-Scores are arrays of shape (n_models, 1 + n_replicates): the scores themselves, then those on
+Scores are arrays of shape (n_models, 1 + n_replicates). The first column contains the scores, the
+others the scores on
 bootstrap samples of the tested rows. Scores that differ by rounding only are tied.
 """
 
@@ -13,12 +14,12 @@ from math import factorial
 import numpy as np
 
 STATISTICS = ("sra", "kendall", "spearman")
-_ROUNDING = 1e-12  # relative; sums depend on their order
-_EXACT = 8  # models up to which all orders are tried
+_ROUNDING = 1e-12  # relative, because sums depend on their order
+_EXACT = 8  # maximum number of models for which all orders are computed
 
 
 def agreement(real: np.ndarray, synthetic: np.ndarray, statistic: str = "sra") -> np.ndarray:
-    """Return how far two scorings agree on the order of models; 1 if they are in the same order."""
+    """Return the agreement of two scorings on the order of models, 1 for the same order."""
     # Without ties SRA is `(1 + tau) / 2`.
     #
     # Source: J. Jordon, J. Yoon, M. van der Schaar, "Measuring the quality of synthetic data
@@ -35,7 +36,7 @@ def agreement(real: np.ndarray, synthetic: np.ndarray, statistic: str = "sra") -
 
 
 def _signs(scores: np.ndarray) -> np.ndarray:
-    """Return 1, 0 or -1 for each pair of models: which of them scores higher."""
+    """Return 1, 0 or -1 for each pair of models, depending on which one scores higher."""
     first, second = np.triu_indices(len(scores), 1)
     difference = scores[first] - scores[second]
     rounding = _ROUNDING * np.maximum(np.abs(scores[first]), np.abs(scores[second]))
@@ -43,7 +44,7 @@ def _signs(scores: np.ndarray) -> np.ndarray:
 
 
 def _to_ranks(n_models: int) -> np.ndarray:
-    """Return the matrix that makes centred mid-ranks, shape (n_models, ...), of pairs' signs."""
+    """Return the matrix that converts signs of pairs to centered mid-ranks."""
     first, second = np.triu_indices(n_models, 1)
     matrix = np.zeros((n_models, first.size))
     matrix[first, np.arange(first.size)] = 0.5
@@ -53,14 +54,14 @@ def _to_ranks(n_models: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Decided:
-    """What the replicates leave open of the order of each pair of models."""
+    """What the replicates show about the order of each pair of models."""
 
     least: np.ndarray
     greatest: np.ndarray
 
     @property
     def pair_mask(self) -> np.ndarray:
-        """The pairs of which one model is better, beyond chance."""
+        """The pairs with a significant difference."""
         return np.asarray(self.least * self.greatest > 0)
 
 
@@ -81,7 +82,7 @@ def decided_pairs(scores: np.ndarray, confidence: float = 0.95) -> Decided | Non
 def agreement_interval(
     value: float, real: Decided, synthetic: Decided, statistic: str = "sra"
 ) -> tuple[float, float]:
-    """Return what the agreement can be if undecided pairs may have either order."""
+    """Return the range of the agreement if undecided pairs may have either order."""
     low_1, high_1 = real.least, real.greatest
     low_2, high_2 = synthetic.least, synthetic.greatest
     if statistic == "spearman":
@@ -96,7 +97,7 @@ def agreement_interval(
 
 
 def _spearman_ends(real: Decided, synthetic: Decided) -> tuple[float, float]:
-    """Return bounds of rho: the products of the ranks that each model can have, added up."""
+    """Return bounds of rho from the sums of products of possible ranks."""
     n_models = round((1 + np.sqrt(1 + 8 * real.least.size)) / 2)
     up = np.maximum(_to_ranks(n_models), 0.0)
     down = up - _to_ranks(n_models)
@@ -118,7 +119,7 @@ def permutation_p_value(
     n_permutations: int = 9_999,
     seed: int = 0,
 ) -> float:
-    """Get the share of orders of models that agree with the real one as well as the synthetic."""
+    """Return the fraction of orders of models that agree at least as well as the synthetic one."""
     n_models, n_more = len(real), 0
     if n_models <= _EXACT:
         orders = np.array(list(permutations(range(n_models))))
@@ -135,13 +136,13 @@ def permutation_p_value(
 
 
 def first_best(scores: np.ndarray, *, greater_is_better: bool = True) -> int:
-    """Return which model scores best; of tied ones the first."""
+    """Return the model with the best score, or the first one for ties."""
     best = int(scores.argmax() if greater_is_better else scores.argmin())
     return tied_with(scores, best)[0]
 
 
 def tied_with(scores: np.ndarray, model: int) -> list[int]:
-    """Return the models whose score is that of a model but for rounding; it is among them."""
+    """Return the models whose score equals the score of a model up to rounding."""
     rounding = _ROUNDING * np.maximum(np.abs(scores), abs(scores[model]))
     return [int(other) for other in np.flatnonzero(np.abs(scores - scores[model]) <= rounding)]
 
@@ -149,14 +150,14 @@ def tied_with(scores: np.ndarray, model: int) -> list[int]:
 def regret(
     real: np.ndarray, chosen: int, *, greater_is_better: bool = True, relative: bool = False
 ) -> np.ndarray:
-    """Return by how much the best model's real score exceeds that of the chosen one."""
+    """Return the difference between the real scores of the best and the chosen model."""
     return _shortfalls(real, chosen, greater_is_better, relative).max(axis=0)
 
 
 def _shortfalls(
     real: np.ndarray, chosen: int, greater_is_better: bool, relative: bool
 ) -> np.ndarray:
-    """Return by how much each model is better than the chosen one; 0 where rounding is."""
+    """Return the advantage of each model over the chosen one, or 0 up to rounding."""
     gaps = (real - real[chosen]) * (1.0 if greater_is_better else -1.0)
     rounding = _ROUNDING * np.maximum(np.abs(real), np.abs(real[chosen]))
     gaps = np.where(np.abs(gaps) <= rounding, 0.0, gaps)
@@ -175,10 +176,10 @@ def regret_interval(
     relative: bool = False,
     confidence: float = 0.95,
 ) -> tuple[float, float] | None:
-    """Return the interval of the regret, whichever model is truly the best."""
-    # The intervals of all models' differences to the chosen one hold together: their width is
-    # the quantile of the greatest standardised deviation over replicates. The regret is the
-    # greatest of the differences, and at least 0, so its ends are the greatest of theirs.
+    """Return the interval of the regret, for any best model."""
+    # The intervals of the differences of all models to the chosen one are simultaneous. Their width
+    # is the quantile of the maximum standardized deviation over replicates. The regret is the
+    # maximum of the differences, and at least 0, so its ends are the maxima of their ends.
     #
     # Source: J. C. Hsu, "Constrained simultaneous confidence intervals for multiple
     # comparisons with the best", Annals of Statistics 12 (1984), doi:10.1214/aos/1176346732.

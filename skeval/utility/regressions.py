@@ -1,7 +1,8 @@
-"""Regressions without penalty, with intervals, also where rows do not determine all coefficients.
+"""Regressions without penalty, with intervals even if some coefficients are not determined.
 
-They are not those of statsmodels: its least squares gives every coefficient of columns that add up
-a value, and its logistic regression has none for any coefficient where some labels are separated.
+The results differ from statsmodels for collinear columns, whose coefficients have arbitrary values
+there, and for separated labels, for which the logistic regression of statsmodels has no
+coefficients.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from scipy.special import expit
 from scipy.stats import norm, t
 
 _RANK = 1e-10  # singular values below this share of the largest are 0
-_FREE = 1e-6  # a coefficient with more than this in a direction without rows is not determined
-_EXACT = 1e-12  # residuals below this share of the target are rounding
-_FLAT = 1e-12  # a likelihood that bends less than this has no maximum there
-_SURE = 1e-8  # probabilities so near the label say nothing of the coefficients
+_FREE = 1e-6  # coefficients with a larger part in a direction without rows are not determined
+_EXACT = 1e-12  # residuals below this fraction of the target are rounding errors
+_FLAT = 1e-12  # a likelihood with less curvature has no maximum
+_SURE = 1e-8  # probabilities this close to the label contain no information
 _STEP = 1e-9
 _MAX_STEPS = 100
 
@@ -38,7 +39,7 @@ class Regression:
         return np.asarray(np.isfinite(self.high - self.low) & (self.high > self.low))
 
     def coefficient_details(self, i: int) -> dict[str, float]:
-        """Return a coefficient with its error and interval, as details hold it."""
+        """Return a coefficient with its standard error and interval for details."""
         ends = {"low": float(self.low[i]), "high": float(self.high[i])}
         return {"estimate": float(self.estimates[i]), "error": float(self.errors[i]), **ends}
 
@@ -46,7 +47,7 @@ class Regression:
 def with_intervals(
     estimates: np.ndarray, errors: np.ndarray, quantile: float, n_rows: int, separated: bool = False
 ) -> Regression:
-    """Return coefficients with their intervals, `quantile` standard errors to each side."""
+    """Return coefficients with intervals of `quantile` standard errors to each side."""
     half = quantile * errors
     return Regression(estimates, errors, estimates - half, estimates + half, n_rows, separated)
 
@@ -100,9 +101,9 @@ def n_rows_behind(design: np.ndarray) -> np.ndarray:
 
 def logistic(design: np.ndarray, target: np.ndarray, confidence: float = 0.95) -> Regression:
     """Regress labels by maximum likelihood, without penalty, with Wald's intervals."""
-    # The likelihood grows for ever if a combination of columns puts some rows on the right
-    # side for sure; some coefficients are then infinite. Their rows say nothing of the other
-    # coefficients, which are estimated from the rows that are left; there may be none.
+    # The likelihood has no maximum if a combination of columns separates some rows. Some
+    # coefficients are then infinite. Their rows contain no information about the other
+    # coefficients, which are estimated from the remaining rows, if there are any.
     #
     # Source: C. J. Geyer, "Likelihood inference in exponential families and directions of
     # recession", Electronic Journal of Statistics 3 (2009) 259-289, doi:10.1214/08-EJS349.
@@ -116,13 +117,13 @@ def logistic(design: np.ndarray, target: np.ndarray, confidence: float = 0.95) -
             z = float(norm.ppf((1.0 + confidence) / 2.0))
             errors = np.sqrt(((back @ roots) ** 2).sum(axis=1))
             estimates = np.where(is_free, np.nan, back @ places)
-            # rows far out may be separated too, and yet leave nothing undetermined
+            # distant rows may also be separated although all coefficients are determined
             separated = vectors.shape[1] < rank
             return with_intervals(
                 estimates, np.where(is_free, np.nan, errors), z, n_rows, separated
             )
         sure = np.abs(target[left] - p) < _SURE
-        if not sure.any():  # rounding, not separation, is in the way
+        if not sure.any():  # the problem is rounding, not separation
             break
         left = left[~sure]
     nothing = np.full(n_columns, np.nan)
@@ -132,9 +133,9 @@ def logistic(design: np.ndarray, target: np.ndarray, confidence: float = 0.95) -
 def _climb(
     vectors: np.ndarray, target: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Maximise the likelihood over coordinates; stop where it bends no more."""
-    # Returns coordinates, probabilities, and a root of the coordinates' covariance: its
-    # product with its transpose is the covariance. There is none where the likelihood has no
+    """Maximize the likelihood over coordinates, and stop when it no longer increases."""
+    # Returns coordinates, probabilities, and a root of the covariance of the coordinates, whose
+    # product with its transpose is the covariance. The root is None if the likelihood has no
     # maximum.
     places = np.zeros(vectors.shape[1])
     signs = 2.0 * target - 1.0

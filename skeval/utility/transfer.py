@@ -1,4 +1,4 @@
-"""Does a model carry over, and do synthetic rows help a model that has the real ones."""
+"""Scores of models trained on synthetic or augmented data and tested on real data."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def unknown_labels(context: Context, question: Question) -> tuple[MetricWarning,
     return (MetricWarning(said),) if unknown.size else ()
 
 
-_MIN_DRAWN, _N_DRAWN = 10, 41  # rows of a label, and points, of a curve that is drawn
+# minimum number of rows of a label, and number of points of a drawn curve
+_MIN_DRAWN, _N_DRAWN = 10, 41
 
 
 _UNKNOWN_LABELS = (
@@ -56,23 +57,25 @@ _UNKNOWN_LABELS = (
     "wrong. Check how the categories of {target} are written in the synthetic data."
 )
 _GIVEN_AWAY = (
-    "{column} alone gives {target} away: a model of real rows needs no other column, and its score "
-    "says nothing of them. Leave it out of the features, or out of all tables."
+    "{column} alone predicts {target} almost perfectly, so a model of real rows needs no "
+    "other column, and "
+    "its score is not informative. Remove {column} from the features, or from all tables."
 )
 
 
 @declared
 class _Transfer(ScoredModels):
-    """Base of scores of models that are trained on some rows and tested on others, next to TRTR.
+    """Base class of scores of models with separate training and test data, and of TRTR.
 
     Parameters
     ----------
     n_bootstrap : int, default=1000
-        Number of bootstrap samples of the tested rows behind the intervals; 0 for none.
+        Number of bootstrap samples of the test rows for the intervals. If 0, there are no
+        intervals.
     """
 
     def _transfer(self) -> tuple[str, models.Training, models.Part]:
-        """Return the name of the transfer in the details, what is learned from, and the test."""
+        """Return the name of the transfer in the details, its training data and its test data."""
         raise NotImplementedError
 
     def _measure(self, context: Context) -> Result:
@@ -81,7 +84,7 @@ class _Transfer(ScoredModels):
         score = self._replicates(context, training, tested, scoring).mean(axis=0)[0]
         if np.isnan(score):
             return undefined_result(
-                f"{scoring} is not defined on the tested rows, as where all have one label."
+                f"{scoring} is not defined on the test rows, for example for a single label."
             )
         of = get_score(scoring)
         tags = replace(self.tags, greater_is_better=of.greater_is_better, bounds=of.bounds)
@@ -129,25 +132,26 @@ class _Transfer(ScoredModels):
 
 @declared
 class TSTR(_Transfer):
-    """Score on real rows of a model trained on synthetic ones: as good as TRTR, or worse.
+    """Score on holdout data of a model trained on synthetic data (train synthetic, test real).
 
-    A team that is given the synthetic table only trains its model on it, and then meets real cases.
-    The holdout stands for these: rows that neither model nor generator has seen. The same model
-    trained on the real rows (TRTR, train on real, test on real) is the baseline: what the team
-    would have had. The value alone says how hard the task is; the difference to the baseline says
-    what the synthetic table costs.
+    A team that receives only the synthetic data trains its model on them and applies it to real
+    cases. The holdout represents these cases, because neither the model nor the generator has seen
+    its rows. The baseline is the score of the same model trained on the real rows (TRTR, train on
+    real, test on real). The value shows the difficulty of the task, and the difference from the
+    baseline shows the loss due to the synthetic data.
 
     Raises
     ------
     MissingInputError
-        At fit, if there is no holdout.
+        At fit, if the holdout is missing.
     InvalidParameterError
-        At fit, if there is no such column, or the scoring, task or label does not suit it.
+        At fit, if a column does not exist, or the scoring, task or label does not fit it.
 
     Warnings
     --------
-    It misleads if the task is so easy that any table would do, or so hard that none does; TRTR then
-    shows it. A model that the target leaks into is as good on both.
+    The score misleads if the task is so easy that any table is sufficient, or so hard that all
+    tables fail. TRTR shows both cases. If the features reveal the target, the model is equally good
+    on both tables.
 
     See Also
     --------
@@ -158,19 +162,19 @@ class TSTR(_Transfer):
 
     Notes
     -----
-    ``details["difference"]`` is TSTR - TRTR with its interval, of bootstrap samples of holdout rows
-    that are the same for both models: it holds for models fitted on these two tables, not for
-    further draws of the generator. ``details["ratio"]`` is TSTR / TRTR, for losses TRTR / TSTR, nan
-    where R2 is not positive. ``details["scores"]`` has the other scores of the task for both.
+    ``details["difference"]`` is TSTR - TRTR with its interval, from bootstrap samples of holdout
+    rows that are the same for both models. It refers to models fitted on these two tables, not to
+    further samples of the generator. ``details["ratio"]`` is TSTR / TRTR, or TRTR / TSTR for
+    losses. It is nan if R2 is not positive. ``details["scores"]`` contains the other scores of the
+    task for both.
 
-    Rows without target are left out. A label that only synthetic rows have is learned as one of its
-    own, and calling it is always wrong; a warning counts the rows that have such a label. A label
-    that the synthetic rows do not have is never called. A synthetic table with
-    one label gives a constant model. Encoders learn from the rows that the model learns from.
+    Rows without a target are ignored. A label that occurs only in synthetic rows is learned as a
+    separate label, and its prediction is always wrong. A warning reports the number of such rows. A
+    label that does not occur in the synthetic rows is never predicted. A synthetic table with one
+    label gives a constant model. Encoders are fitted on the training rows of the model.
 
-    If the model of real rows is all but perfect, each column is tried alone. A column that gives
-    the target away, as a chapter gives a cause of death, is named in a
-    :class:`~skeval.exceptions.GivenAwayWarning`.
+    If the model of real rows is almost perfect, each column is tested alone. If one column reveals
+    the target, a :class:`~skeval.exceptions.GivenAwayWarning` names it.
 
     References
     ----------
@@ -207,20 +211,21 @@ class TSTR(_Transfer):
         details = result.details
         return (
             f"A model trained on synthetic rows has {score_name(result)} {number(result.value)} on "
-            f"holdout rows; trained on real rows it has {number(details['trtr']['value'])}, a "
-            f"difference of {shown_difference(details['difference'])}."
+            f"holdout rows, compared with {number(details['trtr']['value'])} if trained on "
+            "real rows "
+            f"(difference {shown_difference(details['difference'])})."
         )
 
 
 @declared
 class _OnSynthetic(_Transfer):
-    """Base of scores on synthetic rows that no model has learned from.
+    """Base class of scores on synthetic rows that no model was trained on.
 
     Parameters
     ----------
     test_size : float, default=0.4
-        Share of the synthetic rows that is tested on, in (0, 1). They are the same rows in
-        :class:`TRTS` and in :class:`TSTS`, whose model learns from the others.
+        Fraction of the synthetic rows used as test data, in (0, 1). :class:`TRTS` and :class:`TSTS`
+        use the same rows. The model of :class:`TSTS` is trained on the other rows.
     """
 
     _: KW_ONLY
@@ -229,11 +234,12 @@ class _OnSynthetic(_Transfer):
 
 @declared
 class TRTS(_OnSynthetic):
-    """Score on synthetic rows of a model trained on real ones: high if its rules hold there.
+    """Score on synthetic data of a model trained on real data (train real, test synthetic).
 
-    The mirror of :class:`TSTR`. It is high if the rules of real rows hold for synthetic ones. A
-    generator that draws the middle of each class makes rows that are easier than real ones: the
-    value may be near 1 while TSTR falls. Show it together with TSTR, never alone.
+    The score is high if the patterns of real rows are also valid for synthetic rows. It is the
+    counterpart of :class:`TSTR`. A generator that draws only typical rows of each class makes rows
+    that are easier than real rows. The score may then be near 1 although TSTR is low. Always report
+    it together with TSTR.
 
     See Also
     --------
@@ -242,9 +248,10 @@ class TRTS(_OnSynthetic):
 
     Notes
     -----
-    The baseline is TRTR, the same model on holdout rows. A value above it says that synthetic rows
-    are easier than real ones, which is a fault. ``details["difference"]`` is TRTS - TRTR; its
-    interval takes the two tested tables as independent.
+    The baseline is TRTR, the score of the same model on holdout rows. A value above the baseline
+    indicates that synthetic rows are easier than real rows, which is a defect.
+    ``details["difference"]`` is TRTS - TRTR. Its interval treats the two test tables as
+    independent.
 
     References
     ----------
@@ -269,18 +276,19 @@ class TRTS(_OnSynthetic):
     def _summary(self, result: Result) -> str:
         return (
             f"The model of real rows has {score_name(result)} {number(result.value)} on synthetic "
-            f"rows and {number(result.details['trtr']['value'])} on holdout rows; synthetic rows "
-            "that are easier than real ones are a fault too."
+            f"rows and {number(result.details['trtr']['value'])} on holdout rows. A higher "
+            "score on "
+            "synthetic rows is a defect, too."
         )
 
 
 @declared
 class TSTS(_OnSynthetic):
-    """Score on synthetic rows of a model trained on other synthetic rows.
+    """Score on synthetic data of a model trained on other synthetic data.
 
-    What an analyst sees who has the synthetic table only, divides it, and reports how good the
-    model is. Compared with TRTR it says whether that report can be believed; compared with
-    :class:`TSTR`, how much of it carries over to real rows.
+    An analyst who has only the synthetic data splits them and reports the score of a model.
+    Compared with TRTR, the score shows whether this report is realistic. Compared with
+    :class:`TSTR`, it shows which part of the score remains on real rows.
 
     See Also
     --------
@@ -290,8 +298,8 @@ class TSTS(_OnSynthetic):
 
     Notes
     -----
-    The baseline is TRTR. A value above it promises more than real rows keep. The parts have like
-    shares of each label.
+    The baseline is TRTR. A value above it is too optimistic for real rows. The parts are stratified
+    by label.
 
     References
     ----------
@@ -315,24 +323,24 @@ class TSTS(_OnSynthetic):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"Evaluated on synthetic rows alone, the model has {score_name(result)} "
-            f"{number(result.value)}; on real rows it has "
-            f"{number(result.details['trtr']['value'])}."
+            f"Evaluated on synthetic rows only, the model has {score_name(result)} "
+            f"{number(result.value)}, compared with "
+            f"{number(result.details['trtr']['value'])} on real rows."
         )
 
 
 @declared
 class AugmentationGain(_Transfer):
-    r"""By how much synthetic rows, added to the real ones, raise a model's score on real rows.
+    r"""Gain in the score on holdout data when synthetic rows are added to the training data.
 
-    A team keeps its real rows and adds synthetic ones, in the hope of a better model. 0 if they
-    change nothing, which is the rule: beyond its training rows a generator knows only what its form
-    assumes. Below 0, they harm.
+    A team keeps its real rows and adds synthetic rows to get a better model. The score is 0 if they
+    change nothing, which is typical, because a generator adds no information to its training rows
+    except its assumptions. Below 0, the synthetic rows make the model worse. Higher is better.
 
     Parameters
     ----------
     ratio : float, default=1.0
-        Synthetic rows to add for each row of train; all, if there are fewer.
+        Number of synthetic rows to add per training row. If there are too few, all are added.
 
     See Also
     --------
@@ -346,9 +354,10 @@ class AugmentationGain(_Transfer):
 
     .. math:: s(T \cup S) - s(T),
 
-    for losses the other way round, so that more is better; the baseline is 0. ``details["scaled"]``
-    is half the value plus 1/2, in [0, 1] for scores in [0, 1]. The interval is of bootstrap samples
-    of holdout rows, the same for both models.
+    with the opposite sign for losses, so that higher values are better. The baseline is 0.
+    ``details["scaled"]`` is half of the value plus 1/2, which is in [0, 1] for scores in [0, 1].
+    The interval is computed from bootstrap samples of holdout rows, which are the same for both
+    models.
 
     References
     ----------
@@ -379,7 +388,7 @@ class AugmentationGain(_Transfer):
         scoring = self._scoring(context)
         alone = self._replicates(context, models.TRAIN, models.HOLDOUT, scoring).mean(axis=0)[0]
         if np.isnan(alone):
-            return undefined_result(f"{scoring} is not defined for the model of train alone.")
+            return undefined_result(f"{scoring} is not defined for the model of the training data.")
         return Result(get_score(scoring).sign * (result.value - alone))
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
@@ -392,7 +401,10 @@ class AugmentationGain(_Transfer):
 
     def _summary(self, result: Result) -> str:
         rows = result.details["n_learned"]
-        added = f"With {rows['augmented'] - rows['train']:,} synthetic rows added to train"
+        added = (
+            f"With {rows['augmented'] - rows['train']:,} synthetic rows in addition to the "
+            "training rows"
+        )
         if result.value == 0.0:
             return f"{added}, the model is as good as before."
         change = "better" if result.value > 0.0 else "worse"
@@ -401,9 +413,10 @@ class AugmentationGain(_Transfer):
 
 
 def ratio(on_synthetic: float, on_real: float, scoring: str) -> float:
-    """Return the fraction of the score of real rows that synthetic ones keep; 1 is all.
+    """Return the fraction of the score of real rows that synthetic rows reach.
 
-    For losses the inverse ratio; nan where a score can be negative and one is not positive.
+    For losses, the inverse ratio is returned. It is nan if a score can be negative and is not
+    positive.
     """
     if get_score(scoring).greater_is_better:
         part, whole = on_synthetic, on_real
@@ -416,9 +429,9 @@ def ratio(on_synthetic: float, on_real: float, scoring: str) -> float:
 def roc_on_holdout(
     context: Context, model: Any, question: Question, seed: int
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Return ROC curves on holdout rows of a model of synthetic and one of real rows."""
-    # On a grid of false positive rates, so that no step is one person's; empty where there
-    # are not two labels, or fewer than ten rows of one.
+    """Return ROC curves on holdout rows of models trained on synthetic and on real rows."""
+    # The grid of false positive rates ensures that no step belongs to one record. The result is
+    # empty without two labels, or with fewer than ten rows of a label.
     problem = problem_of(context, question)
     truth = rows_of_role(context, "holdout", question).target
     if problem.positive is None:
