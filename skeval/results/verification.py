@@ -67,9 +67,7 @@ def verify(
         rows.append((name, ", ".join(roles), found))
     for record in provenance.inputs:
         if record.role not in looked_at:
-            lacking = (
-                "" if record.cells or record.file_bytes else ", without hashes"
-            )
+            lacking = "" if record.cells or record.file_bytes else ", without hashes"
             rows.append(("", record.role, f"not checked{lacking}"))
     return pd.DataFrame(rows, columns=["given", "input", "found"])
 

@@ -55,9 +55,7 @@ def rows_at_risk(context: Context, max_scored: int = _MAX_SCORED) -> pd.DataFram
         raise TableError("rows at risk: no column of this table can be evaluated.")
     scored, _ = scores_by_attack(context, STRONGEST, max_scored)
     if not scored:
-        raise TableError(
-            "rows at risk: train or holdout have too few rows for any attack."
-        )
+        raise TableError("rows at risk: train or holdout have too few rows for any attack.")
     if len(scored) > 1:
         scored[BLEND] = blend_scores(list(scored.values()))
     sizes = context.n_rows("train"), context.n_rows("holdout")

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from skeval.results.release import Stated
 
 
-@bound_by(
-    "Pass all arguments except the preset by name: make_suite('report', target=column)."
-)
+@bound_by("Pass all arguments except the preset by name: make_suite('report', target=column).")
 def make_suite(
     preset: str | Sequence[Any] | Mapping[str, Any] = "report",
     *,
