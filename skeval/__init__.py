@@ -4,7 +4,7 @@ import lazy_loader
 
 __version__ = "0.1.0"
 
-# Packages and public modules: attributes of skeval that `from skeval import *` does not import.
+# Packages and public modules, which are attributes of skeval but not in `from skeval import *`.
 _PACKAGES = (
     "checks",
     "compat",
@@ -28,6 +28,6 @@ _PACKAGES = (
     "text",
     "utility",
 )
-# Names are imported when they are first used, because each takes its time and few are used at once.
+# Names are imported on first use, because imports are slow and most programs use few names.
 __getattr__, __dir__, _attached = lazy_loader.attach_stub(__name__, __file__)
 __all__ = [name for name in _attached if name not in _PACKAGES]

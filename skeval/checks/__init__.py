@@ -1,4 +1,4 @@
-"""Common checks that every metric passes, ours and yours."""
+"""Checks that every metric must pass, including custom metrics."""
 
 from __future__ import annotations
 
@@ -28,42 +28,43 @@ def check_metric(
     on_fail: str = "raise",
     expected_failures: Mapping[str, str] | None = None,
 ) -> list[dict[str, str]]:
-    """Check that a metric keeps the contract: clone, determinism, bounds, direction, bad input.
+    """Check that a metric satisfies the contract, for example determinism and bounds.
 
     Parameters
     ----------
     metric : Metric
-        An instance, not fitted.
+        Unfitted instance.
     tables : tuple of (train, holdout, synthetic), optional
-        Tables to check on, where the metric needs certain columns; those of
-        :func:`skeval.datasets.make_mixed` otherwise, with a column of notes where it needs text;
-        of metrics of several tables, RelationalData, by default from
+        Tables for the checks, if the metric requires certain columns. The default is tables of
+        :func:`skeval.datasets.make_mixed`, with a text column if the metric requires text. For
+        metrics of several tables, the tables are RelationalData, by default from
         :func:`skeval.datasets.make_relational`.
     on_fail : {"raise", "warn", "record"}, default="raise"
-        What failures do after all checks have run; they are in the records in any case. If the only
-        failures are of style, "raise" warns too.
+        Action if checks fail, after all checks have run. The records contain the failures in any
+        case. If there are only style failures, "raise" issues a warning instead.
     expected_failures : mapping of str to str, optional
-        Names of checks that are known to fail, and why.
+        Names of checks that are known to fail, with the reasons.
 
     Returns
     -------
     list of dict
-        `check`, `status` ("passed", "failed", "expected"), `message` and `kind`, one for each
-        check. The kind of a failure is "style" if the metric is correct and does not follow a rule
-        of form, such as a parameter that the docstring does not name; otherwise it is "contract".
+        Records with `check`, `status` ("passed", "failed", "expected"), `message` and `kind`, one
+        for each check. The kind of a failure is "style" if the metric is correct but violates a
+        rule of form, for example if the docstring does not describe a parameter. Otherwise it is
+        "contract".
 
     Raises
     ------
     CheckFailedError
-        If `on_fail` is "raise" and there is an unexpected failure of the contract. The error names
+        If `on_fail` is "raise" and there is an unexpected failure of the contract. The error lists
         all failures.
     InvalidParameterError
-        If `metric` is a class, if `on_fail` or an expected failure names nothing known, or if the
-        tables do not have a column that the metric names.
+        If `metric` is a class, if `on_fail` or the name of an expected failure is unknown, or if
+        the tables do not have a column that the metric names.
 
     See Also
     --------
-    parametrize_with_metric_checks : The same as tests of pytest.
+    parametrize_with_metric_checks : Run the checks as tests of pytest.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def check_metric(
         message = ""
         try:
             check(clone(metric), tables, shared)
-        except Exception as error:  # what a faulty metric raises is what the check reports
+        except Exception as error:  # the check reports any error of a faulty metric
             message = f"{type(error).__name__}: {error}"
             kind = "style" if isinstance(error, StyleError) else "contract"
         status = "passed" if not message else "expected" if name in expected else "failed"
@@ -102,15 +103,15 @@ def _check_arguments(metric: Metric, on_fail: str, expected: Mapping[str, str]) 
             f"on_fail must be 'raise', 'warn' or 'record', got {on_fail!r}."
         )
     if unknown := sorted(set(expected) - {check.__name__ for check in CHECKS}):
-        raise InvalidParameterError(f"expected_failures names no check: {', '.join(unknown)}.")
+        raise InvalidParameterError(f"expected_failures has unknown checks: {', '.join(unknown)}.")
 
 
 def _check_columns(metric: Metric, tables: Tables, shared: Evaluations) -> None:
-    """Refuse tables that do not have a column that the metric names: every check would fail."""
+    """Refuse tables without a column that the metric names, because every check would fail."""
     if not isinstance(tables[0], pd.DataFrame):
         return
     columns, named = list(map(str, tables[0].columns)), []
-    with suppress(Exception):  # what else is wrong with the metric is found by the checks
+    with suppress(Exception):  # the checks find other faults of the metric
         named = [name for names in metric.named_columns().values() for name in names]
         try:
             assert shared.first
@@ -118,9 +119,9 @@ def _check_columns(metric: Metric, tables: Tables, shared: Evaluations) -> None:
             named += [name for name in error.args if isinstance(name, str)]
     if lacking := [name for name in dict.fromkeys(named) if name not in columns]:
         raise InvalidParameterError(
-            f"check_metric: {type(metric).__name__} names {', '.join(lacking)}, and the tables "
-            f"that it is checked on have the columns {', '.join(columns)}. Pass tables=(train, "
-            "holdout, synthetic) that have them, or name other columns."
+            f"check_metric: {type(metric).__name__} names {', '.join(lacking)}, but the tables for "
+            f"the checks have the columns {', '.join(columns)}. Pass tables=(train, holdout, "
+            "synthetic) with these columns, or name other columns."
         )
 
 
@@ -139,23 +140,23 @@ def _fail(metric: str, failed: Sequence[Mapping[str, str]], on_fail: str) -> Non
 def parametrize_with_metric_checks(
     metrics: Sequence[Metric], *, tables: Tables | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a pytest decorator that runs every check on every metric as a test of its own.
+    """Return a pytest decorator that runs every check for every metric as a separate test.
 
     Parameters
     ----------
     metrics : sequence of Metric
-        Instances, not fitted.
+        Unfitted instances.
     tables : tuple of (train, holdout, synthetic), optional
-        Tables to check on.
+        Tables for the checks.
 
     Returns
     -------
     decorator
-        For a test function of `metric` and `check`, which calls ``check(metric)``.
+        Decorator for a test function of `metric` and `check` that calls ``check(metric)``.
 
     See Also
     --------
-    check_metric : The same at once.
+    check_metric : Run all checks at once.
 
     Examples
     --------

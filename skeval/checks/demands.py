@@ -1,4 +1,4 @@
-"""What a check demands of a metric, and the error if the metric breaks its promise."""
+"""Requirements of the checks, and the errors if a metric violates them."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from skeval.results.result import Result
 
 
 class CheckFailedError(SkevalError, AssertionError):
-    """A metric breaks a promise of the contract."""
+    """A metric violates the contract."""
 
 
 class StyleError(CheckFailedError):
-    """A metric is correct, and does not follow a rule of form."""
+    """A metric is correct, but violates a rule of form."""
 
 
 def demand(kept: bool, promise: str, kind: type[CheckFailedError] = CheckFailedError) -> None:
-    """Raise unless the promise is kept."""
+    """Raise an error if a requirement is violated."""
     if not kept:
         raise kind(promise)
 
 
 def demand_the_same_bits(first: Result, second: Result, what: str) -> None:
-    """Raise where a number of two results differs; a difference in the last bits is of form."""
+    """Raise an error if two results differ. A difference in the last bits is a style failure."""
     last_bits = []
     for name, (before, after) in _numbers_of(first, second).items():
         one, other = np.asarray(before, dtype=float), np.asarray(after, dtype=float)
@@ -38,7 +38,7 @@ def demand_the_same_bits(first: Result, second: Result, what: str) -> None:
 
 
 def _numbers_of(first: Result, second: Result) -> dict[str, tuple[Any, Any]]:
-    """Return the numbers of two results side by side, those that their tests compared included."""
+    """Return pairs of numbers of two results, including the numbers of their contrasts."""
     demand(
         (first.contrast is None) == (second.contrast is None), "one of two results has a contrast."
     )
@@ -55,7 +55,7 @@ _LAST_BITS = "Only last bits differ: add with math.fsum, or sort the columns by 
 
 
 def refusal(kind: type[Exception], action: Callable[[], object]) -> Exception | None:
-    """Return the error of this kind that an action raises, if it does."""
+    """Return the error of this class that an action raises, or None."""
     try:
         action()
     except kind as error:
@@ -64,7 +64,7 @@ def refusal(kind: type[Exception], action: Callable[[], object]) -> Exception | 
 
 
 def same(a: float, b: float, tolerance: float = 1e-6) -> bool:
-    """Return whether two values are equal, nan being equal to nan."""
+    """Return whether two values are equal, where nan equals nan."""
     return math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) or (
         math.isnan(a) and math.isnan(b)
     )

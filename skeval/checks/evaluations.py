@@ -1,4 +1,4 @@
-"""The evaluations of a metric that its checks share."""
+"""Evaluations of a metric that its checks share."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from skeval.tables.schema import TableSchema
 def value_of(
     metric: Metric, train: Any, holdout: Any, synthetic: Any, schema: TableSchema | None = None
 ) -> float:
-    """Fit a clone and score."""
+    """Fit a clone and return its score."""
     with quiet():
         return clone(metric).fit(train, holdout, schema=schema).score(synthetic)
 
 
 def fit_and_evaluate(metric: Metric, tables: Tables) -> Result:
-    """Fit a clone and evaluate."""
+    """Fit a clone and return its result."""
     with quiet():
         return clone(metric).fit(*tables[:2]).evaluate(tables[2])
 
 
 class First(NamedTuple):
-    """The first fit and evaluation of a metric, and what it left as it was."""
+    """Result of the first fit and evaluation, and whether inputs and global state were kept."""
 
     metric: Metric
     result: Result
@@ -45,7 +45,7 @@ class First(NamedTuple):
 
 
 class Evaluations:
-    """What a metric gives on one set of tables, computed once for all checks that look at it."""
+    """Evaluations of a metric on one set of tables, computed once for all checks."""
 
     def __init__(self, metric: Metric, tables: Tables | None = None) -> None:
         self._metric, self._given = metric, tables
@@ -58,7 +58,7 @@ class Evaluations:
 
     @cached_property
     def first(self) -> First:
-        """The first fit and evaluation, watched: what it changes a second one may not."""
+        """The first fit and evaluation, with a check for changes of inputs and global state."""
         inputs, state = _hashes(self._tables), _global_state()
         metric = clone(self._metric)
         with quiet():
@@ -69,32 +69,32 @@ class Evaluations:
 
     @property
     def result(self) -> Result:
-        """The evaluation of the synthetic table."""
+        """The result for the synthetic table."""
         return self.first.result
 
     @cached_property
     def value_of_copy(self) -> float:
-        """The value of a copy of train."""
+        """The value for a copy of the training data."""
         return self.score(self._tables[0])
 
     @cached_property
     def results_of_leaks(self) -> tuple[Result, Result]:
-        """The evaluations of a copy of train, and of half of it."""
+        """The results for a copy of the training data, and for half of it."""
         train = self._tables[0]
         return self.evaluate(train), self.evaluate(half(train))
 
     @cached_property
     def value_of_noise(self) -> float:
-        """The value of independent uniform columns."""
+        """The value for independent uniform columns."""
         return self.score(noise(self._tables[0]))
 
     def evaluate(self, rows: Any) -> Result:
-        """Evaluate other rows with the same fit."""
+        """Evaluate other rows with the first fit."""
         with quiet():
             return self.first.metric.evaluate(rows)
 
     def score(self, rows: Any) -> float:
-        """Score other rows with the same fit."""
+        """Return the score of other rows with the first fit."""
         with quiet():
             return self.first.metric.score(rows)
 
@@ -104,7 +104,7 @@ def _hashes(tables: Tables) -> list[str | None]:
 
 
 def _cells(table: Any) -> Any:
-    """Return what a table holds: kinds of columns note more of themselves when they are used."""
+    """Return the content of a table, because column types change when they are used."""
     if isinstance(table, Mapping):
         return {name: _cells(part) for name, part in table.items()}
     columns = [column.tolist() for _, column in table.items()]
@@ -112,14 +112,14 @@ def _cells(table: Any) -> Any:
 
 
 def _global_state() -> tuple[str | None, int]:
-    # somebody may have touched the global generator
+    # other code may have changed the global generator
     state = np.random.get_state()  # noqa: NPY002
     return joblib.hash(state), pd.options.display.max_rows
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Expect our own warnings: odd tables are what these checks are about."""
+    """Suppress the warnings of skeval, because these checks use unusual tables."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MetricWarning)
         yield

@@ -1,4 +1,4 @@
-"""The tables that the checks try: small, odd, noisy; one or several with keys."""
+"""Small, unusual and noisy tables for the checks, as single or related tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skeval.datasets import make_mixed, make_relational
 from skeval.tables.relational_data import RelationalData, split_by_subject
 from skeval.tables.set_columns import with_columns
 
-Tables = tuple[Any, Any, Any]  # train, holdout, synthetic: frames, or RelationalData
+Tables = tuple[Any, Any, Any]  # train, holdout and synthetic, as frames or RelationalData
 _WORDS = (
     ("ada", "ben", "carla", "dmitri", "emeka", "fatima", "goran", "hana"),
     ("bill", "old contract", "delivery", "first visit", "broken meter", "refund"),
@@ -25,9 +25,9 @@ _WORDS = (
 
 
 def default_tables(metric: Metric | None = None) -> Tables:
-    """Return small mixed tables: train, holdout, synthetic.
+    """Return small mixed tables for train, holdout and synthetic.
 
-    With notes if a metric needs text; several with keys if it compares several.
+    They contain texts if a metric requires text, and are several tables if it requires them.
     """
     needs = getattr(getattr(metric, "tags", None), "needs", ())
     if "relational" in needs:
@@ -53,7 +53,7 @@ def _mixed_tables() -> list[pd.DataFrame]:
 
 
 def notes(n_rows: int, seed: int) -> list[str]:
-    """Return notes of a few words, each with the address of somebody, a few of them none."""
+    """Return short notes, most of which contain an email address."""
     rng = np.random.default_rng(seed)
     people, things, acts = (rng.choice(words, n_rows) for words in _WORDS)
     numbers = rng.integers(0, 400, n_rows)
@@ -65,9 +65,9 @@ def notes(n_rows: int, seed: int) -> list[str]:
 
 
 def noise(train: Any) -> Any:
-    """Return rows of independent uniform columns, as canonical tables have them.
+    """Return rows of independent uniform columns in canonical form.
 
-    Foreign keys name any rows, with the same chance.
+    Foreign keys refer to random rows.
     """
     from skeval.privacy.distance_screens.dcr_baseline import random_rows
 
@@ -89,27 +89,27 @@ def noise(train: Any) -> Any:
 
 
 def change_tables(table: Any, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Any:
-    """Return a table, or several, after a change of each."""
+    """Return one or several tables after changing each of them."""
     if isinstance(table, RelationalData):
         return RelationalData({name: change(rows) for name, rows in table.items()}, table.schema)
     return change(table)
 
 
 def first_column(table: Any) -> str:
-    """Return the name of the first column, of the first table."""
+    """Return the name of the first column of the first table."""
     rows = next(iter(table.values())) if isinstance(table, RelationalData) else table
     return str(rows.columns[0])
 
 
 def half(table: Any) -> Any:
-    """Return half of the rows, of several tables half of the subjects with all their rows."""
+    """Return half of the rows, or half of the subjects with all their rows."""
     if isinstance(table, RelationalData):
         return split_by_subject(table, 0.5, random_state=0)[0]
     return table.iloc[::2]
 
 
 def repeat_rows(table: Any, n_times: int) -> Any:
-    """Return every row this number of times, of several tables under keys of their own."""
+    """Repeat every row. Several tables get new keys for each repetition."""
     if not isinstance(table, RelationalData):
         return pd.concat([table] * n_times, ignore_index=True)
     kinds = table.schema.infer(table).tables

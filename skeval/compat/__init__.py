@@ -1,8 +1,8 @@
-"""The verbs of other packages, so that their users change an import and little else.
+"""Interfaces of other packages, so that their users only need to change imports.
 
-``from skeval.compat import NewRowSynthesis`` gives an object with the verbs ``compute`` and
-``compute_breakdown``: any name of SDMetrics for which ours has the same number, with the options
-that make it so, or the nearest of ours.
+``from skeval.compat import NewRowSynthesis`` returns an object with the methods ``compute`` and
+``compute_breakdown``. This works for any name of SDMetrics that has an equivalent in skeval. The
+options are set so that the number is the same, or as similar as possible.
 """
 
 from typing import Any
@@ -22,5 +22,5 @@ def __getattr__(name: str) -> Any:
         return computed(name)
     except LookupError:
         raise AttributeError(
-            f"skeval.compat has no {name}; skeval explain {name} says what it is here, if anything."
+            f"skeval.compat has no {name}. Run skeval explain {name} to find an equivalent, if any."
         ) from None

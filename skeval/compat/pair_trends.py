@@ -1,4 +1,4 @@
-"""The pair trends of SDMetrics' quality report, in which each table is cut on edges of its own."""
+"""Pair trends of the SDMetrics quality report, in which each table has separate bin edges."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from skeval.steps.columns import ROLES
 from skeval.tables.preprocessing import NUMERIC
 
 CORRELATION, CONTINGENCY = "column_pair_trends/correlation", "column_pair_trends/contingency"
-MIN_ASSOCIATION = 0.3  # of pairs that count there
+MIN_ASSOCIATION = 0.3  # minimum association of pairs that count in SDMetrics
 MIN_CORRELATION = 0.5
 
 
 def with_own_edges(results: SuiteResult, context: Context) -> SuiteResult:
-    """Return results whose pair trends are those of SDMetrics."""
+    """Return results with the pair trends of SDMetrics."""
     changed = {
         CORRELATION: _correlation(context, results[CORRELATION]),
         CONTINGENCY: _contingency(context, results[CONTINGENCY]),
@@ -38,7 +38,7 @@ def with_own_edges(results: SuiteResult, context: Context) -> SuiteResult:
 
 
 def _correlation(context: Context, result: Result) -> Result:
-    """Leave out the pairs of columns that are constant in the synthetic table, as is done there."""
+    """Remove pairs of columns that are constant in the synthetic table, as SDMetrics does."""
     names = list(result.details.get("names", ()))
     if "matrix" not in result.details:
         return result
@@ -50,7 +50,7 @@ def _correlation(context: Context, result: Result) -> Result:
 
 
 def _contingency(context: Context, result: Result) -> Result:
-    """Return the scores and associations of pairs with a category."""
+    """Return the scores and associations of pairs with a categorical column."""
     kinds, names = context.schema.kinds, list(context.schema.measured)
     codes = {name: _codes(context, name) for name in names}
     scores, associations = (np.full((len(names), len(names)), np.nan) for _ in range(2))
@@ -76,11 +76,11 @@ def _result_of_matrix(
 
 
 def _codes(context: Context, name: str) -> list[np.ndarray]:
-    """Return the cells of a column as whole numbers: of train, then of the synthetic table."""
+    """Return the cells of a column as integers, for train and for the synthetic table."""
     columns = [context[role][name] for role in ROLES]
     if context.schema.kinds[name] in NUMERIC:
         numbers = [_as_numbers(column) for column in columns]
-        # missing values fall into the cell of the largest one, as is done there
+        # missing values belong to the bin of the largest value, as in SDMetrics
         return [np.digitize(x, np.histogram_bin_edges(x[~np.isnan(x)])) for x in numbers]
     both = pd.concat([column.astype(object) for column in columns], ignore_index=True)
     codes, _ = pd.factorize(both, use_na_sentinel=False)
@@ -100,7 +100,7 @@ def _joint(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 def _overlap(
     real: tuple[np.ndarray, np.ndarray], synthetic: tuple[np.ndarray, np.ndarray]
 ) -> float:
-    """Return one minus the total variation of the joint shares."""
+    """Return one minus the total variation distance of the joint frequencies."""
     cells, places = np.unique(
         np.concatenate([_joint(*real), _joint(*synthetic)]), return_inverse=True
     )
@@ -110,7 +110,7 @@ def _overlap(
 
 
 def _cramers_v(first: np.ndarray, second: np.ndarray) -> float:
-    """Return Cramer's V without correction; nan if a column has one value."""
+    """Return Cramer's V without correction, or nan if a column has only one value."""
     (_, a), (_, b) = (np.unique(codes, return_inverse=True) for codes in (first, second))
     rows, columns = np.bincount(a.ravel()), np.bincount(b.ravel())
     if min(rows.size, columns.size) < 2:
@@ -122,7 +122,7 @@ def _cramers_v(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def pair_details(results: SuiteResult) -> pd.DataFrame:
-    """Return a row for each pair, in the columns of SDMetrics."""
+    """Return one row for each pair, with the columns of SDMetrics."""
     correlation, contingency = results[CORRELATION].details, results[CONTINGENCY].details
     names, numeric = list(contingency["names"]), list(correlation.get("names", ()))
     rows = []

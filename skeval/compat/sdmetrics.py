@@ -1,4 +1,4 @@
-"""The calls of SDMetrics: metrics with `compute`, reports with `generate`."""
+"""Interface of SDMetrics: metrics with `compute` and reports with `generate`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from skeval.tables.schema import TableSchema
 from skeval.utils.files import replacing
 from skeval.utils.formatting import did_you_mean
 
-_NAMES = {  # of options
+_NAMES = {  # option names
     "coefficient": "method",
     "known_column_names": "known",
     "sensitive_column_names": "sensitive",
@@ -41,7 +41,7 @@ _NAMES = {  # of options
     "key_fields": "known",
     "sensitive_fields": "sensitive",
 }
-# of each name: the package of ours, our class if its name is another, what gives the same number
+# by name: package in skeval, class if the name differs, and parameters for the same number
 _METRICS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "BNLikelihood": ("fidelity", "", {"smoothing": 0.0}),
     "BNLogLikelihood": ("fidelity", "", {"smoothing": 0.0}),
@@ -80,7 +80,7 @@ _METRICS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "TableStructure": ("diagnostic", "", {}),
 }
 NAMES = tuple(_METRICS)
-_NOT_EQUAL = {  # of each name whose number differs, why
+_NOT_EQUAL = {  # by name, why the number differs
     "BNLikelihood": "the network is a tree with one parent for each column",
     "BNLogLikelihood": "the network is a tree with one parent for each column",
     "CSTest": "counts are tested, whereas SDMetrics tests frequencies as if they were counts",
@@ -88,7 +88,7 @@ _NOT_EQUAL = {  # of each name whose number differs, why
 }
 _MANY_LEVELS = 50
 _COLUMN = "column"
-# without metadata, the choice of a metric says of which kind whole numbers are
+# without metadata, these metrics determine the type of integer columns
 _OF_NUMBERS = ("BoundaryAdherence", "CorrelationSimilarity", "GMLikelihood", "KSComplement",
                "RangeCoverage", "StatisticSimilarity")  # fmt: skip
 _OF_LABELS = ("CategoryAdherence", "CategoryCoverage", "TVComplement")
@@ -96,20 +96,20 @@ _OF_LABELS = ("CategoryAdherence", "CategoryCoverage", "TVComplement")
 
 @dataclass(frozen=True)
 class ComputedMetric:
-    """A metric of one or several tables with the verbs of SDMetrics."""
+    """Metric of one or several tables with the methods of SDMetrics."""
 
     kind: type[Metric]
-    # the parameters by which the number is that of SDMetrics
+    # parameters with which the number equals the number of SDMetrics
     settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    # why the number is not that of SDMetrics, of which `compute` warns
+    # why the number differs from SDMetrics, for the warning of `compute`
     not_equal: str = ""
 
     def compute(self, *tables: Any, **options: Any) -> float:
-        """Return the number; tables and options go by the names of SDMetrics, or by position."""
+        """Return the number. Tables and options have the names or positions of SDMetrics."""
         return float(self._evaluate(tables, options)[1].value)
 
     def compute_breakdown(self, *tables: Any, **options: Any) -> dict[str, Any]:
-        """Return the number as `score`, and what SDMetrics breaks it down to."""
+        """Return the number as `score`, and its parts as in SDMetrics."""
         metric, result, synthetic = self._evaluate(tables, options)
         parts = _PARTS.get(self.kind.__name__)
         known = {} if parts is None else parts(metric, result, synthetic)
@@ -126,17 +126,18 @@ class ComputedMetric:
         lacking = [name for name in names if name not in given and name != "metadata"]
         if lacking or len(tables) > len(names):
             raise InvalidParameterError(
-                f"{self.kind.__name__}: compute takes {', '.join(names)}, got {len(tables)} tables"
+                f"{self.kind.__name__}: compute requires {', '.join(names)}, got {len(tables)} "
+                "tables"
                 f"{' and ' if options else ''}{', '.join(options)}."
             )
         real, synthetic, *rest = (_as_table(given.pop(name)) for name in names[:-1])
         continuous = None
-        if self.kind.__name__ == "ContingencySimilarity":  # other columns are categories there
+        if self.kind.__name__ == "ContingencySimilarity":  # SDMetrics treats columns as categories
             continuous = given.pop("continuous_column_names", None) or []
         own = {_NAMES.get(name, name): value for name, value in given.items() if name != "verbose"}
         if own.get("model_kwargs", "") is None:
             del own["model_kwargs"]
-        if isinstance(coefficient := given.get("coefficient"), str):  # as "Pearson"
+        if isinstance(coefficient := given.get("coefficient"), str):  # for example "Pearson"
             own["method"] = coefficient.lower()
         metric = self.kind(**{**self.settings, **self._check_options(own)})
         schema = _schema_of(real, metadata, table)
@@ -144,35 +145,33 @@ class ComputedMetric:
             schema = _assumed_kinds(self.kind.__name__, real, continuous)
         metric.fit(real, *rest, schema=schema)
         if why := self.not_equal or _why_not_equal(metric, synthetic):
-            text = f"the number of {self.kind.__name__} may not be that of SDMetrics: {why}."
+            text = f"the number of {self.kind.__name__} may differ from SDMetrics: {why}."
             warnings.warn(MetricWarning(text), stacklevel=3)
         return metric, metric.evaluate(synthetic), synthetic
 
     def _check_options(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Return options; refuse those that the metric does not have."""
+        """Return the options. Refuse options that the metric does not have."""
         known = [*signature(self.kind).parameters]
         if unknown := [name for name in options if name not in known]:
             raise InvalidParameterError(
-                f"{self.kind.__name__}: compute has no option {', '.join(unknown)}; there are "
-                f"{', '.join(known)}.{did_you_mean(unknown, known)}"
+                f"{self.kind.__name__}: compute has no option {', '.join(unknown)}. Its options "
+                f"are {', '.join(known)}.{did_you_mean(unknown, known)}"
             )
         return options
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # a mappingproxy has no pickle
+        # a mappingproxy cannot be pickled
         return ComputedMetric, (self.kind, dict(self.settings), self.not_equal)
 
 
 def _why_not_equal(metric: Any, synthetic: Any) -> str:
-    """Return why the number differs for these tables; empty if nothing is known of it."""
+    """Return why the number differs for these tables, or an empty text."""
     kind, schema = type(metric).__name__, metric.context_.schema
     if kind == "NewRowShare" and not metric.context_.is_relational and schema.columns("datetime"):
-        return "dates are equal within 1% of their range, in SDMetrics within 1% of a time stamp"
+        return "dates match within 1% of their range, in SDMetrics within 1% of a time stamp"
     ranked = kind == "CorrelationSimilarity" and metric.method == "spearman"
     if ranked and _has_missing(metric, synthetic, schema.columns("continuous", "datetime")):
-        return (
-            "all values of a column are ranked, in SDMetrics those of rows without missing values"
-        )
+        return "all values of a column are ranked, in SDMetrics only rows without missing values"
     if kind == "DisclosureProtection" and not metric.normalize:
         sensitive = [metric.sensitive] if isinstance(metric.sensitive, str) else metric.sensitive
         if _has_missing(metric, synthetic, [*metric.known, *sensitive]):
@@ -180,7 +179,9 @@ def _why_not_equal(metric: Any, synthetic: Any) -> str:
     if kind == "ContingencySimilarity":
         large = [n for n, levels in metric.context_.levels.items() if len(levels) > _MANY_LEVELS]
         if large:
-            return f"categories beyond the {_MANY_LEVELS} most frequent are pooled"
+            return (
+                f"only the {_MANY_LEVELS} most frequent categories are kept and others are pooled"
+            )
     return ""
 
 
@@ -190,7 +191,7 @@ def _has_missing(metric: Any, synthetic: Any, names: Sequence[str]) -> bool:
 
 
 def _of_column(result: Result, *keys: str) -> list[Any]:
-    """Return the entries of details about the only column; nan if there are several columns."""
+    """Return the entries of details about the only column, or nan for several columns."""
     found = [result.details.get(key, {}) for key in keys]
     return [next(iter(one.values())) if len(one) == 1 else math.nan for one in found]
 
@@ -240,7 +241,7 @@ def _protection_breakdown(metric: Any, result: Result, synthetic: Any) -> dict[s
     return {"cap_protection": details["protection"], "baseline_protection": details["guess"]}
 
 
-# what compute_breakdown has besides the score, by our class
+# parts of compute_breakdown in addition to the score, by class
 _PARTS: dict[str, Callable[[Any, Result, Any], dict[str, Any]]] = {
     "CategoryCoverage": _coverage_breakdown,
     "ContingencySimilarity": lambda *_: {"real_association": math.nan},
@@ -254,11 +255,11 @@ _PARTS: dict[str, Callable[[Any, Result, Any], dict[str, Any]]] = {
 
 
 def _as_table(given: Any) -> Any:
-    """Return a column as a table of one column, anything else as it is."""
+    """Return a column as a table with one column, and other objects unchanged."""
     is_array = isinstance(given, np.ndarray) and given.ndim == 1
     if is_array or isinstance(given, list | tuple | pd.Series):
         return pd.DataFrame({_COLUMN: pd.Series(given).reset_index(drop=True)})
-    if hasattr(given, "to_pandas") and not hasattr(given, "columns"):  # of polars and Arrow
+    if hasattr(given, "to_pandas") and not hasattr(given, "columns"):  # polars and Arrow columns
         return pd.DataFrame({_COLUMN: given.to_pandas()})
     return given
 
@@ -272,13 +273,13 @@ def _schema_of(real: Any, metadata: Any, table: str | None = None) -> Any:
 
 
 def _assumed_kinds(metric: str, real: Any, continuous: Sequence[str] | None = None) -> Any:
-    """Return of which kind columns are by what is asked of them; None where it says nothing.
+    """Return the column types that the metric assumes, or None.
 
-    Whole numbers of two values would be categories else, and other numbers none.
+    Otherwise, integers with two values would be categorical, and other numbers would not.
     """
     if continuous is not None and not isinstance(real, Mapping | RelationalData):
         names = list(as_frame(real, "train").columns)
-        if len(names) > 2 and not continuous:  # more columns than the call has there
+        if len(names) > 2 and not continuous:  # more columns than SDMetrics accepts
             return None
         return {name: "continuous" if name in continuous else "categorical" for name in names}
     if isinstance(real, Mapping | RelationalData) or metric not in (*_OF_NUMBERS, *_OF_LABELS):
@@ -292,25 +293,25 @@ def _assumed_kinds(metric: str, real: Any, continuous: Sequence[str] | None = No
 
 
 def computed(name: str) -> ComputedMetric:
-    """Return what is computed by a name of SDMetrics: our metric, and the options of its number.
+    """Return the equivalent of an SDMetrics metric, with parameters for the same number.
 
     Parameters
     ----------
     name : str
-        Such as "NewRowSynthesis".
+        Name of the metric, such as "NewRowSynthesis".
 
     Returns
     -------
     object with compute and compute_breakdown
-        ``compute(real, synthetic, metadata)`` returns the number, ``compute_breakdown`` a dict with
-        the number as `score` and the numbers of its parts. A metric that requires rows that the
-        generator has not seen has these rows as its third argument. Tables may also be passed by
-        the names of SDMetrics, and parameters by the names of either package.
+        ``compute(real, synthetic, metadata)`` returns the number. ``compute_breakdown`` returns a
+        dict with the number as `score` and the numbers of its parts. If a metric requires rows that
+        the generator has not seen, they are its third argument. Tables may also be passed by the
+        names of SDMetrics, and parameters by the names of either package.
 
     Raises
     ------
     LookupError
-        If SDMetrics has no such metric, or ours is called otherwise than by two tables.
+        If SDMetrics has no such metric, or the equivalent is not called with two tables.
 
     Examples
     --------
@@ -326,22 +327,22 @@ def computed(name: str) -> ComputedMetric:
 
 
 class _Report:
-    """What both reports can do, once they are generated."""
+    """Methods of both reports."""
 
     _preset: ClassVar[str]
-    _first: ClassVar[str]  # of its properties
+    _first: ClassVar[str]  # first property
     _result: SuiteResult | None = None
 
     def generate(
         self, real_data: Any, synthetic_data: Any, metadata: Any = None, verbose: bool = False
     ) -> None:
-        """Measure."""
+        """Evaluate the synthetic data."""
         schema = _schema_of(real_data, metadata)
         known = schema
-        if schema is None and isinstance(real_data, Mapping):  # tables whose keys are to be seen
+        if schema is None and isinstance(real_data, Mapping):  # keys must be detected
             known = RelationalData(real_data).schema
             said = f"The keys were detected from names and values: {known}."
-            warnings.warn(MetricWarning(f"{said} Give metadata to say others."), stacklevel=2)
+            warnings.warn(MetricWarning(f"{said} Pass metadata to change them."), stacklevel=2)
         several = known if isinstance(known, RelationalSchema) else None
         suite = make_suite(self._preset, schema=several).fit(real_data, schema=schema)
         self._result = self._scores_as_there(suite, suite.evaluate(synthetic_data), synthetic_data)
@@ -354,10 +355,10 @@ class _Report:
 
     @property
     def result(self) -> SuiteResult:
-        """Our results, which can do more: intervals, `to_pdf`, `to_html`."""
+        """Results of skeval, for example with intervals, `to_pdf` and `to_html`."""
         if self._result is None:
             raise InvalidParameterError(
-                f"{type(self).__name__} has no scores yet; call generate(real, synthetic)."
+                f"{type(self).__name__} has no scores yet. Call generate(real, synthetic)."
             )
         return self._result
 
@@ -372,11 +373,10 @@ class _Report:
         return pd.DataFrame({"Property": titles, "Score": scores.to_numpy()})
 
     def get_details(self, property_name: str) -> pd.DataFrame:
-        """Return the scores behind a property, such as "Column Shapes", in SDMetrics' columns."""
-        # There is one row for each column or pair. The columns are `Column`, `Metric` and
-        # `Score`; for pairs of one table `Column 1`, `Column 2`, `Metric`, `Score`, the
-        # correlations, the association and whether the pair counts. Several tables also
-        # have `Table`.
+        """Return the scores of a property, such as "Column Shapes", in the SDMetrics format."""
+        # There is one row for each column or pair, with `Column`, `Metric` and `Score`. Pairs of a
+        # single table have `Column 1`, `Column 2`, `Metric`, `Score`, the correlations, the
+        # association and whether the pair counts. Results of several tables also have `Table`.
         group = _property(property_name)
         details = self.result.details(group).rename(
             columns={"table": "Table", "what": "Column", "metric": "Metric", "score": "Score"}
@@ -385,7 +385,7 @@ class _Report:
             return details.drop(columns="baseline")
         if group == "column_pair_trends":
             return pair_details(self.result)
-        if details["Column"].equals(details["Metric"]):  # of the table as a whole
+        if details["Column"].equals(details["Metric"]):  # a property of the whole table
             return details[["Metric", "Score"]]
         described = self.result.provenance.columns if self.result.provenance else ()
         place = {record.column: i for i, record in enumerate(described)}
@@ -393,34 +393,34 @@ class _Report:
         return details[["Column", "Metric", "Score"]].iloc[order].reset_index(drop=True)
 
     def get_visualization(self, property_name: str) -> Any:
-        """Return the figure of a property, of matplotlib."""
+        """Return the matplotlib figure of a property."""
         return self.result.display(_property(property_name)).plot().figure_
 
     def save(self, filepath: str | Path) -> None:
-        """Write the scores to a file, as JSON by any ending; it has no rows."""
+        """Write the scores to a JSON file with any ending, without rows of data."""
         with replacing(Path(filepath)) as temporary:
             temporary.write_text(self.result.to_json(), encoding="utf-8")
 
     @classmethod
     def load(cls, filepath: str | Path) -> _Report:
-        """Read what :meth:`save` wrote; nothing in it is run."""
+        """Read a file that :meth:`save` wrote, without executing code in it."""
         report = cls()
         report._result = SuiteResult.from_json(filepath)
         if cls._first not in report.result.properties().index:
             raise InvalidParameterError(
-                f"{cls.__name__}.load: {filepath} has no scores of {cls._first}; the other report "
-                "may have written it."
+                f"{cls.__name__}.load: {filepath} has no scores of {cls._first}. Perhaps the other "
+                "report wrote it."
             )
         return report
 
 
 class QualityReport(_Report):
-    """The quality report of SDMetrics: how alike columns and pairs of columns are.
+    """Quality report of SDMetrics, about the similarity of columns and of pairs of columns.
 
     See Also
     --------
-    DiagnosticReport : Whether the table is valid.
-    skeval.make_suite : With "quality", the same scores next to those of a holdout.
+    DiagnosticReport : Check whether the table is valid.
+    skeval.make_suite : Create the suite "quality" with the same scores and a baseline.
 
     Examples
     --------
@@ -441,21 +441,21 @@ class QualityReport(_Report):
         if not suite.context_.is_relational:
             return with_own_edges(result, suite.context_.with_synthetic(synthetic))
         text = (
-            "pairs of a number with a category are cut on the edges of the real table, whereas "
-            "SDMetrics cuts each table on its own edges. Their scores in Column Pair Trends and "
-            "Intertable Trends may differ from those of SDMetrics."
+            "for pairs of a numerical and a categorical column, the bin edges come from the real "
+            "table, whereas SDMetrics uses separate edges for each table. Their scores in Column "
+            "Pair Trends and Intertable Trends may differ from SDMetrics."
         )
         warnings.warn(MetricWarning(text), stacklevel=3)
         return result
 
 
 class DiagnosticReport(_Report):
-    """The diagnostic report of SDMetrics: whether values, keys and structure are valid.
+    """Diagnostic report of SDMetrics, about the validity of values, keys and structure.
 
     See Also
     --------
-    QualityReport : How good a valid table is.
-    skeval.make_suite : With "diagnostic", the same scores.
+    QualityReport : Evaluate the quality of a valid table.
+    skeval.make_suite : Create the suite "diagnostic" with the same scores.
 
     Examples
     --------

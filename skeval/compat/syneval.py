@@ -1,4 +1,4 @@
-"""The calls of SynEval: `PrivacyEvaluator`, with the nested numbers of its `evaluate`."""
+"""Interface of SynEval: `PrivacyEvaluator` with the nested results of its `evaluate`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from skeval.suites.suite import MetricSuite
 from skeval.tables.schema import TableSchema
 from skeval.text import EntityLeakage, NominalMentions, StylisticOutliers
 
-_THEIRS = "syneval"  # of details
-_CONTROLLED = ("text_privacy", "anonymeter")  # whose tests compare with rows that were not seen
+_THEIRS = "syneval"  # key of details
+_CONTROLLED = ("text_privacy", "anonymeter")  # parts whose tests compare with unseen rows
 
 
 def _tabular(seed: int) -> dict[str, Metric]:
-    return {  # neighbours of train among itself are what theirs compares with
+    return {  # SynEval compares with distances between neighbors within the training data
         "IMS": IdenticalMatchShare(random_state=seed),
         "DCR": DCRPercentile(baseline="train_loo", random_state=seed),
         "NNDR": NNDR(baseline="train_loo", convention="d2/d1", random_state=seed),
@@ -49,34 +49,35 @@ _PARTS: dict[str, Callable[[int], dict[str, Metric]]] = {
 
 
 class PrivacyEvaluator:
-    """SynEval's privacy report: its numbers under its names, in its order.
+    """Privacy report of SynEval, with the same numbers, names and order.
 
     Parameters
     ----------
     synthetic_data, original_data : table
-        The rows that the generator made, and those it has seen.
+        Synthetic data, and the data that the generator was trained on.
     metadata : mapping, optional
-        As SynEval takes it: `columns`, each with its `sdtype`. Kinds are inferred without it.
+        Metadata of SynEval: `columns`, each with its `sdtype`. Types are inferred if it is missing.
     selected_metrics : list of str or str, optional
-        Among "exact_matches", "membership_inference", "tabular_privacy", "text_privacy" and
-        "anonymeter"; all by default.
+        Parts to evaluate, among "exact_matches", "membership_inference", "tabular_privacy",
+        "text_privacy" and "anonymeter". All by default.
     device : str, default="auto"
-        Nothing here runs on a device of its own; a call that gives it runs.
+        Ignored. It exists only for compatibility.
     control_data : table, optional
-        Real rows that the generator has not seen. SynEval knows none: it takes a sample of the
-        original rows, which any attack is as good on. Without them risks are beyond guessing all
-        the same, and `control_rate`, `train_test_ims` and `passed` of IMS are None.
+        Real rows that the generator never saw. SynEval has no such parameter and uses a sample of
+        the original rows, on which any attack succeeds equally well. Without these rows, risks are
+        still measured in excess of guessing, and `control_rate`, `train_test_ims` and `passed` of
+        IMS are None.
     random_state : int, default=0
         Seed of samples, folds and attacks.
 
     Raises
     ------
     InvalidParameterError
-        If a metric is selected that SynEval does not have.
+        If a selected metric does not exist in SynEval.
 
     See Also
     --------
-    skeval.make_suite : With "syneval", the same with our names, p-values and verdict.
+    skeval.make_suite : Create the suite "syneval" with names of skeval, p-values and a verdict.
 
     Examples
     --------
@@ -113,7 +114,7 @@ class PrivacyEvaluator:
             )
 
     def evaluate(self) -> dict[str, Any]:
-        """Return the numbers; of what could not be measured, why, as `error`."""
+        """Return the numbers. A part that failed contains the reason as `error`."""
         chosen = {name: _PARTS[name](self.random_state) for name in self.selected_metrics}
         found: dict[str, Result] = {}
         for controlled in (False, True):
@@ -136,7 +137,7 @@ class PrivacyEvaluator:
         schema = None if self.metadata is None else TableSchema.from_sdv(self.metadata)
         suite = MetricSuite(list(metrics.items()), check_holdout=holdout is not None)
         with warnings.catch_warnings():
-            if holdout is None and controlled:  # as theirs, whose numbers do not look at them
+            if holdout is None and controlled:  # as in SynEval, whose numbers do not use them
                 holdout = self.original_data
                 warnings.simplefilter("ignore", SharedRowsWarning)
             suite.fit(self.original_data, holdout, schema=schema)
@@ -161,7 +162,7 @@ class PrivacyEvaluator:
 
 
 def _risks(attacks: Mapping[str, Any], overall: float) -> dict[str, Any]:
-    """Return each attack under its name there, the inferences as a list, and the largest risk."""
+    """Return each attack by its SynEval name, the inferences as a list, and the largest risk."""
     own: dict[str, Any] = {}
     secrets: list[dict[str, Any]] = []
     for name, one in attacks.items():

@@ -1,4 +1,4 @@
-"""What an author of a metric meets: the base class, its tags, the context and its parameters."""
+"""Base classes for authors of metrics, with tags, contexts and parameters."""
 
 import lazy_loader
 

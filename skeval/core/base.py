@@ -1,4 +1,4 @@
-"""The contract: parameters in `__init__`, real rows in `fit`, synthetic rows in `evaluate`."""
+"""Base class of metrics: `__init__` stores parameters, `fit` real and `evaluate` synthetic rows."""
 
 from __future__ import annotations
 
@@ -45,41 +45,43 @@ if TYPE_CHECKING:
 
 
 class Metric(FeatureNames, BaseEstimator):
-    """Base of all metrics: the author writes `tags` and `_compute`, the rest is inherited.
+    """Base class for all metrics. A subclass defines `tags` and implements `_compute`.
 
-    A metric is an estimator. Its parameters are stored untouched by `__init__`; :meth:`fit` takes
-    the real tables; :meth:`evaluate` takes a synthetic one and gives a :class:`Result`,
-    :meth:`score` its value alone, in its published scale and direction.
+    A metric is an estimator. `__init__` stores the parameters without changes. :meth:`fit` accepts
+    the real tables. :meth:`evaluate` accepts a synthetic table and returns a :class:`Result`.
+    :meth:`score` returns only the value, in its published scale and direction.
 
-    Authors set ``tags`` and write ``_compute(context)``, which returns a float or a
-    :class:`Result`, from ``context.train``, ``context.holdout``, ``context.synthetic`` and shared
-    steps. Work on the real rows that is worth doing once goes into ``_prepare(context)``. The
-    annotations of ``__init__`` are the legal sets of the parameters, see :mod:`skeval.parameters`.
-    Reports print the sentence that ``_summary(result)`` returns, of a result that has its baseline.
+    A subclass sets ``tags`` and implements ``_compute(context)``, which returns a float or a
+    :class:`Result`. It uses ``context.train``, ``context.holdout``, ``context.synthetic`` and
+    shared steps. Computations on the real rows that should be done only once belong in
+    ``_prepare(context)``. The annotations of ``__init__`` define the valid values of the
+    parameters, see :mod:`skeval.parameters`. Reports print the sentence that ``_summary(result)``
+    returns for a result with its baseline.
 
     Attributes
     ----------
     context_ : Context
-        The real tables, and what was computed of them. A fitted metric holds real rows; pickling
-        drops them unless ``context_.remember_rows`` is set.
+        Real tables, and the intermediate results that were computed from them. A fitted metric
+        contains real rows. Pickling drops them unless ``context_.remember_rows`` is set.
 
     See Also
     --------
-    check_metric : Whether a metric keeps the contract.
-    shared : Work that metrics have in common.
+    check_metric : Check that a metric satisfies the contract.
+    shared : Share intermediate results between metrics.
 
     Notes
     -----
-    Where a holdout is given, the baseline is the same metric with holdout rows in the synthetic
-    place, at equal sizes; metrics that contrast train and holdout give the null of their contrast
-    instead. If the holdout is smaller than the synthetic table, ``details["at_baseline_size"]``
-    holds the value at the baseline's size, since many measures depend on the number of rows.
+    If a holdout is given, the baseline is the value of the metric with holdout rows in place of the
+    synthetic rows, at equal sizes. Metrics that compare training and holdout data return the value
+    under their null hypothesis instead. If the holdout is smaller than the synthetic table,
+    ``details["at_baseline_size"]`` contains the value at the size of the baseline, because many
+    measures depend on the number of rows.
 
-    Metrics with ``_halved = True`` are measured on halves of all tables too, five times. This gives
-    ``Result.interval``, of the expected value at these sizes, and ``Result.difference``, of value
-    minus baseline; rows are taken to be drawn independently. ``details["large_sample_value"]``
-    estimates what the value tends to as all tables grow. With ``_halved = "root"`` the noise is
-    that of the root, for sums of squares, which shrink as the square of the noise.
+    Metrics with ``_halved = True`` are also evaluated on halves of all tables, five times. This
+    provides ``Result.interval`` for the expected value at these sizes, and ``Result.difference``
+    for value minus baseline. Rows are assumed to be independent. ``details["large_sample_value"]``
+    estimates the limit of the value for large tables. ``_halved = "root"`` is for sums of squares,
+    which decrease with the square of the noise. The noise is then estimated for the square root.
 
     Examples
     --------
@@ -97,20 +99,20 @@ class Metric(FeatureNames, BaseEstimator):
     """
 
     tags: ClassVar[MetricTags]
-    # train and synthetic are positional: scikit-learn has nothing to route here
+    # train and synthetic are positional, because there is no metadata to route in scikit-learn
     __metadata_request__fit: ClassVar[dict[str, str]] = {
         "holdout": UNUSED,
         "schema": UNUSED,
         "check_holdout": UNUSED,
     }
 
-    # whether values on halves of the tables give the intervals, see the notes of the class
+    # whether values on halves of the tables provide intervals, see the notes of the class
     _halved: ClassVar[Halved] = False
-    _parts: ClassVar[tuple[str, ...]] = ()  # of the details, shown for the holdout too
+    _parts: ClassVar[tuple[str, ...]] = ()  # details that are also shown for the holdout
 
-    # which columns a report has this metric look at: a field of ReportColumns, or "pairs"
+    # which columns the metric uses in a report: a field of ReportColumns, or "pairs"
     report_columns: ClassVar[Literal["", "knn", "phik", "pairs"]] = ""
-    # parameters that a suite changes where it puts a metric in another space than "gower"
+    # parameters that a suite changes if it sets a space other than "gower"
     in_other_spaces: ClassVar[Mapping[str, Any]] = {}
 
     context_: Context
@@ -121,30 +123,30 @@ class Metric(FeatureNames, BaseEstimator):
             cls.__init__ = with_known_names(cls.__init__)  # type: ignore[method-assign]
 
     def __sklearn_clone__(self) -> Self:
-        """Return an unfitted metric of the same parameters; fitted transformers stay fitted."""
+        """Return an unfitted metric with the same parameters. Fitted transformers stay fitted."""
         return with_fitted_transformers(super().__sklearn_clone__(), self)
 
-    # what the author of a metric writes: `_compute`, and others of these if the metric has them
+    # methods that an author implements: `_compute`, and optionally the others
 
     def _compute(self, context: Context) -> float | Result:
         raise NotImplementedError(f"{type(self).__name__} must define _compute(context).")
 
     def _prepare(self, context: Context) -> None:
-        """Do work on the real rows once, at fit; nothing by default."""
+        """Perform computations on the real rows once, at fit. By default, do nothing."""
 
     def _summary(self, result: Result) -> str:
-        """Say in a sentence what the finished result shows: by default what `_compute` wrote."""
+        """Describe the result in a sentence. By default, return the sentence of `_compute`."""
         return result.summary
 
     def _leak_advice(self, context: Context) -> str:
-        """Say where a leak lies that the test has shown, and what to do; nothing by default."""
+        """Describe where a detected leak is and how to fix it. By default, return an empty text."""
         return ""
 
     def _leak_columns(self, context: Context) -> list[str]:
-        """Return the columns in which a leak shows that the test has found; none by default."""
+        """Return the columns in which a detected leak is visible. By default, there are none."""
         return []
 
-    # what users call
+    # methods that users call
 
     def fit(
         self,
@@ -154,26 +156,26 @@ class Metric(FeatureNames, BaseEstimator):
         schema: TableSchema | RelationalSchema | Mapping[str, Any] | Accept | None = None,
         check_holdout: bool = False,
     ) -> Self:
-        """Take the real tables.
+        """Fit the metric on the real tables.
 
         Parameters
         ----------
         train : table of shape (n_train, n_columns), or mapping of str to table
-            The rows that the generator learned from: pandas, polars or pyarrow, or the path of a
-            file or the URL of a database (:doc:`/user_guide/files`); or, where
-            they need not fit in memory, a folder of Parquet files, a `pyarrow.dataset.Dataset`, a
-            lazy polars or a Dask frame, none of which is collected. Metrics of
-            :mod:`skeval.relational` take several tables, by name, as a folder of files or a
-            RelationalData.
+            Rows that the generator was trained on, as a pandas, polars or pyarrow table, the path
+            of a file or the URL of a database (:doc:`/user_guide/files`). Tables larger than memory
+            are accepted as a folder of Parquet files, a `pyarrow.dataset.Dataset`, a lazy polars
+            frame or a Dask frame, which are not collected. Metrics of :mod:`skeval.relational`
+            accept several tables by name, as a folder of files, or as a RelationalData.
         holdout : table of shape (n_holdout, n_columns), or mapping of str to table, optional
             Real rows of the same population that the generator never saw.
         schema : TableSchema, RelationalSchema, mapping, SDV's Metadata or "accept", optional
-            The kinds of the columns, by name; those not named are inferred from train. With
-            "accept", whole numbers of three to twelve values are taken as categories.
+            Types of the columns by name. Other types are inferred from the training data. With
+            "accept", integers with three to twelve distinct values are treated as categories.
         check_holdout : bool, default=False
-            Whether to check if train and holdout can be distinguished, which makes contrasts of the
-            two void; if so, :class:`~skeval.exceptions.HoldoutShiftWarning` is given. A suite does
-            this once for all its metrics.
+            Whether to check if training and holdout data can be distinguished. If they can be
+            distinguished, comparisons of the two are not valid and
+            :class:`~skeval.exceptions.HoldoutShiftWarning` is issued. A suite performs this check
+            once for all its metrics.
 
         Returns
         -------
@@ -182,13 +184,13 @@ class Metric(FeatureNames, BaseEstimator):
         Raises
         ------
         InvalidParameterError
-            If a parameter is outside its legal set, or names a column that train does not have.
+            If a parameter is invalid, or names a column that is not in the training data.
         MissingInputError
-            If the metric needs something that is not given.
+            If an input that the metric requires is missing.
         TableError, SchemaMismatchError
-            If the tables cannot be used; all faulty columns are named at once.
+            If the tables are not valid. The message lists all invalid columns.
         """
-        self.named_columns()  # an illegal parameter is found before large tables are read
+        self.named_columns()  # check parameters before large tables are read
         context = read_context(train, holdout, schema=schema)
         self.fit_context(context)
         if check_holdout:
@@ -198,7 +200,7 @@ class Metric(FeatureNames, BaseEstimator):
         return self
 
     def fit_context(self, context: Context) -> Self:
-        """Take real tables that were read already, as a suite does to share them."""
+        """Fit the metric on real tables that a suite read and shares between metrics."""
         named = self.named_columns()
         if named and not context.is_relational:
             check_measurable(context.schema, named, type(self).__name__)
@@ -210,21 +212,22 @@ class Metric(FeatureNames, BaseEstimator):
         return self
 
     def evaluate(self, synthetic: Any, *, advise: bool = False) -> Result:
-        """Measure a synthetic table.
+        """Evaluate a synthetic table.
 
         Parameters
         ----------
         synthetic : table of shape (n_synthetic, n_columns)
-            With the columns of train, in any order; further ones are ignored, with a warning.
+            Synthetic data with the columns of the training data, in any order. Additional columns
+            are ignored with a warning.
         advise : bool, default=False
-            Whether a test that shows a leak also looks where it lies, which may take longer than
-            the test: `Result.advice`. Suites do, once for all their metrics.
+            Whether to locate a leak if the test is significant, for `Result.advice`. This may need
+            more time than the test itself. Suites do it once for all their metrics.
 
         Returns
         -------
         Result
-            The value with its baseline and interval, aggregates, warnings, among them those that
-            were given of the real tables at fit.
+            Value with its baseline, interval and aggregated details, and with warnings, including
+            the warnings about the real tables from fit.
         """
         check_is_fitted(self, "context_")
         context = self.context_.with_synthetic(synthetic, lenient=self.tags.lenient)
@@ -235,7 +238,7 @@ class Metric(FeatureNames, BaseEstimator):
         return replace(result, warnings=(*self.context_.notices, *said))
 
     def score(self, synthetic: Any) -> float:
-        """Return the value alone: that of :meth:`evaluate`, without the cost of its baseline."""
+        """Return only the value of :meth:`evaluate`, without the cost of the baseline."""
         check_is_fitted(self, "context_")
         context = self.context_.with_synthetic(synthetic, lenient=self.tags.lenient)
         with sharing(getattr(self, "n_jobs", None)):
@@ -246,10 +249,10 @@ class Metric(FeatureNames, BaseEstimator):
             warnings.warn(warning, stacklevel=2)
         return result.value
 
-    # what suites call, with a context that several metrics share
+    # methods that suites call, with a context that several metrics share
 
     def evaluate_context(self, context: Context, *, advise: bool = True) -> Result:
-        """Measure the synthetic rows of a context, as a suite does to share its steps."""
+        """Evaluate the synthetic rows of a context. Suites use it to share steps."""
         start = time.perf_counter()
         with sharing(getattr(self, "n_jobs", None)):
             context = measured_on(context, self._scaling)
@@ -262,7 +265,7 @@ class Metric(FeatureNames, BaseEstimator):
                 if names := self._leak_columns(context):
                     details = {**result.details, "exposed_columns": names}
                     result = replace(result, details=details)
-        if not np.isnan(result.value):  # else the warnings say why
+        if not np.isnan(result.value):  # otherwise the warnings contain the reason
             result = replace(result, summary=self._summary(result))
             space = getattr(self, "space", "gower")
             pooled = () if is_gower(space) else pooled_notices(context, space)
@@ -273,18 +276,18 @@ class Metric(FeatureNames, BaseEstimator):
 
     @property
     def _scaling(self) -> Scaling:
-        """What it does with tables that need not fit in memory, see :class:`MetricTags`."""
+        """Method for tables larger than memory, see :class:`MetricTags`."""
         return self.tags.scaling
 
     def unmet_need(self, context: Context) -> Unmet | None:
-        """Return which need of the metric the real tables leave unmet, and the cure, or None."""
+        """Return the first unmet need of the metric for these real tables, or None."""
         if context.is_relational and "relational" not in self.tags.needs:
             return unmet("one table", type(self).__name__)
         lacking = self.unmet_needs(context)
         return unmet(lacking[0], type(self).__name__) if lacking else None
 
     def unmet_needs(self, context: Context) -> list[Need]:
-        """Return the needs of the metric that the real tables leave unmet, by name."""
+        """Return the names of all unmet needs of the metric for these real tables."""
         met = {
             "holdout": "holdout" in context,
             "keys": bool(context.schema.primary_key),
@@ -295,12 +298,12 @@ class Metric(FeatureNames, BaseEstimator):
         return [need for need in sorted(self.tags.needs) if not met.get(need, True)]
 
     def named_columns(self) -> dict[str, list[str]]:
-        """Return the columns that parameters name, by parameter; each must be one of train's.
+        """Return the column names that parameters contain, by parameter.
 
         Raises
         ------
         InvalidParameterError
-            If a parameter is outside its legal set.
+            If a parameter is invalid.
         """
         if not isinstance(getattr(type(self), "tags", None), MetricTags):
             raise InvalidParameterError(f"{type(self).__name__} must set tags = MetricTags(...).")
@@ -317,7 +320,7 @@ class Metric(FeatureNames, BaseEstimator):
         return named
 
     def _result(self, context: Context) -> Result:
-        """Return what `_compute` gives as a result of this metric."""
+        """Return the output of `_compute` as a result of this metric."""
         computed = self._compute(context)
         if not isinstance(computed, Result | Real):
             raise TypeError(
@@ -325,36 +328,36 @@ class Metric(FeatureNames, BaseEstimator):
                 f"got {type(computed).__name__}."
             )
         result = computed if isinstance(computed, Result) else Result(computed)
-        # a metric whose parameters decide its direction says so in its result
+        # if parameters determine the direction, the result contains it
         return replace(result, metric=type(self).__name__, tags=result.tags or self.tags)
 
-    # what `evaluate` adds to the value; metrics override the one that they compute otherwise
+    # methods with which `evaluate` extends the value, for metrics to override
 
     def _compared_result(self, context: Context) -> Result:
-        """Return the result together with what fresh real rows get."""
+        """Return the result with its baseline."""
         return self._in_relation(context, self._result(context))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
-        """Compare a result with what fresh real rows get; `score` does without."""
+        """Compare a result with its baseline. `score` skips this."""
         result = with_interval(self, context, result)
         if result.baseline is None and "holdout" in context and "holdout" not in self.tags.needs:
             return with_baseline(self, context, result)
         return result
 
     def _value_alone(self, context: Context) -> float:
-        """Return the value alone: metrics override it whose other properties take longer."""
+        """Return only the value. Metrics override it if their other results are expensive."""
         return self._result(context).value
 
     def _n_compared_rows(self, context: Context, n_rows: int) -> int:
-        """Return how many of `n_rows` in the synthetic place the value is of."""
+        """Return how many of `n_rows` synthetic rows the value depends on."""
         return min(n_rows, getattr(self, "max_rows", None) or n_rows)
 
     def _values_of_halves(self, context: Context, role: str, sizes: Sizes) -> np.ndarray:
-        """Return the values of halves of the rows that count, of train and of a role."""
+        """Return the values of halves of the training rows and of the rows of another role."""
         pairs = halvings(context, role, *sizes)
         return np.array([[self._value_alone(half) for half in halves] for halves in pairs])
 
     def variation(self, context: Context, n_rows: int) -> Sampled | None:
-        """Return the value of `n_rows` synthetic rows and how it varies, to compare two tables."""
-        # None where the metric has only intervals that take the real rows as random too
+        """Return the value of `n_rows` synthetic rows and its variation, to compare two tables."""
+        # None if all intervals of the metric treat the real rows as random too
         return variation_of_halves(self, context, n_rows)

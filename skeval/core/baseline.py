@@ -1,4 +1,4 @@
-"""The baseline of a result: the same metric with holdout rows in the place of synthetic rows."""
+"""Baseline of a result, which is the value for holdout rows in place of synthetic rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def with_baseline(metric: Metric, context: Context, result: Result) -> Result:
 
 
 def add_baseline(result: Result, fresh: Result, parts: tuple[str, ...]) -> Result:
-    """Give a result the value of fresh real rows, and parts of the details of that value."""
+    """Add the value of the holdout data to a result, with parts of its details."""
     lacking = np.isnan(fresh.value) and not np.isnan(result.value)
     said = tuple(w.with_prefix("baseline") for w in fresh.warnings if lacking)
     details = dict(result.details)

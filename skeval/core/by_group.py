@@ -1,4 +1,4 @@
-"""Any metric, group by group: the average person may be well served, and a minority not."""
+"""Evaluate any metric separately for groups of rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ AnyMetric = Annotated[
 
 
 class _TagsOfMetric:
-    """The tags of the metric that is applied; of the class, those of a metric in general."""
+    """Tags of the wrapped metric. On the class, general tags."""
 
     def __get__(self, instance: ByGroup | None, owner: type) -> MetricTags:
         own = getattr(instance, "metric", None)
@@ -43,55 +43,57 @@ class _TagsOfMetric:
 
 @declared
 class ByGroup(Metric):
-    """A metric on each group of rows by itself, and the worst group's value.
+    """Value of a metric in the worst group of rows.
 
-    A synthetic table may imitate the majority well and a minority badly, or leak a minority alone:
-    few rows are learned badly, and remembered easily. Both vanish in a score over all rows.
-    Therefore rows are divided by a column, and the metric is applied to each group of train,
-    holdout and synthetic rows. The value is that of the worst group, in the scale and direction of
-    the metric.
+    A synthetic table may resemble the majority well but a minority badly, or leak only the
+    minority, because models learn small groups badly and memorize them easily. A score over all
+    rows hides both. Therefore the rows are divided by a column, and the metric is evaluated for
+    each group of training, holdout and synthetic rows. The value is the value of the worst group,
+    in the scale and direction of the metric.
 
     Parameters
     ----------
     metric : Metric
-        What to measure. Clones of it are fitted to the groups, without the column that divides
-        them.
+        Metric to evaluate. Clones of it are fitted to the groups, without the column that divides
+        the rows.
     by : str
-        The column, of categories or booleans.
+        Categorical or boolean column.
     min_size : int, default=50
-        At least 10: a score of fewer rows would say whose they are. Groups with fewer rows in
-        train, or in the holdout if there is one, are pooled; the pool is left out if it is smaller
-        still.
+        Minimum number of rows, at least 10, because a score of fewer rows may reveal whose rows
+        they are. Groups with fewer rows in the training data, or in the holdout if there is one,
+        are pooled. The pooled group is skipped if it is still too small.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if the column is no category, no group is large enough, or the metric refuses its
-        parameters.
+        At fit, if the column is not categorical, no group is large enough, or a parameter of the
+        metric is invalid.
     MissingInputError
-        At fit, if the metric needs something that is not given.
+        At fit, if an input that the metric requires is missing.
 
     See Also
     --------
-    skeval.utility.FairnessGap : Whether groups are treated alike by a model.
-    skeval.fidelity.KMarginalSimilarity : Has groups of its own.
+    skeval.utility.FairnessGap : Compare the predictions of a model between groups.
+    skeval.fidelity.KMarginalSimilarity : Compare groups that it defines itself.
 
     Notes
     -----
-    Groups are those of real rows. Missing is a group. Synthetic rows of a category that no real row
-    has are in none; their number is ``details["n_outside"]``. ``details["columns"]`` has the value
-    of each group, ``details["baseline_columns"]`` that of its fresh real rows,
-    ``details["intervals"]`` its interval. ``details["groups"]`` has numbers of rows and p-values,
-    as they are and after Holm, ``details["n_small"]`` how many groups were pooled or left out. The
-    p-value is the least after Holm, so that several groups raise no more false alarms than one.
-    Facts and copies of all groups are passed on, with bounds for as many counts. Without a
-    direction ("in between is best"), the worst value is the one furthest from the middle of the
-    bounds.
+    The real rows define the groups. Missing values form a group. Synthetic rows with a category
+    that does not occur in the real rows do not belong to any group. Their number is
+    ``details["n_outside"]``. ``details["columns"]`` contains the value of each group,
+    ``details["baseline_columns"]`` its baseline, and ``details["intervals"]`` its interval.
+    ``details["groups"]`` contains numbers of rows and p-values, before and after Holm's procedure,
+    and ``details["n_small"]`` is the number of pooled or skipped groups. The p-value is the
+    smallest one after Holm's procedure, so that several groups do not cause more false alarms than
+    one group. Facts and copies of all groups are reported, with bounds that account for the number
+    of counts. For a metric without a direction, the worst value is the value with the largest
+    distance from the middle of the bounds.
 
-    The baseline is the worst of the groups' baselines. There is no interval of the value: that of
-    the worst of several is not the interval of any of them. Small groups vary more, and score worse
-    where a metric is biased in small samples: compare a group with its own baseline before you call
-    it the worst served. Distances and bins are those of the group, not of the table.
+    The baseline is the worst baseline of the groups. The value has no interval, because an interval
+    for one group is not valid for the worst of several groups. Scores of small groups vary more,
+    and are worse if a metric is biased in small samples. Therefore, compare a group with its own
+    baseline before you conclude that it is the worst group. Distances and bins are computed within
+    the group.
 
     References
     ----------
@@ -117,11 +119,11 @@ class ByGroup(Metric):
     min_size: GroupSize = 50
 
     def named_columns(self) -> dict[str, list[str]]:
-        """Return the columns that parameters name, those of the metric among them."""
+        """Return the column names that parameters contain, including parameters of the metric."""
         return {**super().named_columns(), **self.metric.named_columns()}
 
     def unmet_need(self, context: Context) -> Unmet | None:
-        """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
+        """Return the first unmet need of the metric for these real tables, or None."""
         return self.metric.unmet_need(context)
 
     def _prepare(self, context: Context) -> None:
@@ -134,7 +136,8 @@ class ByGroup(Metric):
         labels = list(codes_of_groups(context, self.by, self.min_size))
         if not labels:
             raise InvalidParameterError(
-                f"ByGroup: no group of {self.by} has min_size={self.min_size} rows; lower it."
+                f"ByGroup: no group of {self.by} has min_size={self.min_size} rows. Use a smaller "
+                "value."
             )
         clone(self.metric).fit_context(group_context(context, self.by, self.min_size, labels[0]))
 
@@ -194,9 +197,7 @@ class ByGroup(Metric):
             result,
             p_value=min(corrected.values(), default=None),
             contrast=self._contrast(results, corrected),
-            fact=" ".join(
-                f"Where {self.by} is {n}: {r.fact}" for n, r in results.items() if r.fact
-            ),
+            fact=" ".join(f"For {self.by} = {n}: {r.fact}" for n, r in results.items() if r.fact),
             copies=self._copies(results),
             advice=self._advice(results, corrected),
             refit=any(one.refit for one in results.values()),
@@ -215,38 +216,38 @@ class ByGroup(Metric):
     def _contrast(
         self, results: Mapping[str, Result], corrected: Mapping[str, float]
     ) -> Contrast | None:
-        """Return what was compared in the group that has the least p-value."""
+        """Return the contrast of the group with the smallest p-value."""
         label = min(corrected, key=lambda name: corrected[name], default="")
         shown = results[label].contrast if label else None
         if shown is None:
             return None
-        what = f"{shown.what}, where {self.by} is {label}"
+        what = f"{shown.what}, for {self.by} = {label}"
         every = [results[name].contrast for name in corrected]
         least = min(getattr(one, "least_here", 0.0) for one in every)
         n = len(corrected)
-        # tests of groups are none of those that metrics make of the whole table
+        # a test of a group is never the same test as a test of the whole table
         return replace(
             shown, what=what, n_tests=shown.n_tests * n, tests=(), least_here=min(1.0, n * least)
         )
 
     def _copies(self, results: Mapping[str, Result]) -> tuple[Copies, ...]:
-        """Return what was counted of copies in each group; chance has as many trials."""
+        """Return the copies in each group, with bounds for the number of counts."""
         n_counts = sum(len(result.copies) for result in results.values())
         return tuple(
-            one.of_several(n_counts, f"where {self.by} is {label}")
+            one.of_several(n_counts, f"for {self.by} = {label}")
             for label, result in results.items()
             for one in result.copies
         )
 
     def _advice(self, results: Mapping[str, Result], corrected: Mapping[str, float]) -> str:
-        """Return what the metric advises where the p-value is least, and where that is."""
+        """Return the advice of the metric for the group with the smallest p-value."""
         label = min(corrected, key=lambda name: corrected[name], default="")
         advice = results[label].advice if label else ""
-        return f"Where {self.by} is {label}: {advice}" if advice else ""
+        return f"For {self.by} = {label}: {advice}" if advice else ""
 
     def _summary(self, result: Result) -> str:
         worst, n_groups = result.details["worst"], len(result.details["groups"])
-        of = f"Of {n_groups} groups by {self.by}, {worst['column']} is the worst"
+        of = f"The worst of {n_groups} groups by {self.by} is {worst['column']}"
         return f"{of}. {worst['summary']}" if worst["summary"] else f"{of} ({worst['value']:.3g})."
 
     def _contexts(self, context: Context) -> dict[str, Context]:
@@ -275,7 +276,7 @@ class ByGroup(Metric):
 
 
 def goodness(value: float, tags: MetricTags) -> float:
-    """Return a number that is the higher, the better a value is."""
+    """Return a number that is higher for better values."""
     if tags.sign:
         return tags.sign * value
     middle = sum(tags.bounds) / 2.0
@@ -287,7 +288,7 @@ def _levels(context: Context, by: str) -> list[str]:
 
 
 def _sizes(context: Context, by: str) -> np.ndarray:
-    """Count the rows of each role with a real table, those without a value first."""
+    """Count the rows of each role with a real table, starting with rows without a value."""
     counts, n_levels = [], len(_levels(context, by))
     for role in ("train", "holdout"):
         if role in context:
@@ -302,8 +303,8 @@ def _n_groups(context: Context, by: str) -> int:
 
 @shared
 def codes_of_groups(context: Context, by: str, min_size: int) -> dict[str, list[int]]:
-    """Return the codes of each group of real rows, small ones pooled, missing values last."""
-    # the code of missing is -1
+    """Return the codes of each group of real rows, small groups pooled, missing values last."""
+    # the code of a missing value is -1
     every, names = _sizes(context, by), [MISSING, *_levels(context, by)]
     large = every.min(axis=0) >= min_size
     groups = {
@@ -317,7 +318,7 @@ def codes_of_groups(context: Context, by: str, min_size: int) -> dict[str, list[
 
 @shared
 def group_context(context: Context, by: str, min_size: int, label: str) -> Context:
-    """Return the real rows of a group, without the column that is the same in all of them."""
+    """Return the real rows of a group, without the column that is constant in it."""
     codes = codes_of_groups(context, by, min_size)[label]
     tables: dict[str, pd.DataFrame] = {}
     given: dict[str, pd.DataFrame] = {}
@@ -340,7 +341,7 @@ def group_context(context: Context, by: str, min_size: int, label: str) -> Conte
 
 
 def group_sizes(context: Context, by: str, min_size: int) -> dict[str, dict[str, Any]]:
-    """Return the numbers of real rows of each group, by role."""
+    """Return the numbers of real rows of each group by role."""
     sizes = {}
     for label in codes_of_groups(context, by, min_size):
         own = group_context(context, by, min_size, label)
@@ -357,6 +358,6 @@ def _notices(results: Mapping[str, Result], absent: list[str]) -> tuple[MetricWa
         for warning in result.warnings
     ]
     if absent:
-        text = f"synthetic has no rows of {', '.join(absent)}, train has: no score."
+        text = f"the synthetic data have no rows of {', '.join(absent)}, so these have no score."
         notices.append(DegenerateInputWarning(text))
     return tuple(notices)

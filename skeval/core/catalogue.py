@@ -1,4 +1,4 @@
-"""The packages that export metrics, and the metrics that they export."""
+"""Packages that export metrics, and their metrics."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ METRIC_PACKAGES = (
     "skeval.privacy",
     "skeval.relational",
     "skeval.text",
-    "skeval.core",  # ByGroup, which measures any aspect
+    "skeval.core",  # exports ByGroup, which applies to any aspect
 )
 
 
 @cache
 def metrics_of_package(package: str) -> dict[str, type[Metric]]:
-    """Return the metrics that a package exports, by the names of their classes."""
-    from skeval.core.base import Metric  # the command line starts without importing it
+    """Return the metrics that a package exports, by class name."""
+    from skeval.core.base import Metric  # imported here, so that the command line starts faster
 
     module = import_module(package)
-    # a name without its import would stop every test here; tests/test_common.py reports it
+    # skip a name without an import, because an error here would stop all tests;
+    # tests/test_common.py reports it
     exported = {name: getattr(module, name, None) for name in module.__all__}
     return {
         name: kind
@@ -47,7 +48,7 @@ def find_metric(name: str) -> type[Metric] | None:
 
 
 def metric_classes() -> dict[str, type[Metric]]:
-    """Return all exported metrics by the names of their classes; this imports every package."""
+    """Return all exported metrics by class name. This imports every package."""
     found: dict[str, type[Metric]] = {}
     for package in METRIC_PACKAGES:
         found |= metrics_of_package(package)

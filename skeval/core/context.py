@@ -1,8 +1,8 @@
-"""The tables under their role names, and what was already computed of them.
+"""Tables by role, with the intermediate results that were computed from them.
 
-A *step* is a plain function of a context, decorated with :func:`shared`. Calling it twice on one
-context with equal arguments computes once. There is no registry and no declared graph, and data are
-never hashed: the context is the data's identity.
+A *step* is a function of a context with the decorator :func:`shared`. If it is called twice with
+the same context and equal arguments, it is computed only once. Steps are not registered anywhere,
+and data are never hashed, because the context identifies the data.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ from skeval.utils.cores import waiting
 from skeval.utils.limits import Stopped
 
 NOT_REMEMBERED = (
-    "The real rows were left out when this fitted object was pickled. Fit it again, or set "
-    "context_.remember_rows = True before pickling (the file then holds them)."
+    "The real rows were dropped when this fitted object was pickled. Fit it again, or set "
+    "context_.remember_rows = True before pickling (the file then contains them)."
 )
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -52,52 +52,52 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Context:
-    """Tables under their role names, with a memo of the steps computed of them.
+    """Tables by role, with a cache of the steps that were computed from them.
 
-    Reading ``context.train``, ``context.holdout`` or ``context.synthetic`` gives a canonical frame:
-    float64 numbers, ``datetime64`` dates, pandas categoricals with string levels, the real levels
-    first. If a column is stored to fewer digits in one table than in another, as float32, all
-    tables hold its values at the coarser precision. The rows that metrics are given have an order
-    that goes by what they hold, so that the one in which a table was given changes no bit of a
-    result. While a step runs, the context notes which roles it reads. A step that did not read
-    `synthetic` is remembered by the parent context, so that work on the real rows is done once for
-    any number of synthetic tables.
+    ``context.train``, ``context.holdout`` and ``context.synthetic`` are canonical frames: numbers
+    are float64, dates are ``datetime64``, and categories are pandas categoricals with string levels
+    in which real levels come first. If a column is stored with fewer digits in one table, for
+    example as float32, its values are rounded in all tables. Metrics receive the rows in an order
+    that depends on their content, so that the order of the input does not affect a result. While a
+    step runs, the context records which roles it reads. The parent context caches steps that do not
+    read `synthetic`, so that they are computed once for any number of synthetic tables.
 
     Parameters
     ----------
     schema : TableSchema
-        The kinds of the columns.
+        Types of the columns.
     tables : dict of str to DataFrame
-        Canonical frames by role; of `train`, `holdout`, `synthetic`.
+        Canonical frames of `train`, `holdout` and `synthetic`.
     levels : dict of str to list of str, optional
-        The real levels of each categorical column.
+        Real categories of each categorical column.
     notices : tuple of MetricWarning, default=()
-        Warnings about the tables from when they were read.
+        Warnings about the tables from reading them.
     given : dict of str to DataFrame, optional
-        The tables as they were given, by role; by default the canonical ones.
+        Original tables by role. The default is the canonical frames.
     parent : Context, optional
-        The context of the real tables that this one adds synthetic rows to.
+        Context of the real tables, to which this context adds synthetic rows.
     remember_rows : bool, default=False
-        Whether pickling keeps the rows. A pickle with rows holds training data.
+        Whether pickling keeps the rows. Such a pickle contains training data.
     precision : mapping of str to dtype, optional
-        The storage, or the decimals, to which the values of columns were rounded; float64 by
-        default.
+        Storage type or number of decimals to which the values of columns were rounded. The default
+        is float64.
     ordered : bool, default=False
-        Whether the rows of synthetic tables are put in their order of content when they are read.
+        Whether to sort the rows of synthetic tables by content when they are read.
     places : mapping of str to ndarray, optional
-        The position of each row of a role in the table as it was given, if rows changed places.
+        Position of each row of a role in the original table, if rows were sorted.
 
     Attributes
     ----------
     remember_rows : bool
-        As given; it may be set later.
+        As passed. It may be changed later.
     taken : mapping of str to tuple of (Context, str, ndarray)
-        By role the source of rows that are part of a table: positions of rows of a role in another
-        context. Steps that are slow, such as reading texts, are then done once for the whole table.
+        Source of the rows of a role if they are part of another table, as context, role and
+        positions in it. Slow steps, for example reading texts, are then computed once for the whole
+        table.
     """
 
-    is_relational = False  # whether it is of several tables
-    drawn_of: Mapping[str, int] = MappingProxyType({})  # rows of tables that its rows are drawn of
+    is_relational = False  # whether there are several tables
+    drawn_of: Mapping[str, int] = MappingProxyType({})  # sizes of the tables before sampling
 
     def __init__(
         self,
@@ -120,26 +120,26 @@ class Context:
         self.precision = dict(precision or {})
         self.ordered = ordered
         self._places = dict(places or {})
-        self._viewed: Context | None = None  # what it is a view of, as steps get one
+        self._viewed: Context | None = None  # context of which this one is a view for a step
         self.taken: Mapping[str, tuple[Context, str, np.ndarray]] = {}
-        self._tables = tables  # None where a pickle left them out
+        self._tables = tables  # None if a pickle omitted them
         self._given = {**(tables or {}), **(given or {})}
         self._parent = parent
         self._memo: dict[Hashable, Future[tuple[Any, frozenset[str]]]] = {}
         self._lock: AbstractContextManager[Any] = parent._lock if parent else RLock()
         self._coarser: dict[Hashable, Context | None] = {}
-        self._roles: set[str] = set()  # that were read
+        self._roles: set[str] = set()  # roles that were read
         self._running: frozenset[Hashable] = frozenset()
 
     @property
     def real(self) -> Context:
-        """The context of the real tables alone."""
-        # not kept: a context that refers to itself holds its rows until the garbage is collected
+        """The context of the real tables without synthetic rows."""
+        # not stored, because a reference cycle would keep the rows until garbage collection
         return self._parent or self._viewed or self
 
     @property
     def train(self) -> pd.DataFrame:
-        """The rows that the generator learned from."""
+        """The rows that the generator was trained on."""
         return self["train"]
 
     @property
@@ -149,7 +149,7 @@ class Context:
 
     @property
     def synthetic(self) -> pd.DataFrame:
-        """The rows under evaluation."""
+        """The synthetic rows."""
         return self["synthetic"]
 
     def __contains__(self, role: object) -> bool:
@@ -160,13 +160,13 @@ class Context:
         if self._tables is None:
             raise NotRememberedError(NOT_REMEMBERED)
         if role not in self._tables:
-            raise KeyError(f"The context has no {role} rows; it has {', '.join(self._tables)}.")
+            raise KeyError(f"The context has no {role} rows. It has {', '.join(self._tables)}.")
         self._roles.add(role)
-        return self._tables[role].copy(deep=False)  # what a metric assigns, the next must not see
+        return self._tables[role].copy(deep=False)  # hides changes from other metrics
 
     def original_frame(self, role: str) -> pd.DataFrame:
-        """Return the rows of a role as they were given: other types, cells that cannot be read."""
-        _ = self[role]  # it raises where there is none, and notes that the role was read
+        """Return the original rows of a role, with original types and cells that cannot be read."""
+        _ = self[role]  # raises an error if the role is missing, and records that it was read
         return self._given[role].copy(deep=False)
 
     def n_rows(self, role: str) -> int:
@@ -178,11 +178,11 @@ class Context:
         yield "", self
 
     def note_places(self, role: str, places: np.ndarray) -> None:
-        """Note where each row of a role stood in the table as it was given."""
+        """Record the position of each row of a role in the original table."""
         self._places = {**self._places, role: places}
 
     def places(self, role: str) -> np.ndarray:
-        """Return where each row of a role stood in the table as it was given."""
+        """Return the position of each row of a role in the original table."""
         places = self._places.get(role)
         return np.arange(self.n_rows(role)) if places is None else places
 
@@ -200,14 +200,14 @@ class Context:
         Parameters
         ----------
         train : table of shape (n_train, n_columns)
-            The rows that the generator learned from: pandas, polars or pyarrow.
+            Rows that the generator was trained on, as a pandas, polars or pyarrow table.
         holdout : table of shape (n_holdout, n_columns), optional
             Real rows of the same population that the generator never saw.
         schema : TableSchema or mapping of str to str, optional
-            The kinds of the columns; those not named are inferred from train.
+            Types of the columns. Other types are inferred from the training data.
         ordered : bool, default=False
-            Whether rows are put in an order that goes by what they hold, as metrics have them: the
-            order in which tables are given then changes no bit of a result.
+            Whether to sort the rows by content, as for metrics. The order of the input then does
+            not affect a result.
 
         Returns
         -------
@@ -216,7 +216,8 @@ class Context:
         Raises
         ------
         TableError, SchemaMismatchError
-            If a table is empty, has infinities or doubled column names, or the columns differ.
+            If a table is empty, contains infinities or duplicate column names, or the columns
+            differ.
         """
         frame = as_frame(train, "train")
         schema = TableSchema.infer(frame, schema)
@@ -258,22 +259,23 @@ class Context:
         context = cls(schema, tables, ordered=ordered, places=places, **parts)
         context.notices = tuple(notices)
         if holdout is not None:
-            # a step, which is a function of contexts, so its module imports this one
+            # imported here, because the module of this step imports this one
             from skeval.core.shared_rows import shared_rows
 
             context.notices += shared_rows(context)
         return context
 
     def with_synthetic(self, synthetic: Any, *, lenient: bool = False) -> Context:
-        """Return a context with these rows as `synthetic`; it shares this one's memo of real rows.
+        """Return a context with these rows as `synthetic`. It shares the cache of real rows.
 
         Parameters
         ----------
         synthetic : table of shape (n_synthetic, n_columns)
-            It has the columns of train; further ones are ignored, with a warning.
+            Synthetic data with the columns of the training data. Additional columns are ignored
+            with a warning.
         lenient : bool, default=False
-            Whether columns that are missing or of another type count as empty, with a warning, as
-            metrics have it that judge the structure itself.
+            Whether columns that are missing or have another type count as empty with a warning.
+            Metrics of the structure use this.
 
         Returns
         -------
@@ -282,7 +284,8 @@ class Context:
         Raises
         ------
         TableError, SchemaMismatchError
-            If the table is empty, or, unless `lenient`, columns are missing or of another type.
+            If the table is empty, or, unless `lenient` is set, columns are missing or have another
+            type.
         """
         given = as_frame(synthetic, "synthetic")
         rows, notices = conform(given, self.schema, "synthetic", self.levels, lenient=lenient)
@@ -313,11 +316,11 @@ class Context:
         taken: Mapping[str, tuple[Context, str, np.ndarray]] | None = None,
         places: np.ndarray | None = None,
     ) -> Context:
-        """Return a context in which canonical `rows` are the synthetic ones.
+        """Return a context in which the canonical frame `rows` is the synthetic table.
 
-        `given` are the same rows as they were given; by default the canonical ones. `taken` gives
-        by role the context, the role and the positions that rows are copied from; `places` are
-        their positions in the table as it was given, if they changed them.
+        `given` contains the same rows in original form. The default is the canonical rows. `taken`
+        contains the context, role and positions from which rows are copied, by role. `places`
+        contains their positions in the original table if they were sorted.
         """
         real = self.real
         if real._tables is None:
@@ -337,9 +340,10 @@ class Context:
         return context
 
     def _at(self, precision: Precision) -> Context:
-        """Return the context of the real rows with their values at a coarser precision.
+        """Return the context of the real rows with their values rounded to a coarser precision.
 
-        It is this one where nothing changes, and made once for all tables of one storage.
+        If nothing changes, it is this context. It is created once for all tables with the same
+        storage.
         """
         if self._tables is None:
             return self
@@ -355,10 +359,10 @@ class Context:
             return self._coarser[key] or self
 
     def recall(self, key: Hashable, compute: Callable[[Context], T]) -> T:
-        """Return what is known under `key`; if nothing is, compute it of a view of this context.
+        """Return the cached result for `key`, or compute it with a view of this context.
 
-        Threads that ask for the same wait for the one that computes. The view notes which roles are
-        read from it, in any thread.
+        Threads that need the same result wait for the thread that computes it. The view records
+        which roles are read, in any thread.
         """
         if key in self._running:
             raise RuntimeError(f"The shared step {key!r} calls itself with equal arguments.")
@@ -381,26 +385,26 @@ class Context:
         except BaseException as error:
             if future is not None and not future.done():
                 with self._lock:
-                    self._memo.pop(key, None)  # an error is no result: the next caller tries again
+                    self._memo.pop(key, None)  # do not cache errors, so the next caller tries again
                 future.set_exception(error)
             if future is None or known is None:
                 raise
         try:
             if not known.done():
-                with waiting():  # for the thread that computes it, which can use the core
+                with waiting():  # lets the computing thread use this core
                     known.exception()
             value, roles = known.result()
         except Stopped:
             if future is not None:
                 raise
-            return self.recall(key, compute)  # what stopped another metric stops not this one
-        self._roles.update(roles)  # a step depends on what its own steps depend on
+            return self.recall(key, compute)  # the other metric was stopped, but this one was not
+        self._roles.update(roles)  # a step depends on the roles that its own steps read
         return cast("T", value)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Context:
         return _restore_context(
             type(self), self._state()
-        )  # frames are never written to: copies share them
+        )  # frames are never modified, so copies share them
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = self._state()
@@ -409,7 +413,7 @@ class Context:
         return _restore_context, (type(self), state)
 
     def _state(self) -> dict[str, Any]:
-        """Return what copies and pickles hold; the rest is computed again."""
+        """Return the content of copies and pickles. Everything else is computed again."""
         return {
             "schema": self.schema,
             "tables": self._tables,
@@ -429,7 +433,7 @@ def _restore_context(kind: type[Context], state: dict[str, Any]) -> Context:
 
 
 def _frozen(value: T) -> T:
-    """Make remembered arrays read-only: what is shared must not change under a reader."""
+    """Make cached arrays read-only, because several metrics use them."""
     if isinstance(value, np.ndarray):
         value.flags.writeable = False
     elif isinstance(value, tuple | list):
@@ -445,69 +449,71 @@ def _frozen(value: T) -> T:
 
 
 def argument_key(argument: Any) -> Hashable:
-    """Return what stands for an argument; 1, 1.0 and True stay apart."""
+    """Return a key for an argument, which is different for 1, 1.0 and True."""
     if isinstance(argument, str | int | float | None):
         return type(argument), argument
     if isinstance(argument, tuple | list):
         return tuple(argument_key(part) for part in argument)
     if isinstance(argument, Context) or hasattr(argument, "context_"):
         raise TypeError(
-            "A shared step cannot take a context or a fitted metric besides its own context; "
-            "call it on that context."
+            "A shared step accepts no context or fitted metric as an additional argument. "
+            "Call it with that context instead."
         )
     return content_hash(argument)
 
 
 def content_hash(argument: Any) -> str:
-    """Return a hash of what an argument holds, estimators of a script's own classes included."""
+    """Return a hash of the content of an argument, including estimators of script classes."""
     try:
         return str(joblib.hash(argument))
-    except pickle.PicklingError:  # a transformer made of a lambda or of a class of the script
+    except pickle.PicklingError:  # for example a transformer with a lambda or a class of a script
         try:
-            import cloudpickle  # comes with joblib: next to it since 1.6, within it before
+            import cloudpickle  # installed with joblib: a dependency since 1.6, bundled before
         except ImportError:
             from joblib.externals import cloudpickle
         return hashlib.sha1(cloudpickle.dumps(argument), usedforsecurity=False).hexdigest()
 
 
 class ByContext(Protocol[P, R]):
-    """A function of a context that a kind of context may override."""
+    """Function of a context with different implementations for kinds of contexts."""
 
     ordinary: Callable[..., Any]
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call the function that the kind of the context asks for."""
+        """Call the implementation for the kind of the context."""
 
     def register(self, kind: type[Context]) -> Callable[[F], F]:
-        """Decorate what is called in place of the function for a kind of context."""
+        """Return a decorator that registers an implementation for a kind of context."""
 
 
 def by_context(function: Callable[P, T]) -> ByContext[P, T]:
-    """Let kinds of contexts override a function, whose first argument is the context."""
+    """Let kinds of contexts override a function whose first argument is the context."""
     chosen: Any = functools.singledispatch(function)
     chosen.ordinary = function
     return cast("ByContext[P, T]", chosen)
 
 
 def shared(step: Callable[Concatenate[C, P], T]) -> ByContext[Concatenate[C, P], T]:
-    """Make a function of a context compute once for equal arguments.
+    """Decorate a function of a context so that it is computed once for equal arguments.
 
     Parameters
     ----------
     step : callable
-        A function whose first parameter is the context. The others must be hashable by joblib:
-        numbers, strings, tuples, estimators. Randomness enters as an int seed. It must read the
-        tables through the context, return what nobody changes afterwards, and have no side effect.
+        Function whose first parameter is the context. joblib must be able to hash the other
+        arguments, for example numbers, strings, tuples or estimators. Randomness must come from an
+        integer seed. The function must read tables through the context, must return objects that
+        are not modified afterwards, and must not have side effects.
 
     Returns
     -------
     callable
-        The same function with a memory on the context; arrays it returns are read-only. Kinds of
-        contexts may override it, see :func:`by_context`.
+        The same function with a cache in the context. Arrays that it returns are read-only. Kinds
+        of contexts may override it, see :func:`by_context`.
 
     Notes
     -----
-    Arguments are normalised by the signature, so that a default, given or left out, is one call.
+    Arguments are normalized by the signature. Therefore a call with an explicit default is the same
+    as a call without it.
 
     Examples
     --------

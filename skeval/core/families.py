@@ -1,4 +1,4 @@
-"""Bases of the metrics that compare rows: what they share, first the value, then its evidence."""
+"""Base classes of metrics that compare rows."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ ColumnKey = tuple[str, ...] | None
 
 @declared
 class RelabelledTest(Metric):
-    """Base of the metrics whose p-value compares train with random choices of the real rows.
+    """Base class of metrics whose p-value is based on random relabellings of the real rows.
 
     Parameters
     ----------
     n_permutations : int, default=1999
-        Number of random relabellings of the real rows behind the p-value; fewer are drawn where
-        many reach what was observed, and none where the p-value is known exactly.
+        Number of random relabellings of the real rows for the p-value. Fewer are used if many of
+        them reach the observed value, and none if the p-value is known exactly.
     random_state : int, default=0
         Seed of the relabellings.
     """
@@ -67,15 +67,16 @@ class RelabelledTest(Metric):
 
 @declared
 class ClaimTested(Metric):
-    """Base of the metrics whose matches of train and of the holdout bound the generator's epsilon.
+    """Base class of metrics whose matches with train and holdout rows bound epsilon.
 
     Parameters
     ----------
     claimed_epsilon : float, optional
-        The epsilon that the generator claims, for one record more or less. The summary then says
-        whether the matches contradict it, and ``details["verdict"]`` whether this is a violation.
+        Epsilon that the generator claims, for adding or removing one record. The summary then
+        states whether the matches contradict the claim, and ``details["verdict"]`` whether the
+        claim is violated.
     delta : float, default=0.0
-        In [0, 1): the delta of the claim and of the bounds in ``details["epsilon"]``.
+        Delta of the claim and of the bounds in ``details["epsilon"]``, in [0, 1).
     """
 
     _: KW_ONLY
@@ -83,24 +84,24 @@ class ClaimTested(Metric):
     delta: Annotated[float, Interval(0, 1, "left")] = 0.0
 
     def _privacy(self, matched: Matched) -> dict[str, Any]:
-        """Return what matches say of epsilon, for the details."""
+        """Return what the matches imply for epsilon, for the details."""
         return privacy_of_matches(matched, self.claimed_epsilon, self.delta)
 
 
 @declared
 class RowMetric(Metric):
-    """Base of the metrics that compare rows in some columns: first the value, then its evidence.
+    """Base class of metrics that compare rows in some columns.
 
-    Authors write ``_measure(context, columns)``, which returns the value, all that ``score``
-    needs, and ``_with_evidence(context, columns, result)``, which adds the interval, the p-value,
-    the baseline and the details for ``evaluate``. Columns come in the form of
+    A subclass implements ``_measure(context, columns)``, which returns the value for ``score``, and
+    ``_with_evidence(context, columns, result)``, which adds the interval, the p-value, the baseline
+    and the details for ``evaluate``. Columns have the form of
     :func:`~skeval.steps.column_choice.column_key`.
 
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The columns in which rows are compared: all that can be measured (no ids and no text), the
-        first *n* of these, or a list of names.
+        Columns in which rows are compared. By default all columns except IDs and texts. An int
+        selects the first *n* of them, a list selects columns by name.
     """
 
     _: KW_ONLY
@@ -109,7 +110,7 @@ class RowMetric(Metric):
     def _compute(self, context: Context) -> float | Result:
         in_own_space = not isinstance(getattr(self, "space", "gower"), str)
         if not context.schema.measured and not in_own_space:
-            return undefined_result("no column of this table can be measured.")
+            return undefined_result("no column of this table can be evaluated.")
         return self._measure(context, column_key(context.schema, self.columns))
 
     def _measure(self, context: Context, columns: ColumnKey) -> float | Result:
@@ -135,18 +136,20 @@ class RowMetric(Metric):
 
 @declared
 class NeighborMetric(RowMetric):
-    """Base of the metrics that look for the nearest rows in a space.
+    """Base class of metrics that search for the nearest rows in a space.
 
     Parameters
     ----------
     space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
+        Distance between rows: the mean over columns of capped differences, or the Euclidean
+        distance of a matrix.
     columns : None, int or list of str, default=None
-        Columns to use (in space "gower"): all, the first *n*, or a list of names.
+        Columns to use in space "gower". By default all columns. An int selects the first *n* of
+        them, a list selects columns by name.
     random_state : int, default=0
-        Seed of all that is drawn: samples, relabellings, and resamples behind an interval.
+        Seed of samples, relabellings, and resamples for an interval.
     n_jobs : int, optional
-        Number of threads, as in joblib; the numbers do not depend on it.
+        Number of threads, as in joblib. The results do not depend on it.
     """
 
     _: KW_ONLY
@@ -156,13 +159,13 @@ class NeighborMetric(RowMetric):
 
     @property
     def _scaling(self) -> Scaling:
-        """How it scales: a space of one's own may make many numbers of each."""
+        """Scaling of the metric. A custom space may create many numbers per row."""
         return "neighbours" if is_gower(self.space) else "sampled"
 
     def _distances(
         self, context: Context, query: str, reference: str, columns: ColumnKey, **samples: Any
     ) -> np.ndarray:
-        """Return the distance of each query row to its nearest reference row; or in `samples`."""
+        """Return the distance of each query row, or of a sample, to its nearest reference row."""
         settings = {"space": self.space, "columns": columns, **samples}
         return nearest(context, query, reference, **settings)[0][:, 0]
 
@@ -181,24 +184,25 @@ def pooled_areas(values: np.ndarray, distances: Mapping[str, np.ndarray]) -> np.
 
 @declared
 class AccumulationMetric(NeighborMetric):
-    """Base of the two areas of the accumulation curve: left and right of a threshold.
+    """Base class of the two areas of the accumulation curve, below and above a threshold.
 
     Parameters
     ----------
     threshold : float, list of float or "loo-median", default=0.2
-        The distance that counts as near, in (0, 1), as a share of the largest one. The first of a
-        list gives the value, and ``details`` hold the areas at all. "loo-median" is the median
-        distance of a train row to its nearest other train row.
+        Largest distance that counts as close, in (0, 1), as a fraction of the maximum distance. If
+        a list is passed, its first element determines the value, and ``details`` contains the areas
+        for all elements. "loo-median" is the median distance between training rows and their
+        nearest other training row.
     direction : {"symmetric", "synthetic", "real"}, default="symmetric"
-        Look from the synthetic rows to train, from the train rows to the synthetic table, or take
-        the mean of both areas.
+        Whether to measure the distance of each synthetic row to the training rows ("synthetic"), of
+        each training row to the synthetic rows ("real"), or to average both areas.
     scale : {"max", "observed"}, default="max"
-        What distances are divided by: the largest distance that there can be, which only the space
-        "gower" has (1), or the largest that is found between train and synthetic rows; then one
-        far row makes all others near.
+        Divisor of the distances: the largest possible distance, which only the space "gower" has
+        (it is 1), or the largest observed distance between training and synthetic rows. With
+        "observed", a single distant row makes all other rows appear close.
     space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix; the latter
-        needs ``scale="observed"``.
+        Distance between rows: the mean over columns of capped differences, or the Euclidean
+        distance of a matrix. Spaces other than "gower" require ``scale="observed"``.
     """
 
     area: ClassVar[str]
@@ -211,8 +215,8 @@ class AccumulationMetric(NeighborMetric):
     def _prepare(self, context: Context) -> None:
         if self.scale == "max" and not is_gower(self.space):
             raise InvalidParameterError(
-                f"{type(self).__name__}: scale='max' divides by the largest distance possible, "
-                "which space='gower' alone has; take scale='observed'."
+                f"{type(self).__name__}: scale='max' divides by the largest possible distance, "
+                "which only space='gower' has. Use scale='observed'."
             )
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
@@ -221,8 +225,8 @@ class AccumulationMetric(NeighborMetric):
                 return undefined_result("train needs two rows for threshold='loo-median'.")
             if loo_median(context, self.space, columns) == 0:
                 return undefined_result(
-                    "at least half of the train rows have a duplicate in train, so that "
-                    "threshold='loo-median' is 0. Name a threshold, or remove the duplicates."
+                    "at least half of the training rows have a duplicate in the training data, so "
+                    "threshold='loo-median' is 0. Specify a threshold, or remove the duplicates."
                 )
         distances = self._by_direction(context, "synthetic", columns)
         largest, thresholds = self._scale_of(context, distances, columns)
@@ -231,9 +235,10 @@ class AccumulationMetric(NeighborMetric):
     def _by_direction(
         self, context: Context, role: str, columns: Any, n_rows: int | None = None
     ) -> dict[str, np.ndarray]:
-        """Return the distances between train and a table, of which train meets `n_rows` at most.
+        """Return the distances between train and a table in both directions.
 
-        Only the distances of train rows depend on the size of the other table.
+        At most `n_rows` rows of the table are searched for training rows, because only the
+        distances of training rows depend on the size of the table.
         """
         distances = {}
         if self.direction != "real":
@@ -257,7 +262,7 @@ class AccumulationMetric(NeighborMetric):
         largest = max(float(d.max()) for d in distances.values()) if observed else 1.0
         if not isinstance(self.threshold, str):
             return largest, np.atleast_1d(np.asarray(self.threshold, dtype=float))
-        if largest == 0:  # then any threshold gives the same areas
+        if largest == 0:  # any threshold gives the same areas
             return largest, np.array([_LARGEST_THRESHOLD])
         median = loo_median(context, self.space, columns)
         return largest, np.array([min(median / largest, _LARGEST_THRESHOLD)])
@@ -290,12 +295,14 @@ class AccumulationMetric(NeighborMetric):
                 value = float(areas(fewer, largest, thresholds)[self.area].mean(axis=0)[0])
                 details["at_baseline_size"] = {"n_rows": n_rows, "value": value}
                 curves["synthetic at baseline size"] = accumulation_curve(fewer, largest)
-        # without the synthetic curve there is nothing to draw
+        # without the synthetic curve there is nothing to plot
         details["curve"] = curves if curves["synthetic"] else {}
         result = replace(result, interval=interval, baseline=baseline, details=details)
         if interval is not None:
             return result
-        few = DegenerateInputWarning(f"fewer than {MAX_FEW_ROWS} synthetic rows: no interval.")
+        few = DegenerateInputWarning(
+            f"no interval, because there are fewer than {MAX_FEW_ROWS} synthetic rows."
+        )
         return replace(result, warnings=(*result.warnings, few))
 
     def _uncertainty(
@@ -306,7 +313,7 @@ class AccumulationMetric(NeighborMetric):
         threshold: float,
         columns: Any,
     ) -> tuple[float, tuple[float, float] | None]:
-        """Return the standard error over the synthetic rows, and the interval; none of a few."""
+        """Return the standard error over the synthetic rows and the interval, if possible."""
         n_synthetic, terms = context.n_rows("synthetic"), TERMS[self.area]
         if n_synthetic < MAX_FEW_ROWS:
             return float("nan"), None

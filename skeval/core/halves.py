@@ -1,4 +1,4 @@
-"""Intervals of a metric that is fast enough to be evaluated on halves of the tables as well."""
+"""Intervals for metrics that are fast enough to be evaluated on halves of the tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Sizes = tuple[int, int]
 
 
 def halved_sizes(metric: Metric, context: Context, n_rows: int) -> Sizes | None:
-    """Return how many rows of train and of another table count; None if they are not halved."""
+    """Return the numbers of rows of train and of another table to halve, or None."""
     if not metric._halved:
         return None
     n_train, n_other = (
@@ -69,7 +69,7 @@ def difference_interval(
 
 
 def variation_of_halves(metric: Metric, context: Context, n_rows: int) -> Sampled | None:
-    """Return the value of `n_rows` synthetic rows and how it varies from half to half."""
+    """Return the value of `n_rows` synthetic rows and its variation between halves."""
     sizes = halved_sizes(metric, context, n_rows)
     if sizes is None:
         return None

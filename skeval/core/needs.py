@@ -1,10 +1,10 @@
-"""Needs of a metric that the tables leave unmet, each with its cure."""
+"""Inputs that a metric requires but that are missing, each with a fix."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-# by need, what is missing and the remedy
+# by need, what is missing and how to fix it
 _UNMET = {
     "holdout": (
         "compares against holdout rows, and none were given.",
@@ -12,7 +12,7 @@ _UNMET = {
     ),
     "keys": (
         "needs a primary key.",
-        "Pass a schema that names it: fit(train, schema=TableSchema(...)).",
+        "Pass a schema with the key: fit(train, schema=TableSchema(...)).",
     ),
     "relational": (
         "compares several tables.",
@@ -21,28 +21,28 @@ _UNMET = {
     ),
     "text": (
         "needs a text column, and the table has none.",
-        "Name one: fit(train, schema={{column: 'text'}}).",
+        "Specify one: fit(train, schema={{column: 'text'}}).",
     ),
     "target": (
-        "needs a target, a column of the table that can be measured.",
-        "Name it: {metric}(target=column).",
+        "needs a target, which must be a column of the table that can be evaluated.",
+        "Specify it: {metric}(target=column).",
     ),
     "one table": (
-        "measures one table, and several were given.",
-        "Lift it: PerTable({metric}(...)), or PerSubject({metric}(...)) for the subjects with all "
+        "evaluates one table, and several were given.",
+        "Wrap it: PerTable({metric}(...)), or PerSubject({metric}(...)) for the subjects with all "
         "their rows.",
     ),
 }
 
 
 class Unmet(NamedTuple):
-    """What the tables lack for a metric, with the cure, and the need by name if it is one."""
+    """Missing input of a metric with the fix, and the name of the need if it has one."""
 
     reason: str
     need: str = ""
 
 
 def unmet(need: str, metric: str, lack: str = "") -> Unmet:
-    """Return what the tables lack of a need of a metric, in words of its own if it has some."""
+    """Return the missing input of a metric, with the metric's own words if they are given."""
     known, cure = _UNMET[need]
     return Unmet(f"{lack or known} {cure.format(metric=metric)}", need)

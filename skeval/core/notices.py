@@ -1,4 +1,4 @@
-"""Warnings about the rows behind a result: a sample of the tables, or pooled rare levels."""
+"""Warnings about samples of the rows and about pooled rare categories."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skeval.steps.encoded_rows import preprocessor
 
 
 def pooled_notices(context: Context, space: Any) -> tuple[PooledLevelsWarning, ...]:
-    """Name the columns whose rare levels share features in a space of vectors."""
+    """Name the columns whose rare categories share features in a space of vectors."""
     if not context.levels:
         return ()
     from skeval.tables.spaces import most_features
@@ -22,24 +22,24 @@ def pooled_notices(context: Context, space: Any) -> tuple[PooledLevelsWarning, .
         return ()
     n_cells = getattr(preprocessor(context, space), "n_cells_", {})
     pooled = [
-        f"{name} ({len(context.levels[name]):,} levels, {n - 2} features)"
+        f"{name} ({len(context.levels[name]):,} categories, {n - 2} features)"
         for name, n in n_cells.items()
         if name in context.levels and n - 2 < len(context.levels[name])
     ]
-    text = f"rare levels share features of the matrix, by a hash: {', '.join(pooled)}."
+    text = f"rare categories share features of the matrix through hashing: {', '.join(pooled)}."
     return (PooledLevelsWarning(text),) if pooled else ()
 
 
 def sample_notices(context: Context) -> tuple[SampledWarning, ...]:
-    """Say how many rows of each table were measured, where it was not all."""
+    """Return a warning with the sizes of samples if not all rows were used."""
     sizes = [(role, context.n_rows(role), of) for role, of in context.drawn_of.items()]
     drawn = [f"{n:,} of {of:,} {role} rows" for role, n, of in sizes if n < of]
-    text = f"measured on a sample, for all rows cannot be counted up here: {', '.join(drawn)}."
+    text = f"evaluated on a sample, because this metric cannot use all rows: {', '.join(drawn)}."
     return (SampledWarning(text),) if drawn else ()
 
 
 def with_sample_sizes(context: Context, result: Result) -> Result:
-    """Return a result that says how many rows of each table it is measured on, if not on all."""
+    """Add the sizes of samples to a result if not all rows were used."""
     notices = sample_notices(context)
     if not notices:
         return result

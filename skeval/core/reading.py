@@ -1,4 +1,4 @@
-"""How real tables of any kind are read into a context."""
+"""Read real tables of any kind into a context."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from skeval.tables.sources import TableSource
 def read_context(
     train: Any, holdout: Any = None, *, schema: Any = None, max_rows: int | None = None
 ) -> Context:
-    """Read one real table, or, where train maps names to tables, several of them."""
-    # A table that need not fit in memory, such as a folder of Parquet files, stays where it
-    # is; what cannot be counted up is then measured on `max_rows` rows of each role.
+    """Read one real table, or several tables if train maps names to tables."""
+    # Tables that may be larger than memory, such as a folder of Parquet files, are not loaded.
+    # Metrics that cannot be computed in parts then use at most `max_rows` rows of each role.
     train = read(train, "train", schema).rows
     if isinstance(train, Mapping):
-        # these contexts derive from Context, so their modules import this one
+        # imported here, because these modules import the module of Context
         from skeval.core.relational_context import RelationalContext
 
         return RelationalContext.of(train, holdout, schema=schema, ordered=True)
@@ -32,10 +32,10 @@ def read_context(
 
 
 def read_rows(table: Any, role: str) -> Any:
-    """Return a table as a frame, or a large one as the columns of its source."""
+    """Return a table as a frame, or the columns of the source of a large table."""
     rows = read(table, role).rows
     if isinstance(rows, TableSource):
-        # skeval.scale imports this module; its contexts register how such tables are sampled
+        # skeval.scale imports this module, and its contexts register how to sample large tables
         import skeval.scale.context  # noqa: F401
         from skeval.scale.tables import LargeTable
 

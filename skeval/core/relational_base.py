@@ -1,4 +1,4 @@
-"""The base of metrics that evaluate several tables at once."""
+"""Base class of metrics that evaluate several tables at once."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from skeval.stats.table_differences import Sampled, independent_interval
 if TYPE_CHECKING:
     from skeval.core.relational_context import RelationalContext
 
-NO_KEYS = "The schema has no foreign key. Give them: RelationalSchema(..., foreign_keys=[...])."
+NO_KEYS = "The schema has no foreign key. Pass RelationalSchema(..., foreign_keys=[...])."
 
 
 class RelationalMetric(Metric):
-    """A metric of several tables: its author writes `_measure`, of a relational context."""
+    """Metric of several tables. A subclass implements `_measure` for a relational context."""
 
-    # If a holdout is given, the baseline is the same metric with the holdout's tables in the
-    # synthetic place. Metrics with `_halved = True` have an interval of value minus baseline
-    # (`Result.difference`) from halves of the subjects, each with all its rows; where rows
-    # belong to several subjects, or nobody knows to whom, there is none. Others have it from
-    # the intervals of both, if they have these.
+    # If a holdout is given, the baseline is the value for the holdout tables in place of the
+    # synthetic tables. Metrics with `_halved = True` have an interval of value minus baseline
+    # (`Result.difference`) from halves of the subjects, each with all its rows. If rows belong to
+    # several subjects or to unknown subjects, there is no such interval. For other metrics, it is
+    # computed from the intervals of both values, if these exist.
 
     def _compute(self, context: Context) -> float | Result:
         return self._measure(cast("RelationalContext", context))
@@ -34,7 +34,7 @@ class RelationalMetric(Metric):
         raise NotImplementedError(f"{type(self).__name__} must define _measure(context).")
 
     def _in_relation(self, context: Context, result: Result) -> Result:
-        """Return the result with its baseline; rows of several tables give no interval of it."""
+        """Return the result with its baseline, which has no interval for several tables."""
         if result.baseline is not None or "holdout" in self.tags.needs or "holdout" not in context:
             return result
         relational = cast("RelationalContext", context)
@@ -48,5 +48,5 @@ class RelationalMetric(Metric):
         return replace(result, difference=difference)
 
     def variation(self, context: Context, n_rows: int) -> Sampled | None:
-        """Return None: rows of several tables are no sample that can be cut to a number."""
+        """Return None, because rows of several tables cannot be sampled to a given number."""
         return None

@@ -1,4 +1,4 @@
-"""Several tables under their role names: a context for each, and what relates them."""
+"""Several tables by role, with one context for each table and the relations between them."""
 
 from __future__ import annotations
 
@@ -29,44 +29,44 @@ from skeval.tables.row_hashes import order_of_content, row_hashes
 from skeval.tables.schema import TableSchema, is_metadata
 
 _DETECTED = (
-    "The keys were detected from names and values: {keys}. Say otherwise, or confirm it, by "
+    "The keys were detected from names and values: {keys}. Confirm or change them with "
     "schema=RelationalSchema(...)."
 )
-_MAX_EXACT = 2**53  # larger whole numbers may be equal as floats
+_MAX_EXACT = 2**53  # larger integers are not always exact as floats
 _UNJOINED = (
     "{child} joins no row of {parent}: none of the {n:,} keys in {columns} is a key of {parent} in "
-    "train, so that scores of this link have no meaning. Keys may be written in different ways, "
-    "for example with and without leading zeros. Write both columns in the same way."
+    "train, so scores of this relation have no meaning. The formats of the keys may differ, "
+    "for example by leading zeros. Use the same format in both columns."
 )
 _ROUNDED = (
     "{table}.{column} has keys of {digits} digits that are stored as floating-point numbers. These "
-    "have about 16 digits, so that different keys became equal, and rows may join a wrong parent. "
-    "Store the keys as whole numbers or as text."
+    "have about 16 digits, so different keys became equal, and rows may join a wrong parent. "
+    "Store the keys as integers or as text."
 )
-_FURTHER = "train has tables that the schema does not name; ignored: {tables}."
+_FURTHER = "Ignoring tables of train that are not in the schema: {tables}."
 
 
 class RelationalContext(Context):
-    """The tables of each role, canonical, with a memo of the steps computed of them.
+    """Tables of each role in canonical form, with a cache of the steps that were computed.
 
-    ``context["train"]`` is a mapping of table names to canonical frames, ``context.given("train")``
-    the :class:`RelationalData` as it was given, whose key columns join; ``context.table(name)`` is
-    the :class:`~skeval.Context` of one table, that any metric of one table takes.
+    ``context["train"]`` maps names of tables to canonical frames. ``context.given("train")`` is the
+    original :class:`RelationalData`, whose key columns can be joined. ``context.table(name)`` is
+    the :class:`~skeval.Context` of one table, which any single-table metric accepts.
 
     Parameters
     ----------
     relations : RelationalSchema
-        Complete, with the kinds of all columns.
+        Complete schema with the types of all columns.
     contexts : dict of str to Context
-        One of each table.
+        Context of each table.
     given : dict of str to RelationalData
-        By role, as given.
+        Original tables by role.
     notices : tuple of MetricWarning, default=()
-        Warnings about the tables from when they were read.
+        Warnings about the tables from reading them.
     parent : RelationalContext, optional
-        The context of the real tables that this one adds synthetic ones to.
+        Context of the real tables, to which this context adds synthetic tables.
     remember_rows, ordered : bool, default=False
-        As of a Context; the rows of sequences keep the order in which they are given.
+        As in :class:`Context`. The rows of sequences keep their original order.
     """
 
     is_relational = True
@@ -81,7 +81,7 @@ class RelationalContext(Context):
         remember_rows: bool = False,
         ordered: bool = False,
     ) -> None:
-        # the schema of a single table does not apply to several
+        # the schema of a single table does not apply
         super().__init__(
             TableSchema({}),
             None,
@@ -104,29 +104,29 @@ class RelationalContext(Context):
         return {n: self._contexts[n][place] for n, place in own.items() if place is not None}
 
     def _own_role(self, name: str, role: str) -> str | None:
-        """Return the role that a table's context knows its rows by; None if they are missing."""
+        """Return the role of the rows in the context of a single table, or None."""
         if role in self._contexts[name]:
             return role
-        return "train" if role == "holdout" else None  # public rows are given once
+        return "train" if role == "holdout" else None  # reference rows are given only once
 
     def original_frame(self, role: str) -> Any:
-        """Return the tables of a role as they were given, whose keys join."""
+        """Return the original tables of a role, whose keys can be joined."""
         if role not in self._data:
             self._refuse(role)
         self._roles.add(role)
         return self._data[role]
 
     def n_rows(self, role: str) -> int:
-        """Return the number of rows of a role, of all tables."""
+        """Return the number of rows of a role over all tables."""
         return sum(map(len, self.original_frame(role).values()))
 
     def table(self, name: str) -> Context:
-        """Return the context of one table; reference tables have no holdout."""
+        """Return the context of one table. Reference tables have no holdout."""
         self._roles.update(self._data)
         return self._contexts[name]
 
     def single_tables(self) -> Iterator[tuple[str, Context]]:
-        """Yield the contexts of single tables, by the name of the table."""
+        """Yield the contexts of single tables by name."""
         for name in self._contexts:
             yield name, self.table(name)
 
@@ -144,15 +144,16 @@ class RelationalContext(Context):
         Parameters
         ----------
         train : RelationalData or mapping of str to table
-            The rows that the generator learned from.
+            Rows that the generator was trained on.
         holdout : RelationalData or mapping of str to table, optional
-            Real rows of other subjects of the same population; reference tables may be left out.
+            Real rows of other subjects of the same population. Reference tables may be omitted.
         schema : RelationalSchema, mapping of str to kinds, or SDV's Metadata, optional
-            The relations; those of `train`, if it is a RelationalData. Otherwise, keys are
-            detected from names and values (:meth:`RelationalSchema.detect`), and a mapping gives
-            kinds by table. Kinds that are not named are inferred from train.
+            Relations between the tables. The default is the relations of `train` if it is a
+            RelationalData. Otherwise, keys are detected from names and values
+            (:meth:`RelationalSchema.detect`), and a mapping specifies column types by table. Other
+            types are inferred from the training data.
         ordered : bool, default=False
-            Whether rows are put in an order that goes by what they hold, those of sequences aside.
+            Whether to sort the rows by content, except for rows of sequences.
 
         Returns
         -------
@@ -161,14 +162,14 @@ class RelationalContext(Context):
         Raises
         ------
         TableError, SchemaMismatchError
-            If tables lack, or one of them cannot be used.
+            If tables are missing or not valid.
         """
         if not isinstance(schema, RelationalSchema) and is_metadata(schema):
             schema = RelationalSchema.from_sdv(schema)
         if not isinstance(schema, RelationalSchema | Mapping | None):
             raise InvalidParameterError(
                 "schema of several tables must be a RelationalSchema, or map names of tables to "
-                f"kinds of their columns, got {type(schema).__name__}."
+                f"types of their columns, got {type(schema).__name__}."
             )
         data, notices = _data(train, "train"), []
         if isinstance(schema, RelationalSchema):
@@ -208,9 +209,9 @@ class RelationalContext(Context):
     def with_synthetic(
         self, synthetic: Mapping[str, Any], *, lenient: bool = False
     ) -> RelationalContext:
-        """Return a context with `synthetic` tables; see :meth:`skeval.Context.with_synthetic`.
+        """Return a context with `synthetic` tables, as :meth:`skeval.Context.with_synthetic`.
 
-        With `lenient`, tables may be missing: they have no synthetic rows.
+        If `lenient` is set, a missing table counts as a table without rows.
         """
         real = cast("RelationalContext", self.real)
         if not real._data:
@@ -229,25 +230,25 @@ class RelationalContext(Context):
                     contexts[name].note_places("synthetic", orders[name])
         notices = _notices({name: c for name, c in contexts.items() if "synthetic" in c})
         if further := [name for name in data if name not in real.relations.tables]:
-            ignored = f"synthetic has tables that train lacks; ignored: {', '.join(further)}."
+            ignored = f"Ignoring synthetic tables that are not in train: {', '.join(further)}."
             notices += (IgnoredColumnsWarning(ignored),)
         private = [name for name in real.relations.tables if name not in real.relations.references]
         if lacking := [name for name in private if name not in data]:
-            empty = f"synthetic lacks tables of train: {', '.join(lacking)}."
+            empty = f"Missing synthetic tables: {', '.join(lacking)}."
             notices += (InvalidValueWarning(empty),)
         return real._with_synthetic(contexts, data, notices)
 
     def replace_role(
         self, role: str, positions: Mapping[str, Any] | None = None
     ) -> RelationalContext:
-        """Return a context in which some rows of a role are the synthetic ones.
+        """Return a context in which rows of a role replace the synthetic rows.
 
         Parameters
         ----------
         role : {"train", "holdout", "synthetic"}
-            Whose rows.
+            Role of the rows.
         positions : mapping of str to ndarray, optional
-            Which rows, by table; all of a table that is not named.
+            Positions of the rows by table. By default, all rows of a table.
 
         Returns
         -------
@@ -279,13 +280,13 @@ class RelationalContext(Context):
             self.relations, contexts, data, notices, parent=self, ordered=self.ordered
         )
         if any(contexts[name].real is not own for name, own in self._contexts.items()):
-            beside._parent = None  # real values at a coarser precision: a memo of their own
+            beside._parent = None  # rounded real values need a separate cache
         return beside
 
     def _refuse(self, role: str) -> None:
         if not self._data:
             raise NotRememberedError(NOT_REMEMBERED)
-        raise KeyError(f"The context has no {role} tables; it has {', '.join(self._data)}.")
+        raise KeyError(f"The context has no {role} tables. It has {', '.join(self._data)}.")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> RelationalContext:
         return _restore_context(self._parts())
@@ -319,13 +320,13 @@ def _restore_context(parts: dict[str, Any]) -> RelationalContext:
 def _data(
     tables: Mapping[str, Any], role: str, relations: RelationalSchema | None = None
 ) -> RelationalData:
-    """Return tables as data with these relations, their own or those that can be detected."""
+    """Return tables as RelationalData, with these relations, their own, or detected ones."""
     tables = read(tables, role, relations).rows
     if isinstance(tables, RelationalData):
         return tables
     if not isinstance(tables, Mapping):
         raise TableError(
-            f"{role} must be several tables, as train is: pass {{name: table}}, got "
+            f"{role} must consist of several tables, like train. Pass {{name: table}}, got "
             f"{type(tables).__name__}."
         )
     try:
@@ -335,22 +336,22 @@ def _data(
 
 
 def _complete(data: RelationalData, train: RelationalData, role: str) -> RelationalData:
-    """Return the tables of a role with public ones of train where it lacks them."""
+    """Add reference tables of train that are missing from the tables of a role."""
     relations = train.schema
     lacking = [name for name in relations.tables if name not in data]
     public = [name for name in lacking if name in relations.references]
     if len(public) < len(lacking):
         raise SchemaMismatchError(
-            f"{role} lacks {', '.join(n for n in lacking if n not in public)}. Train has the "
-            f"tables: {', '.join(relations.tables)}."
+            f"Missing tables of {role}: {', '.join(n for n in lacking if n not in public)}. Train "
+            f"has the tables {', '.join(relations.tables)}."
         )
     return RelationalData({**data, **{name: train[name] for name in public}}, relations)
 
 
 def _orders(data: RelationalData, relations: RelationalSchema) -> dict[str, np.ndarray]:
     """Return the positions of the rows of tables in an order of content."""
-    # Rows of a sequence with the same index, or without one, keep the order in which they are
-    # given, which has a meaning.
+    # Rows of a sequence with equal or missing index keep their original order, which may have a
+    # meaning.
     positions = {}
     for name in [name for name in data if name in relations.tables]:
         rows, sequence = data[name], relations.sequences.get(name)
@@ -365,7 +366,7 @@ def _orders(data: RelationalData, relations: RelationalSchema) -> dict[str, np.n
 
 @contextmanager
 def _naming(table: str) -> Iterator[None]:
-    """Say in errors which table they are about."""
+    """Put the name of a table in front of errors."""
     try:
         yield
     except SkevalError as error:
@@ -373,7 +374,7 @@ def _naming(table: str) -> Iterator[None]:
 
 
 def _unjoined_key_warnings(train: RelationalData) -> Iterator[MetricWarning]:
-    """Warn of each foreign key of which no value is a key of the parent table."""
+    """Warn of each foreign key without any value in the key of the parent table."""
     for key in train.schema.foreign_keys:
         positions = train.parent_positions(key)
         n_keys = int((positions != NULL).sum())
@@ -386,7 +387,7 @@ def _unjoined_key_warnings(train: RelationalData) -> Iterator[MetricWarning]:
 
 
 def _rounded_key_warnings(train: RelationalData) -> Iterator[MetricWarning]:
-    """Warn of each column of keys that contains numbers which floats cannot distinguish."""
+    """Warn of each key column with numbers that floats cannot distinguish."""
     keys = train.schema.foreign_keys
     sides = [(key.child, name) for key in keys for name in key.columns]
     sides += [(key.parent, name) for key in keys for name in key.parent_columns]
@@ -399,8 +400,8 @@ def _rounded_key_warnings(train: RelationalData) -> Iterator[MetricWarning]:
 
 def _notices(contexts: Mapping[str, Context]) -> tuple[MetricWarning, ...]:
     """Return the warnings about the tables, with their names."""
-    # Rows of several tables may well be equal, as orders of one thing. Subjects are therefore
-    # compared: which of them are in train and in the holdout.
+    # Equal rows are common in several tables, for example two orders of the same item. Therefore
+    # subjects are compared, and not rows.
     return tuple(
         notice.with_prefix(name)
         for name, context in contexts.items()

@@ -1,4 +1,4 @@
-"""Rows of the holdout that are also in train, by hashes of what rows hold."""
+"""Rows that occur in both training and holdout data, by hashes of their content."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from skeval.exceptions import MetricWarning, MostlySharedRowsWarning, SharedRows
 from skeval.tables.row_hashes import hashed_share, row_hashes
 
 SHARED_ROWS = (
-    "{share:.2%} of the holdout rows also stand in train, so that whatever contrasts the two looks "
-    "milder than it is. Remove them from one of the tables, unless such rows are natural here."
+    "{share:.2%} of the holdout rows also occur in the training data. Privacy tests that compare "
+    "the two underestimate leakage. Remove these rows from one of the tables, unless duplicates "
+    "are natural in these data."
 )
-MAX_SHARED = 0.5  # with more, train and holdout cannot be contrasted
+MAX_SHARED = 0.5  # with a larger fraction, train and holdout cannot be compared
 
 
 @shared
 def content_hashes(context: Context, role: str) -> np.ndarray | None:
-    """Return a hash of what each row holds, ids aside; None where there is nothing else."""
+    """Return a hash of the content of each row without IDs, or None if there are only IDs."""
     rows, ids = context[role], context.schema.columns("id")
     names = [name for name in rows.columns if name not in ids]
     return row_hashes(rows, names) if names else None
 
 
 def shared_rows(context: Context) -> tuple[MetricWarning, ...]:
-    """Return a sentence on the share of holdout rows that are also in train, if any are."""
+    """Return a warning if holdout rows also occur in the training data."""
     share = hashed_share(*(content_hashes(context, role) for role in ("train", "holdout")))
     kind = MostlySharedRowsWarning if share > MAX_SHARED else SharedRowsWarning
     return (kind(SHARED_ROWS.format(share=share)),) if share else ()

@@ -1,4 +1,4 @@
-"""Subjects of the holdout that are also in train, by their rows and by their keys."""
+"""Subjects that occur in both training and holdout data, by their rows and by their keys."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from skeval.core.relational_context import RelationalContext
 
 _SHARED_SUBJECTS = (
-    "{share:.2%} of the subjects of the holdout ({table}) also stand in train, so that whatever "
-    "contrasts the two looks milder than it is. Divide the tables by split_by_subject, unless such "
-    "subjects are natural here."
+    "{share:.2%} of the holdout subjects ({table}) also occur in the training data. Privacy tests "
+    "that compare the two underestimate leakage. Split the tables with split_by_subject, unless "
+    "duplicate subjects are natural in these data."
 )
 
 
 def shared_subjects(context: RelationalContext) -> tuple[SharedRowsWarning, ...]:
-    """Return a sentence on the share of the holdout's subjects that are also in train."""
-    # A subject is the same if its own row and all rows that belong to it are, or, where keys
-    # are no mere numbers of rows, if its key is.
+    """Return a warning if holdout subjects also occur in the training data."""
+    # Two subjects are the same if their own row and all rows that belong to them are equal, or if
+    # their keys are equal and are not just consecutive numbers.
     relations, notices = context.relations, []
     for subject in relations.subjects if not relations.undetermined else ():
         train, holdout = (_fingerprints(context, role, subject) for role in ("train", "holdout"))
@@ -44,9 +44,9 @@ def shared_subjects(context: RelationalContext) -> tuple[SharedRowsWarning, ...]
 
 
 def _fingerprints(context: RelationalContext, role: str, subject: str) -> np.ndarray:
-    """Return a number of each subject: equal for subjects with equal rows, in any order."""
-    # If the rows of the subject's table are sequences, each of them is one. There is none at
-    # all if there is no column to tell them apart by.
+    """Return a number for each subject, which is equal for equal rows in any order."""
+    # If the rows of the table of subjects are sequences, each sequence is one subject. Without any
+    # column to compare, there are no numbers.
     data, tables, relations = context.original_frame(role), context[role], context.relations
     own, measured = np.arange(len(tables[subject])), False
     if subject in relations.sequences:
@@ -60,17 +60,17 @@ def _fingerprints(context: RelationalContext, role: str, subject: str) -> np.nda
             at = np.where(along >= 0, own[np.maximum(along, 0)], along)
         columns = relations.tables[name].measured
         measured |= bool(columns)
-        rows = with_columns(tables[name][columns], {"": i})  # a row of another table is another row
+        rows = with_columns(tables[name][columns], {"": i})  # rows of different tables differ
         hashes = pd.util.hash_pandas_object(rows, index=False).to_numpy()
         np.add.at(total, at[at >= 0], hashes[at >= 0])
     return total if measured else total[:0]
 
 
 def shared_keys(train: pd.Series, holdout: pd.Series) -> float:
-    """Return the share of holdout keys that train has; 0 where keys just number the rows."""
-    # Keys that count up (1, 2, 3, or user-001) may be those of others in another table. So
-    # keys with a number in them are compared only where they use a tenth of the range at
-    # most.
+    """Return the fraction of holdout keys that train contains, or 0 for consecutive keys."""
+    # Consecutive keys (1, 2, 3, or user-001) may denote different subjects in another table.
+    # Therefore keys that contain a number are compared only if they use at most a tenth of their
+    # range.
     both = pd.concat([train, holdout], ignore_index=True).dropna()
     parts = both.astype(str).str.extract(r"^\D*(\d+)(?:\.0)?\D*$")[0]
     numbers = pd.to_numeric(parts, errors="coerce")

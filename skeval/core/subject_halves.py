@@ -1,4 +1,4 @@
-"""Intervals of a metric of several tables from its values on halves of the subjects."""
+"""Intervals of a metric of several tables, from its values on halves of the subjects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skeval.steps.independent_subjects import n_subjects, subjects_in_place
 if TYPE_CHECKING:
     from skeval.core.relational_context import RelationalContext
 
-MAX_HALVED_ROWS = 2**13  # of all tables
+MAX_HALVED_ROWS = 2**13  # maximum number of rows of all tables together
 _N_HALVINGS = 4
 
 
@@ -30,8 +30,8 @@ def difference_by_subject(
     fresh: float,
 ) -> tuple[float, float] | None:
     """Return the interval of value minus baseline of several tables, from halves of subjects."""
-    # A subject changes halves with all its rows. More rows than 8,192 are not halved: the
-    # noise is then that of fewer subjects, scaled.
+    # All rows of a subject are in the same half. If there are more than 8,192 rows, fewer subjects
+    # are used and their noise is scaled.
     sizes = {role: n_subjects(context, role) for role in ("synthetic", "holdout")}
     counted = min(sizes.values())
     if counted < MIN_HALVED or np.isnan(value - fresh):

@@ -1,4 +1,4 @@
-"""Tags of metrics and of their families: what a metric is about, needs, and which way is good."""
+"""Tags of metrics and of their families, for example the aspect, needs and direction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Need = Literal["holdout", "target", "keys", "generator", "relational", "text"]
 Evidence = Literal["screen", "attack", "audit", "disclosure"]
 Risk = Literal["singling out", "linkability", "inference"]
 Quoted = Literal["", "similarity", "relations", "learning", "copies"]
-_WEIGHTS = Interval(0, 100, "neither")  # heavier, a test would leave the others nothing
+_WEIGHTS = Interval(0, 100, "neither")  # a larger weight would leave no level for other tests
 _LEGAL: Mapping[str, Any] = {
     "aspect": Aspect,
     "scaling": Scaling,
@@ -26,54 +26,56 @@ _LEGAL: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class MetricTags:
-    """What a metric is about, what it needs and which way is good.
+    """Aspect, needs, direction and other properties of a metric.
 
     Parameters
     ----------
     aspect : {"fidelity", "utility", "privacy", "diagnostic"}
-        The question it belongs to.
+        Aspect of the metric.
     needs : iterable of str, default=()
-        Among `holdout`, `target`, `keys`, `generator`, `relational`, `text`.
+        Required inputs, among `holdout`, `target`, `keys`, `generator`, `relational`, `text`.
     greater_is_better : bool or None
-        None where the best value lies in between.
+        Direction of the metric, or None if intermediate values are best.
     bounds : tuple of (float, float)
-        The least and the greatest value possible.
+        Smallest and largest possible value.
     evidence : {"screen", "attack", "audit", "disclosure"}, optional
-        For privacy: a `screen` can raise an alarm and never clears a release; an `attack` is what
-        one adversary achieves; an `audit` is a valid lower bound on epsilon; `disclosure` is the
-        k-anonymity family.
+        Kind of privacy metric. A `screen` compares distances. It can find a leak but cannot prove
+        that there is none. An `attack` measures the success of one attacker. An `audit` is a valid
+        lower bound on epsilon. A `disclosure` metric belongs to the family of k-anonymity.
     display : str, default="ValueDisplay"
-        The class that draws the result: one of :mod:`skeval.reporting`, or a registered one of
-        your own (:func:`~skeval.reporting.register_display`).
+        Class that plots the result, which is a class of :mod:`skeval.reporting` or a registered
+        custom class (:func:`~skeval.reporting.register_display`).
     lenient : bool, default=False
-        Whether the metric takes a synthetic table that lacks columns of train or has them in
-        another type, as one that judges the structure does.
+        Whether the metric accepts synthetic tables in which columns are missing or have another
+        type, for example because it evaluates the structure.
     scaling : {"counts", "sorted runs", "neighbours", "sampled"}, default="sampled"
-        How the metric handles tables larger than memory. "counts" are added up over all rows, and
-        "sorted runs" are merged, a few columns at a time. "neighbours" are searched among all rows,
-        in parts if need be. With "sampled" a seeded sample is measured, and the result says so.
+        Method for tables larger than memory. "counts" are added up over all rows, and "sorted runs"
+        are merged for a few columns at a time. "neighbours" are searched among all rows, in parts
+        if necessary. With "sampled", a seeded sample is used, and the result contains a warning
+        about it.
     risks : iterable of str, default=()
-        Among `singling out`, `linkability` and `inference`: the risks of the opinion of the Article
-        29 working party that the metric bears on, under which reports list it.
+        Risks of the opinion of the Article 29 working party that the metric measures, among
+        `singling out`, `linkability` and `inference`. Reports list the metric under these risks.
     headline : int, default=0
-        Place among the metrics of its aspect that the first page of a report shows, from 1 on; with
-        0 it comes after those.
+        Position of the metric on the first page of a report among the metrics of its aspect, from 1
+        on. Metrics with 0 come last.
     quoted : {"", "similarity", "relations", "learning", "copies"}, default=""
-        Which sentence of a summary quotes the value: how similar the tables are, which share of the
-        relations between columns is kept, what a model learns from the synthetic one, or that it
-        has no copy of a train row. In a comparison, the metrics of "similarity" and "relations"
-        decide fidelity, those of "learning" utility.
+        Sentence of a summary that quotes the value: the similarity of the tables, the fraction of
+        the relations between columns that is preserved, the performance of a model, or the absence
+        of copies. In a comparison, the metrics of "similarity" and "relations" decide fidelity, and
+        the metrics of "learning" decide utility.
     volatile : bool, default=False
-        Whether a few values decide the score of a column, so that chance moves it far.
+        Whether a few values determine the score of a column, so that it varies a lot by chance.
     weight : float, default=1.0
-        For privacy: what share of the level of a suite the test has, relative to its others; above
-        0, below 100. It is part of the class, since weights hold the level only if they are fixed
-        before the data. A heavy test leaves the others less.
+        Weight of the privacy test when the level of a suite is divided, relative to other tests,
+        above 0 and below 100. It is an attribute of the class, because weights control the level
+        only if they do not depend on the data. A larger weight leaves a smaller level for the other
+        tests.
 
     Raises
     ------
     InvalidParameterError
-        If a field is outside its legal set, or a privacy metric names no evidence.
+        If a field is invalid, or a privacy metric has no evidence.
 
     Examples
     --------
@@ -125,12 +127,12 @@ class MetricTags:
 
     @property
     def direction(self) -> str:
-        """Say which way is good."""
+        """Direction in words."""
         return {1: "higher is better", -1: "lower is better", 0: "in between is best"}[self.sign]
 
     @property
     def sign(self) -> int:
-        """1 where higher is better, -1 where lower is, 0 where neither."""
+        """1 if higher is better, -1 if lower is better, otherwise 0."""
         return 0 if self.greater_is_better is None else 1 if self.greater_is_better else -1
 
     def to_dict(self) -> dict[str, Any]:
@@ -139,14 +141,14 @@ class MetricTags:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> MetricTags:
-        """Rebuild tags from what :meth:`to_dict` gave."""
+        """Create tags from the result of :meth:`to_dict`."""
         low, high = content["bounds"]
         sets = {name: frozenset(content[name]) for name in ("needs", "risks")}
         headline = int(content["headline"])
         return cls(**{**content, **sets, "bounds": (float(low), float(high)), "headline": headline})
 
 
-# the common tags of a family; a metric replaces its own
+# common tags of a family, which a metric may replace
 DIAGNOSTIC_TAGS = MetricTags(
     "diagnostic",
     greater_is_better=True,
@@ -168,7 +170,7 @@ MODEL_TAGS = MetricTags(
     "utility", greater_is_better=True, needs=frozenset({"holdout", "target"}), bounds=(0.0, 1.0)
 )
 SCREEN_TAGS = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen")
-# tests whose leaks others find, on releases of real generators: see docs/null_and_power.rst
+# tests of leaks that other tests also find, for real generators (see docs/null_and_power.rst)
 LIGHT = 0.25
 NEIGHBOR_TAGS = replace(SCREEN_TAGS, scaling="neighbours", weight=LIGHT)
 CONTRAST_TAGS = replace(NEIGHBOR_TAGS, needs=frozenset({"holdout"}))

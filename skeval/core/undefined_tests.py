@@ -1,4 +1,4 @@
-"""Tests of privacy whose statistic is not defined on these rows, and how they are counted."""
+"""Privacy tests whose statistic is not defined for these rows."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def keep_in_family(metric: Metric, context: Context, result: Result) -> Result:
-    """Give p = 1 to a test that these rows leave undefined, and train rows in their place not."""
-    # Which tests are corrected for must depend on sizes and parameters, never on the data.
+    """Set p = 1 if a test is not defined for the synthetic rows but for the training rows."""
+    # The tests to correct for must depend only on sizes and parameters, and never on the data.
     tags = result.tags or metric.tags
     undecided = np.isnan(result.value) or tags.evidence in {"screen", "attack"}
     if not undecided or not np.isnan(as_float(result.p_value)):
