@@ -46,7 +46,7 @@ ANSWERS = {
     "Can I evaluate two million rows?": (
         "scaling",
         "Tables larger than memory",
-        "1,000,000 train",
+        "1,000,000 training",
     ),
     "How do I write my own metric?": (
         "user_guide/own_metric",
