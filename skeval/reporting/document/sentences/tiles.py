@@ -6,11 +6,11 @@ import math
 
 from skeval.reporting.document.checks import Shortfall, UtilityFindings, ValidityFindings
 from skeval.reporting.document.fidelity import FidelityFindings, Scale
-from skeval.reporting.document.numbers import count, points, score, whole_percent
+from skeval.reporting.document.numbers import count, points, score, three_digits, whole_percent
 from skeval.reporting.document.outcomes import Outcome, Strength
 from skeval.reporting.document.privacy import PrivacyFindings
 from skeval.reporting.document.spans import Text, compose, name, names
-from skeval.utils.formatting import scoring_in_words
+from skeval.utils.formatting import scoring_in_words, title_of
 
 
 def privacy_tile(privacy: PrivacyFindings) -> tuple[Outcome, str, Text]:
@@ -120,7 +120,8 @@ def shortfall_sentence(short: Shortfall) -> Text:
         return compose("{columns} missing", columns=names(short.columns, 1))
     template = _SHORTFALLS.get(short.metric)
     if template is None or not short.column:
-        return compose(f"{score(short.value)}, expected {score(short.expected)}")
+        what = title_of(short.metric)
+        return compose(f"{what} {score(short.value)}, expected {score(short.expected)}")
     return compose(template, column=name(short.column), value=whole_percent(short.column_value))
 
 
@@ -135,11 +136,7 @@ def utility_tile(utility: UtilityFindings) -> tuple[Outcome, str, Text]:
             shown += f", of real rows {score(utility.trained_on_real)}"
         return outcome, _ANSWERS[outcome], compose(shown)
     scoring = scoring_in_words(utility.scoring)
-    value, real = _score(utility.value), _score(utility.trained_on_real)
+    value, real = three_digits(utility.value), three_digits(utility.trained_on_real)
     if math.isnan(utility.trained_on_real):
         return outcome, _ANSWERS[outcome], compose(f"{scoring} {value}")
     return outcome, _ANSWERS[outcome], compose(f"{scoring} {value}, trained on real {real}")
-
-
-def _score(value: float) -> str:
-    return f"{value:.3f}"
