@@ -39,11 +39,8 @@ class CellMetric(Metric):
     columns: Columns = None
 
     def _counts(self, context: Context, role: str) -> dict[str, np.ndarray]:
-        """Return the counts of the values of a role in the bins of each column.
-
-        The bins are learned from the training data. Each category has a separate bin, and so do
-        missing and unseen values.
-        """
+        """Return the counts of the values of a role in the training bins of each column."""
+        # each category has a separate bin, and so do missing and unseen values
         return {
             name: histogram(context, role, name, self.n_bins, self.strategy, None)
             for name in chosen_columns(context.schema, self.columns)

@@ -99,7 +99,7 @@ class RowDistance(Metric):
 
 @declared
 class PermutedDistance(RowDistance):
-    """Base of the distances of all pairs of rows, with a permutation test of equal distributions.
+    """Base of the distances over all pairs of rows, with a permutation test.
 
     The test uses the scale of the pooled samples that it permutes. It is valid because this scale
     does not change with the labels. :meth:`score` does not compute the test.
