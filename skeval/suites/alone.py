@@ -104,7 +104,7 @@ def evaluate_alone(
     >>> result["boundary_adherence"].value, result["category_adherence"].value
     (0.5, 0.75)
     >>> result["ks_complement"].error
-    'it compares with real rows, or statistics of them, and there are none.'
+    'it compares with real rows or their statistics, and no real data were given.'
     """
     stated, frame = StatedTable.from_schema(schema), as_frame(synthetic, "synthetic")
     suite = _stand_in_suite(stated, frame)
