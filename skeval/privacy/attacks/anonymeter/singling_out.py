@@ -91,7 +91,7 @@ class SinglingOutRisk(ResidualRiskMetric):
         Correction for different sizes of training and holdout data, because other predicates single
         out in a larger table. "subsample" counts the expected number over all samples of the
         smaller size. "fit" corrects the count on the holdout by a model that is fitted to samples,
-        and may report a risk without a leak if the model does not fit. "none" applies no correction.
+        and may report risk without a leak if the model does not fit. "none" applies no correction.
         Anonymeter corrects the count on the holdout by such a model, so its risk differs from the
         default of this metric if the sizes differ.
     columns : None, int or list of str, default=None
