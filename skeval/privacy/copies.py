@@ -336,8 +336,7 @@ def duplicated_share(counts: np.ndarray) -> float:
 
 
 def matches_of_singletons(counts: Mapping[str, np.ndarray], count: str) -> int:
-    """Return the number of synthetic rows that match a row that is unique in train and not in
-    holdout."""
+    """Return the number of synthetic rows that match a row unique among the real rows."""
     in_holdout = counts.get("holdout", np.zeros_like(counts["train"]))
     alone = np.where((counts["train"] == 1) & (in_holdout == 0), 1, 0)
     return stats.matches(counts["synthetic"], alone, count)[0]

@@ -1,5 +1,4 @@
-"""Diversity of a sensitive attribute within classes of equal rows, and distance from the whole
-table."""
+"""Diversity of a sensitive attribute within classes of equal rows."""
 
 from __future__ import annotations
 
@@ -61,8 +60,7 @@ class SensitiveMetric(ClassMetric):
         self._sensitive(context.schema)
 
     def _sensitive(self, schema: TableSchema) -> tuple[str, ...]:
-        """Return the sensitive attributes. Raise if one cannot be measured or is a
-        quasi-identifier."""
+        """Return the sensitive attributes, or raise if one of them cannot be used."""
         owner, known = type(self).__name__, self.quasi_identifiers
         named = () if known is None else chosen_columns(schema, known)
         if self.sensitive is None:
@@ -194,8 +192,7 @@ class LDiversity(SensitiveMetric, ClusterableMetric):
         }
 
     def _fewest(self, context: Context, role: str, name: str) -> float:
-        """Return the smallest number of distinct values in a cluster of rows, nan without
-        clusters."""
+        """Return the smallest number of distinct values in a cluster of rows, or nan."""
         values = column_codes(context, role, name, self.n_bins)
         runs = clusters(context, role, self._columns(context.schema, name), role)
         fewest = [int(distinct_diversity(pair_counts(labels, values)).min()) for labels in runs]
@@ -302,8 +299,7 @@ def distinct_diversity(pairs: Pairs) -> np.ndarray:
 
 
 def entropy_diversity(pairs: Pairs) -> np.ndarray:
-    """Return the effective number of values of each class: 1 for one value, m for m equal
-    fractions."""
+    """Return the effective number of values of each class, m for m equal fractions."""
     # .. math:: \exp\left(-\sum_v p_v \log p_v\right)
     #
     # with the fractions p_v of the values within the class

@@ -351,8 +351,7 @@ class BoxScale:
         return scaled
 
     def states(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the properties that two numbers must share at any tolerance: sign, value,
-        missing."""
+        """Return the properties that matching numbers share: sign, value, missing."""
         constant = np.where(numbers == self.low, 0, _OTHER)
         of_range = np.where(self.span > 0.0, 0, constant)
         with np.errstate(invalid="ignore"):

@@ -1,5 +1,4 @@
-"""Identity disclosure: training records that an attacker matches, and information learned from
-them."""
+"""Identity disclosure: training records that an attacker matches and learns from."""
 
 from __future__ import annotations
 
@@ -291,8 +290,7 @@ def bits_of_match(gap: np.ndarray, values: np.ndarray, tries: np.ndarray) -> np.
 
 
 def mean_inverse_size(size: np.ndarray, fraction: float) -> np.ndarray:
-    """Return the mean of 1 / F for classes with f rows in a sample, which is 1 / f for a full
-    sample."""
+    """Return the mean of 1 / F for classes with f rows in a sample."""
     # F - f is negative binomial with f successes of chance `fraction` each, the model of
     # mu-Argus.
     sizes, back = np.unique(size, return_inverse=True)

@@ -104,8 +104,7 @@ def _of_several(
 
 
 def _n_different(context: Context, role: str, close: float) -> int:
-    """Return the effective number of different rows, because rows within a distance count as
-    one."""
+    """Return the effective number of different rows. Rows within a distance count as one."""
     rows = encoded_matrix(context, role)[drawn_positions(context, role, _MAX_COMPARED, 0)]
     if close <= 0.0:
         return len(rows)

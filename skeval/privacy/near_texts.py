@@ -23,8 +23,7 @@ CROWD = 64  # if more rows are near in the measured columns, texts are joined fi
 
 @dataclass(frozen=True)
 class NearRule:
-    """Rule for near rows, with a distance of at most `tau` and a text similarity of at least
-    `text`."""
+    """Rule for near rows: distance at most `tau`, text similarity at least `text`."""
 
     # Without `measures` distances do not matter, without `texts` texts do not. Texts of at
     # most `edit_length` characters may be similar by edit distance.

@@ -110,8 +110,7 @@ class KMap(SmallestClassMetric):
 
 @declared
 class DeltaPresence(ClusterableMetric):
-    r"""Largest fraction of training records among the real records of a released class
-    (delta-presence).
+    r"""Largest fraction of training records among real records of a class (delta-presence).
 
     An attacker knows the quasi-identifiers of an individual of the population, and asks whether the
     individual was in the training data, for example as a patient of a clinic. For each released
@@ -246,8 +245,7 @@ def fewest_real_rows(
 
 
 def greatest_presence(train: np.ndarray, population: np.ndarray, released: np.ndarray) -> Result:
-    """Return the largest fraction of training rows in a released class, from the rows of each
-    class."""
+    """Return the largest fraction of training rows in a released class."""
     shares, hit = presence(train, population, released), released > 0
     prior, missed = float(train.sum() / population.sum()), unmatched_counts(population, released)
     if shares.size == 0:
@@ -281,8 +279,7 @@ def presence_evidence(
 
 
 def unmatched_counts(population: np.ndarray, released: np.ndarray) -> dict[str, Any]:
-    """Return the number of released classes, and the fraction of released rows, without a real
-    row."""
+    """Return the number of released classes and fraction of rows without a real row."""
     missed = (population == 0) & (released > 0)
     return {
         "unmatched": int(missed.sum()),

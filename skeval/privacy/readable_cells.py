@@ -1,5 +1,4 @@
-"""Fraction of a release that can be compared with real rows, without missing or unreadable
-cells."""
+"""Fraction of a release that can be compared with real rows, without unreadable cells."""
 
 from __future__ import annotations
 

@@ -529,8 +529,8 @@ def test_presence_is_tested_on_classes_of_one_table():
     assert result.details["class_size"] == 2
     assert (result.contrast.observed, result.contrast.expected) == (0.2, 0.2)
     assert result.summary == (
-        "In a released class of 2 real rows 100% are from train, in another 100% from the holdout; "
-        "of all real rows 50.0% are from train; real rows of released classes that only train rows "
+        "In a released class of 2 real rows, 100% are from train. In another class, 100% are from "
+        "the holdout. Of all real rows, 50.0% are from train; real rows of released classes that only train rows "
         "are in: 20.0%, that only holdout rows are in 20.0%."
     )
 

@@ -176,8 +176,7 @@ class AttributeInferenceRisk(Metric):
 
     @property
     def _step_arguments(self) -> Asked:
-        """Return the attribute, the known columns, and the seed, in the form that the steps
-        require."""
+        """Return the attribute, the known columns and the seed as the steps require."""
         return self.secret, self.known, self.max_rows, self.random_state
 
     def _prepare(self, context: Context) -> None:
@@ -276,8 +275,7 @@ def of_both_tests(
     sizes: tuple[int, int],
     scoring: str,
 ) -> dict[str, Any]:
-    """Return the p-value and the contrast for the average and the most confident guesses
-    together."""
+    """Return p-value and contrast of the average and the most confident guesses together."""
     # The test of the accuracy is one of the fractions, because it uses all guesses. Otherwise, the
     # smaller p-value is corrected after Bonferroni and reported with its contrast.
     if scoring == "accuracy":
@@ -365,8 +363,7 @@ def fit_and_guess(
 def beyond_marginal(
     scoring: Scoring, released: np.ndarray, train: GuessedRows, holdout: GuessedRows, tau: float
 ) -> dict[str, float]:
-    """Return the success of guesses from the released values alone, and the rows guessed far
-    better."""
+    """Return the success of guesses from released values alone, and the rows guessed better."""
     is_label, both = scoring.name != "neg_mae", (train, holdout)
     guesses = marginal_guesses(released, [rows.secrets.size for rows in both], is_label)
     blind = [GuessedRows(one, rows.secrets) for one, rows in zip(guesses, both, strict=True)]
@@ -412,8 +409,7 @@ class Scoring:
     def p_value(
         self, train: GuessedRows, holdout: GuessedRows, n_permutations: int, seed: int
     ) -> float:
-        """Return the fraction of exchanges of training and holdout rows with at least this
-        advantage."""
+        """Return the fraction of exchanges of real rows with at least this advantage."""
         strata = self.strata(train, holdout)
         n_means = max(1, len(strata)) if self.name == "balanced_accuracy" else 1
         weights = [1.0 / n_means] * len(strata)
@@ -441,8 +437,7 @@ class Scoring:
         return _scored_once(scores)
 
     def is_right(self, rows: GuessedRows) -> np.ndarray:
-        """Return 1 for each correct guess (or a close guess of a number) and 0 for other
-        guesses."""
+        """Return 1 for each correct guess (or close number) and 0 for other guesses."""
         if rows.guesses.labels.size:
             return (rows.guesses.values == rows.secrets).astype(np.float64)
         near = np.abs(rows.guesses.values - rows.secrets) <= _NEAR * self.scale
@@ -476,8 +471,7 @@ class Scoring:
         return chances[rows.secrets == positive], chances[rows.secrets != positive]
 
     def strata(self, train: GuessedRows, holdout: GuessedRows) -> list[tuple[Scores, Scores]]:
-        """Return row scores in groups that are exchanged, whose mean difference is the
-        performance."""
+        """Return row scores in groups whose mean difference is the performance."""
         # The row scores of an AUC are the fraction of pooled rows of the other class that the row
         # is on the correct side of. The AUC is linear in these scores.
         if self.name == "balanced_accuracy":
@@ -498,8 +492,7 @@ def _scored_once(scores: np.ndarray) -> Scores:
 
 
 def gains(rows: GuessedRows, marginal: GuessedRows) -> np.ndarray | None:
-    """Return the fraction of uncertainty that a model removes for each row, None without
-    guesses."""
+    """Return the fraction of uncertainty that a model removes for each row, or None."""
     # One minus the loss of the model divided by the loss of a guess without known columns. The loss
     # is the probability of incorrect labels, or the distance to the true number. The result is 0 if
     # the second loss is 0, and it is negative if the model is worse.

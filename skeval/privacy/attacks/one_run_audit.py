@@ -424,8 +424,7 @@ def _bits(included: Any) -> np.ndarray:
 
 @shared
 def seed_of_draw(context: Context, seed: int) -> int:
-    """Return the seed of the random numbers for two tables, different for each split of the
-    rows."""
+    """Return the seed for two tables, different for each split of the rows."""
     # The seed alone would match the same positions of any two tables of these sizes, and positions
     # depend on the content. Some seeds favor one side, so that a release without a leak is refuted
     # in 15% of splits or more, and with others in none. With a new draw for each split, it is 5%.

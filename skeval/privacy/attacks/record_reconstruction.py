@@ -243,8 +243,7 @@ class RecordReconstruction(Metric):
 
 
 def advice_on(strata: Mapping[str, Any]) -> str:
-    """Return the advice if the most remote records are the most exposed, otherwise an empty
-    string."""
+    """Return the advice if the most remote records are the most exposed, or an empty string."""
     worst = strata.get("worst_stratum")
     if worst is None or worst["p_value"] >= ALARM_LEVEL:
         return ""
@@ -341,8 +340,7 @@ def _places(schema: TableSchema, names: Sequence[str]) -> list[int]:
 
 
 def remoteness(context: Context, max_rows: int, seed: int) -> np.ndarray:
-    """Return the distance of each record to the nearest other real record, training records
-    first."""
+    """Return the distance of each record to the nearest other real one, training first."""
     pool, n_train = pool_index(context.real, "gower", None), context.n_rows("train")
     train, holdout = (drawing_order(context, role, seed)[:max_rows] for role in _REAL)
     positions = np.append(train, n_train + holdout)

@@ -161,8 +161,7 @@ def authenticity_test(
 def authentic_shares(
     context: Context, space: Any, columns: Any, seed: int
 ) -> Callable[[RelabelledNearest], np.ndarray]:
-    """Return a function that computes authenticity with respect to both tables for random
-    labels."""
+    """Return a function that computes authenticity in both tables for random labels."""
     listed, met = nearest_real(context, space, columns, seed)
     met, place = np.unique(met, return_inverse=True)
     # a real row matters only if it is closer to a real row than a synthetic row with it in its list

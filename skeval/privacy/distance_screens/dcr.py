@@ -42,8 +42,7 @@ _MAX_NAMED = 12  # columns in a sentence
 
 @declared
 class TrainShareScreen(DrawnScreen):
-    """Base class of the screens that compute the fraction of synthetic rows closer to training
-    rows.
+    """Base class of the screens of the fraction of synthetic rows closer to training rows.
 
     Parameters
     ----------
@@ -120,8 +119,7 @@ class TrainShareScreen(DrawnScreen):
         return [closer_share(*sides, ties=weight) for sides in self._sides(context, columns)]
 
     def _masses(self, context: Context, columns: Any) -> Iterator[np.ndarray]:
-        """Yield, for each draw, the fraction of synthetic rows whose nearest real row is each real
-        row."""
+        """Yield, for each draw, the fraction of synthetic rows nearest to each real row."""
         for sample in self._samples():
             n, seed = sample["n_query"], sample["seed"]
             if is_gower(self.space):
@@ -493,8 +491,7 @@ class DCRShare(TrainShareScreen, RelabelledTest):
         return replace(result, advice=advice(groups, worst), **fields)
 
     def _of_largest(self, context: Context, shares: list[TrainShare]) -> dict[str, Any]:
-        """Return the fields of a result that come from a test of the largest of several
-        fractions."""
+        """Return the fields of a result from a test of the largest of several fractions."""
         order = pooled_order(context)
         test = largest_test(shares, order, self.n_permutations, self.random_state)
         what = f"{CLOSER}, in the worst of {len(shares)} groups of columns"

@@ -111,8 +111,7 @@ class DCRBaselineProtection(DrawnScreen, RelabelledTest):
         return Result(float(np.mean(values)))
 
     def _draws(self, context: Context, columns: Any) -> Iterator[Draw]:
-        """Yield, for each draw, the distances of synthetic rows and random rows to the training
-        data."""
+        """Yield, for each draw, the distances of synthetic and random rows to training rows."""
         for sample in self._samples():
             synthetic = self._distances(context, "synthetic", "train", columns, **sample)
             n_random = min(synthetic.size, self.max_random_rows or synthetic.size)

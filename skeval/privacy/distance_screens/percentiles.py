@@ -139,8 +139,7 @@ class PercentileScreen(NeighborMetric, RelabelledTest):
     def _fresh(
         self, context: Context, columns: Any, holdout: np.ndarray | None
     ) -> tuple[np.ndarray | None, str]:
-        """Return the numbers whose percentile is the baseline, and the kind of rows they belong
-        to."""
+        """Return the numbers whose percentile is the baseline, and the kind of their rows."""
         if holdout is not None:
             return holdout, "holdout"
         if self._roles()[0] == "train" or context.n_rows("train") <= self.n_neighbors:
@@ -153,8 +152,7 @@ class PercentileScreen(NeighborMetric, RelabelledTest):
     def _label_evidence(
         self, context: Context, columns: Any, level: float
     ) -> tuple[float, Contrast | None]:
-        """Test the quantile of the distances to the holdout minus the quantile to the training
-        data."""
+        """Test the quantile of the distances to holdout rows minus that to training rows."""
 
         def quantile(distances: np.ndarray) -> float:
             return stats.percentile(self._of_distances(distances), level)

@@ -57,8 +57,7 @@ class TrainShare:
 
     @property
     def standard_error(self) -> float:
-        """Standard error. Each table is a sample, and more draws of the same rows do not lower
-        it."""
+        """Standard error if each table is a sample. More draws do not lower it."""
         return float(np.mean([share_standard_error(a, self.n_train) for a in self.masses]))
 
     @property
@@ -69,8 +68,7 @@ class TrainShare:
 
     @property
     def z(self) -> float:
-        """Excess over the expected fraction in standard errors, or nan if all labels give the
-        same."""
+        """Excess over the expected fraction in standard errors, or nan if it is constant."""
         null = self.null_standard_error
         excess = [float(a[: self.n_train].sum()) - self.n_train / a.size for a in self.masses]
         return float(np.mean(excess)) / null if null > 0 else float("nan")

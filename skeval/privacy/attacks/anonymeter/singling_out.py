@@ -91,7 +91,7 @@ class SinglingOutRisk(ResidualRiskMetric):
         Correction for different sizes of training and holdout data, because other predicates single
         out in a larger table. "subsample" counts the expected number over all samples of the
         smaller size. "fit" corrects the count on the holdout by a model that is fitted to samples,
-        and returns an undefined risk if the model does not fit. "none" applies no correction.
+        and may report risk without a leak if the model does not fit. "none" applies no correction.
         Anonymeter corrects the count on the holdout by such a model, so its risk differs from the
         default of this metric if the sizes differ.
     columns : None, int or list of str, default=None
@@ -327,8 +327,7 @@ def asked_predicates(
 def isolation_counts(
     context: Context, mode: str, n_attacks: int, n_cols: int, *, max_attempts: int, **asked: Any
 ) -> tuple[tuple[float, int], tuple[float, int]] | None:
-    """Return the numbers of predicates, and of random ones, that single out a train row, and
-    totals."""
+    """Return the numbers of predicates and random predicates that single out, and totals."""
     both = asked_predicates(context, mode, n_attacks, n_cols, max_attempts, **asked)
     if both is None:
         return None
@@ -348,8 +347,7 @@ def _attack_of_predicates(
     size_correction: str,
     test: Callable[[], Evidence],
 ) -> Attack:
-    """Count the successes for training and holdout rows, at equal sizes, and the success of
-    guessing."""
+    """Count the successes for training and holdout rows at equal sizes, and of guessing."""
     n, sizes = len(predicates), [int(n_rows) for n_rows in real.counts.sum(axis=1)]
     kept = [min(sizes)] * 2 if size_correction == "subsample" else sizes
     on_train, on_holdout = (

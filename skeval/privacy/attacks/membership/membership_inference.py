@@ -431,8 +431,7 @@ def areas_of(context: Context, scored: Mapping[str, MemberScores]) -> Areas:
 
 
 def standing_out(context: Context, scored: Mapping[str, MemberScores]) -> str:
-    """Return the attack whose AUC is the most standard deviations above the mean of random
-    labels."""
+    """Return the attack with the AUC most standard deviations above random labels."""
     deviations = areas_of(context, scored).deviations(actual_labels(context)[:, None])
     return list(scored)[int(np.argmax(deviations))]
 

@@ -64,8 +64,7 @@ class Advantage:
 
 
 def simultaneous(confidence: float, n_intervals: int) -> float:
-    """Return the confidence of each interval so that several intervals are simultaneous
-    (Bonferroni)."""
+    """Return the confidence of each of several simultaneous intervals (Bonferroni)."""
     return 1.0 - (1.0 - confidence) / n_intervals
 
 

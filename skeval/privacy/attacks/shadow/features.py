@@ -31,7 +31,7 @@ _OF_COLUMNS = {"naive": naive_features, "hist": hist_features}
 _OF_ROWS = ("query", "closest")
 _N_QUERIES = 1000
 _N_NEAREST = 5
-# maximum number of columns for correlations of all pairs, because a forest uses few of the pairs
+MAX_PAIRED = 50  # maximum number of columns for all correlations, as a forest uses few of them
 _TIE = float(np.nextafter(0.5, 0.0))  # equal to the population, so the row has no effect
 
 

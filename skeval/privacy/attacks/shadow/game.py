@@ -195,8 +195,7 @@ class GameRows:
 
     @property
     def known_part(self) -> tuple[np.ndarray, int]:
-        """Training rows (except targets) that are known with uncertainty, and the number of unknown
-        rows."""
+        """Training rows known with uncertainty, and the number of unknown rows."""
         n_rows = self.train.size - int(self.are_of_train)
         known = self.test_pool[: round(self.game.known_share * n_rows)]
         return known, n_rows - known.size
@@ -285,8 +284,7 @@ def _with_secrets(
 
 
 def secret_sources(context: Context, secret: str, n_values: int) -> np.ndarray:
-    """Return real rows with the values of the sensitive attribute from which an attacker
-    chooses."""
+    """Return real rows with the sensitive values from which an attacker chooses."""
     reader = Reader.from_context(context)
     values = reader.rows(given_rows(context))[:, reader.names.index(secret)]
     levels, first, counts = np.unique(values, return_index=True, return_counts=True)

@@ -68,8 +68,7 @@ class Models:
 
 @declared
 class HalvesAttack(GeneratorAttack):
-    """Base class of the attacks that learn the scores of rows from fits to random halves of real
-    rows.
+    """Base class of the attacks that learn row scores from random halves of the real rows.
 
     Parameters
     ----------
@@ -275,8 +274,7 @@ class LikelihoodRatioMIA(HalvesAttack):
         )
 
     def _ratios(self, rows: np.ndarray, *known: Any, left_out: Any = None) -> np.ndarray:
-        """Return how similar scores are to the scores with the record, with arguments of
-        `moments`."""
+        """Return how similar scores are to scores with the record, with arguments of `moments`."""
         usual = moments(*known, per_record=self.variance == "per_record", left_out=left_out)
         return (likelihood_ratio if self.mode == "online" else offline_score)(rows, usual)
 

@@ -1,4 +1,4 @@
-"""Base of the attacks that learn from tables of generators that the attacks ran themselves."""
+"""Base class of the attacks that learn from tables of generators that they run."""
 
 from __future__ import annotations
 
@@ -30,48 +30,52 @@ from skeval.results.result import Result, undefined_result
 from skeval.steps.classifiers import Classifier
 from skeval.utils.parameters import Count, Interval, OpenFraction
 
-# by world, for each target: of each fit the value of the secret, and the features of its tables
+# by world and target, for each fit, the value of the secret and the features of its tables
 Observed = dict[World, list[tuple[list[int], list[np.ndarray]]]]
 
 
 @declared
 class ShadowAttack(GeneratorAttack):
-    """Base of the attacks that learn from tables of generators which they ran themselves.
+    """Base class of the attacks that learn from tables of generators that they run themselves.
 
-    Subclasses say what cannot be attacked (`_lacking`), and test each target (`_test_generator`).
+    Subclasses return the reason if nothing can be attacked (`_obstacle`), and test each target
+    (`_test_generator`).
 
     Parameters
     ----------
     n_eval : int, default=50
-        Tables that the attack is tested on, for each target.
+        Number of tables on which the attack is tested, for each target.
     n_rows : int, optional
-        Rows of each training table that is drawn; half of the smaller pool if None. An attacker
-        who is tested on all of train (``game="model_seeded"``) learns more from tables as large.
+        Number of rows of each training table that is drawn. None uses half of the smaller pool. If
+        the attacker is tested on the whole training data (``game="model_seeded"``), tables of the
+        same size are more informative.
     n_copies : int, default=1
-        Tables sampled of each fit to learn from.
+        Number of tables sampled from each fit for learning.
     classifier : classifier, optional
-        What learns; 100 random trees if None.
+        Classifier of the attacker. None uses 100 random trees.
     game : {"average", "model_seeded"}, default="average"
-        Whether the other rows are drawn anew for each table, or are those of train in all of them,
-        so that only the seed differs. The first averages over what else train might have held, the
-        second is about this train.
+        Other rows of the tables. "average" draws them again for each table, so the result is an
+        average over possible training data. "model_seeded" uses the training rows in all tables, so
+        that only the seed differs, and the result describes these training data.
     knowledge : {"auxiliary", "exact", "exact-with-uncertainty"}, default="auxiliary"
-        Which rows the attacker has: those of the holdout; all of train but the target, which is
-        what differential privacy defends against; or `known_share` of these, with rows of the
-        holdout in the place of the others. The last two go with ``game="model_seeded"``.
+        Rows that the attacker knows. "auxiliary" is the holdout rows. "exact" is all training rows
+        except the target, which is the attacker of differential privacy. "exact-with-uncertainty"
+        is the fraction `known_share` of these, with holdout rows in place of the others. The last
+        two require ``game="model_seeded"``.
     known_share : float, default=0.5
-        In (0, 1), for ``knowledge="exact-with-uncertainty"``.
+        Fraction of known rows for ``knowledge="exact-with-uncertainty"``, in (0, 1).
     access : {"black-box", "uncertain-box", "no-box"}, default="black-box"
-        What the attacker can run: the generator with its parameters; the generator, with
-        parameters that are drawn for each table to learn from, since its own are not known; or
-        nothing but the table itself, see Notes.
+        Access of the attacker to the generator. With "black-box", the attacker runs the generator
+        with its parameters. With "uncertain-box", the parameters are unknown and drawn for each
+        table to learn from. With "no-box", the attacker has only the table, see Notes.
     shadow_parameters : dict of str to list or distribution, optional
-        For ``access="uncertain-box"``: by name the values of the generator's parameters that are
-        drawn from, each as likely, or a distribution of :mod:`scipy.stats`.
+        Values of the generator's parameters by name, for ``access="uncertain-box"``. A list is
+        sampled uniformly, and a distribution of :mod:`scipy.stats` is sampled with ``rvs``.
     n_synthetic : int, optional
-        Rows of a table; as many as the synthetic table has that is given to score, if None.
+        Number of rows of a synthetic table. None uses the size of the synthetic table that is
+        scored.
     confidence : float, default=0.95
-        Confidence of the intervals, and of the bound of epsilon.
+        Confidence of the intervals and of the bound of epsilon.
     """
 
     tags = replace(SHADOW_TAGS, bounds=(-1.0, 1.0))
@@ -98,7 +102,7 @@ class ShadowAttack(GeneratorAttack):
         return Game(**{name: values[name] for name in names})
 
     def _obstacle(self, context: Context) -> str:
-        """Say why nothing can be attacked in these tables; empty if something can."""
+        """Return the reason if nothing can be attacked in these tables, or an empty string."""
         raise NotImplementedError
 
     def _test_generator(self, context: Context, game: Game, n_synthetic: int) -> Result:
@@ -106,7 +110,7 @@ class ShadowAttack(GeneratorAttack):
         raise NotImplementedError
 
     def _faults(self) -> list[str]:
-        """Return which parameters of the attack contradict those of the game."""
+        """Return the parameters of the attack that contradict the parameters of the game."""
         return []
 
     def _prepare(self, context: Context) -> None:
@@ -134,16 +138,16 @@ def game_faults(game: Game) -> list[str]:
     if unknown := unknown_parameters(game.generator, game.shadow_parameters or {}):
         faults.append(f"the generator has no parameter {', '.join(unknown)}, of shadow_parameters")
     if not game.learns and not feature_names(game.features, learns=False):
-        faults.append("access='no-box' takes 'query' or 'closest' as features: others are learned")
+        faults.append("access='no-box' requires the features 'query' or 'closest'")
     return faults
 
 
 def observe_tables(
     context: Context, game: Game, worlds: Sequence[World], n_synthetic: int, execution: Execution
 ) -> tuple[Observed, int]:
-    """Play a game; return what the attacker sees of all tables, and the number of fits.
+    """Play a game and return the attacker's features of all tables and the number of fits.
 
-    Features of the tables of one fit are of shape (n_copies, n_features).
+    The features of the tables of one fit have shape (n_copies, n_features).
     """
     rows = game_rows(context, game)
     fits = plan(rows, worlds)

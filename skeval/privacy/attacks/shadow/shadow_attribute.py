@@ -1,4 +1,4 @@
-"""Attribute inference with the generator at hand, of a secret that chance decided."""
+"""Attribute inference with access to the generator, for a sensitive value drawn at random."""
 
 from __future__ import annotations
 
@@ -28,45 +28,46 @@ from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import ColumnName, Count, Interval
 
 _MAX_FEW_FITS = (
-    "{n} tables are guessed from for each target: its share of right guesses is uncertain by "
-    "{error:.2f} (standard error); 50 or more show it better."
+    "{n} tables are guessed from for each target, so the standard error of its rate of correct "
+    "guesses is {error:.2f}. Use 50 or more tables for a smaller error."
 )
-_EXACT = 10**9  # trials that stand for a share which is known
+_EXACT = 10**9  # number of trials that represents a known rate
 
 
 @declared
 class ShadowAttributeInference(ShadowAttack):
-    """Advantage of guessing a secret from a release: 0 as by chance, near 1 if always right.
+    """Advantage of an attacker who guesses a sensitive attribute from a synthetic table.
 
-    An attacker knows all of a person but one thing, and can run the generator. A good guess alone
-    is no leak: smoking may be guessed from age and income, whether or not the person took part. So
-    a game is played in which nothing but the person's own row holds the secret: it is drawn at
-    random, every value being equally likely, and written into the row before the generator learns
-    from it. An attacker who then guesses better than chance has it from the row.
+    An attacker knows all values of a record except one, and can run the generator. A good guess
+    alone is not a leak. For example, smoking may be guessed from age and income, regardless of
+    whether the record was used. Therefore, the metric plays a game in which only the target record
+    contains the sensitive value. The value is drawn uniformly at random and written into the record
+    before the generator learns from it. If the attacker then guesses better than random, the
+    information comes from the record. The advantage is 0 for random guesses and near 1 if guesses
+    are always correct. Lower is better.
 
     Parameters
     ----------
     secret : str
-        The column that is guessed.
+        Sensitive attribute to guess.
     targets : str, sequence of int or table, default="achilles"
-        The rows that are attacked: how they are selected, as in
-        :class:`~skeval.privacy.ShadowMembershipInference`; their positions in train; or rows that
-        are in no table.
+        Attacked rows: a selection method as in :class:`~skeval.privacy.ShadowMembershipInference`,
+        positions in the training data, or rows that are not in any table.
     n_targets : int, default=5
-        How many, where they are selected.
+        Number of targets, if they are selected by a method.
     n_values : int, default=5
-        Values that the secret may have, at most: the most frequent labels of train and holdout, or
-        the middles of as many equal parts of the numbers in order.
+        Maximum number of values of the sensitive attribute: the most frequent categories of the
+        real data, or the medians of equally frequent intervals of numbers.
     features : str or sequence of str, default=("query", "closest")
-        What the attacker sees of a table, as in
-        :class:`~skeval.privacy.ShadowMembershipInference`; "query" and "closest" are
-        about the target with each value in turn.
+        Features of a table that the attacker uses, as in
+        :class:`~skeval.privacy.ShadowMembershipInference`. "query" and "closest" refer to the
+        target with each value in turn.
     n_shadow : int, default=100
-        Tables to learn from, for each target.
+        Number of tables to learn from, for each target.
     control : {"chance", "out"}, default="chance"
-        What right guesses are compared with. "chance": one in as many as there are values, which is
-        exact. "out": guesses from tables made without the target, which costs fits and shows the
-        same.
+        Comparison for correct guesses. "chance" is the exact rate of random guesses, one over the
+        number of values. "out" is the rate of guesses from tables made without the target, which
+        requires more fits and shows the same.
 
     Raises
     ------
@@ -75,7 +76,7 @@ class ShadowAttributeInference(ShadowAttack):
 
     Warnings
     --------
-    This is what one adversary achieves: a low value does not clear a generator.
+    The value describes one attacker, so a low value does not clear a generator.
 
     See Also
     --------
@@ -86,21 +87,23 @@ class ShadowAttributeInference(ShadowAttack):
 
     Notes
     -----
-    The advantage is the share of right guesses less one over the number of values. The value is the
-    largest of all targets, which is above 0 by chance; ``details["largest_by_chance"]`` says by how
-    much on average. The interval is simultaneous over the targets (Bonferroni), of Clopper and
-    Pearson or Newcombe, and the p-value the smallest of the targets' binomial (or Fisher's) tests
-    after Holm. The baseline is 0. With m values no advantage is above ``1 - 1/m``, that of an
-    attacker who has the raw rows (`raw_advantage`); what the release takes from it is the target's
-    `privacy_gain`.
+    The advantage is the rate of correct guesses minus one over the number of values. The value is
+    the largest advantage over the targets, which is expected to be above 0.
+    ``details["largest_by_chance"]`` is its mean without a leak. The interval is simultaneous over
+    the targets (Bonferroni), after Clopper and Pearson or Newcombe. The p-value is the smallest
+    p-value of the targets' binomial (or Fisher's) tests after Holm. The baseline is 0. With m
+    values, the largest possible advantage is ``1 - 1/m``, the advantage of an attacker with the raw
+    rows (`raw_advantage`). The `privacy_gain` of a target is the reduction of this advantage by the
+    release.
 
-    With ``access="no-box"`` there are no tables to learn from. The value is then guessed that makes
-    the target nearest to the table, or agree with most of its rows, each compared with as many rows
-    that the attacker has ("closest" and "query" of `features`).
+    With ``access="no-box"``, the attacker has no tables to learn from. The guess is then the value
+    for which the target is closest to the table, or agrees with most of its rows, compared with the
+    same number of rows that the attacker has ("closest" and "query" of `features`).
 
-    Only the number of rows of the synthetic table given to score counts. A secret that does not fit
-    the rest of the row stands out more than a true one would: this is the risk of a person who is
-    unlike the others in it. :meth:`estimate_cost` returns the number of fits beforehand.
+    Only the number of rows of the scored synthetic table is used. A random value that does not fit
+    the rest of the row is more conspicuous than a true value. Therefore, the result is the risk of
+    a record that is unlike the others in this attribute. :meth:`estimate_cost` returns the number
+    of fits in advance.
 
     References
     ----------
@@ -142,7 +145,7 @@ class ShadowAttributeInference(ShadowAttack):
 
     def _obstacle(self, context: Context) -> str:
         if secret_sources(context, self.secret, self.n_values).size < 2:
-            return "the secret has one value, so that there is nothing to guess."
+            return "the secret has one value, so there is nothing to guess."
         return ""
 
     def _test_generator(self, context: Context, game: Game, n_synthetic: int) -> Result:
@@ -178,9 +181,9 @@ class ShadowAttributeInference(ShadowAttack):
         most = most_exposed_target(result)
         right, chance = (percent(as_float(most[name])) for name in ("accuracy", "by_chance"))
         return (
-            "A secret drawn at random is guessed rightly for the most exposed of "
-            f"{result.details['n_targets']} rows in {right} of the tables; {chance} would be by "
-            "chance."
+            "A secret drawn at random is guessed correctly for the most exposed of "
+            f"{result.details['n_targets']} rows in {right} of the tables ({chance} is expected by "
+            "chance)."
         )
 
 
@@ -188,7 +191,7 @@ class ShadowAttributeInference(ShadowAttack):
 def secret_guesses(
     context: Context, game: Game, control: str, n_synthetic: int, execution: Execution
 ) -> tuple[list[Advantage], int]:
-    """Play the game of each target's secret; return how it went, and the number of fits."""
+    """Play the game of each target's value, and return the results and the number of fits."""
     worlds = [("shadow", True), ("test", True)]
     if control == "out":
         worlds.append(("test", False))

@@ -1,4 +1,4 @@
-"""Membership inference with the generator at hand: the shadow model attack."""
+"""Membership inference with access to the generator (shadow model attack)."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Count, Interval, OpenFraction
 
 _MAX_FEW_FITS = (
-    "{n} fits with and as many without a target: the advantage of one target is uncertain by "
-    "{error:.2f} (standard error); 50 or more show it better."
+    "{n} fits with and {n} without a target are made, so the standard error of its advantage is "
+    "{error:.2f}. Use 50 or more fits for a smaller error."
 )
 _WHAT = "tables made with one row that are recognised as such"
 _N_FOLDS = 5
@@ -43,49 +43,49 @@ Tables = Sequence[np.ndarray]
 
 @declared
 class ShadowMembershipInference(ShadowAttack):
-    """Advantage of guessing whether a row was in train: 0 as by chance, 1 without a mistake.
+    """Advantage of an attacker who can run the generator and guesses membership of a row.
 
-    An attacker has the synthetic table, rows of the same population, and the generator: not the
-    fitted one, but the software, to run it on rows of their own. They run it many times, with the
-    row of one person among the rows and without it, and learn what difference the row makes to the
-    table. Then they look at a table and say whether the person was in it. A person who is unlike
-    the others is detected where the average person is not, so that the attack is on such rows, and
-    the value is that of the row which is detected best.
+    An attacker has the synthetic table, rows of the same population, and the software of the
+    generator, but not the fitted generator. The attacker runs it many times with and without one
+    target row, and learns the effect of the row on the table. Then the attacker guesses for other
+    tables whether the row was used. A row that is unlike the others may be detected although an
+    average row is not. Therefore, the attack uses such rows, and the value is the advantage for the
+    row that is detected best. It is 0 for random guesses and 1 without errors. Lower is better.
 
     Parameters
     ----------
     targets : str, sequence of int or table, default="achilles"
-        The rows that are attacked: how they are selected, their positions in train, or rows that
-        are in no table. "achilles" selects rows with the largest mean distance to the five nearest
-        other rows, by a weighted mean of the cosine distances of numbers and of categories;
-        "gower-knn" does the same by Gower's distance. Cosines compare proportions and not sizes: a
-        row with several times the mean in all columns stands out by Gower's distance only.
-        "isolation-forest" selects rows that the fewest random cuts separate from the others;
-        "rare-value", rows with the smallest product of the frequencies of their values (numbers are
-        cut into ten bins); "random", a random sample. "canary" makes rows with a new label in each
-        category and a number beyond the largest in each other column.
+        Attacked rows: a selection method, positions in the training data, or rows that are not in
+        any table. "achilles" selects rows with the largest mean distance to the five nearest other
+        rows, by a weighted mean of the cosine distances of numbers and of categories. "gower-knn"
+        uses Gower's distance instead. Cosines compare proportions and not sizes, so a row with
+        several times the mean in all columns is found by Gower's distance only. "isolation-forest"
+        selects rows that the fewest random cuts separate from the others. "rare-value" selects rows
+        with the smallest product of the frequencies of their values (numbers are cut into ten
+        bins). "random" is a random sample. "canary" creates rows with a new category in each
+        categorical column and a number above the maximum in each other column.
     n_targets : int, default=5
-        How many, where they are selected.
+        Number of targets, if they are selected by a method.
     features : str or sequence of str, default=("naive", "hist", "corr", "query", "closest")
-        What the attacker sees of a table: "naive", moments of each column; "hist", shares of bins
-        and levels; "corr", correlations, among 50 drawn columns if there are more; "query", how
-        many rows agree with the target in random sets of columns; "closest", distances to the
-        nearest rows and numbers within two radii.
-        Several are put together; "ensemble" is all of them.
+        Features of a table that the attacker uses. "naive" uses moments of each column, "hist" the
+        fractions of bins and categories, "corr" correlations (among 50 drawn columns if there are
+        more), "query" the number of rows that agree with the target in random sets of columns, and
+        "closest" the distances to the nearest rows and the numbers of rows within two radii.
+        Several kinds are combined, and "ensemble" uses all of them.
     n_shadow : int, default=50
-        Tables to learn from, with each target, and as many without.
+        Number of tables to learn from with each target, and the same number without it.
     n_eval : int, default=50
-        Tables to be tested on, with each target, and as many without.
+        Number of tables to test on with each target, and the same number without it.
     adjacency : {"add", "replace"}, default="add"
-        Whether the target comes on top of the other rows, or in the place of one of them.
+        Whether the target is added to the other rows, or replaces one of them.
     threshold : float or {"accuracy", "fpr"}, default=0.5
-        The score from which on a table is called one with the target: a fixed one; or the one with
-        the largest advantage, or with a false positive rate of at most `fpr`, on tables that were
-        left out in learning.
+        Score above which a table is classified as one with the target. A number is used as it is.
+        "accuracy" selects the score with the largest advantage, and "fpr" the score with a false
+        positive rate of at most `fpr`, on tables that were not used for learning.
     fpr : float, default=0.1
-        The false positive rate for ``threshold="fpr"``.
+        False positive rate for ``threshold="fpr"``.
     attack_release : bool, default=False
-        Whether what was learned is applied to the synthetic table given to score, too.
+        Whether the attack is also applied to the synthetic table that is scored.
 
     Raises
     ------
@@ -107,38 +107,40 @@ class ShadowMembershipInference(ShadowAttack):
 
     Notes
     -----
-    The value is about the generator on tables such as train. Only the number of rows of the
-    synthetic table given to score counts, unless `attack_release` is set; games are played once for
-    each such number. :meth:`estimate_cost` returns the number of fits beforehand:
+    The value describes the generator on tables like the training data. Only the number of rows of
+    the scored synthetic table is used, unless `attack_release` is set. Games are played once for
+    each such number. :meth:`estimate_cost` returns the number of fits in advance, which is
     ``(n_targets + 1) (n_shadow + n_eval)``.
 
-    The attacker learns on tables drawn from the holdout, and is tested on fresh ones drawn from
-    train, so that nothing is memorised. Neither pool has a target, or a row equal to one.
-    With ``game="model_seeded"`` they are tested on all of train, and on train without the target:
-    other rows that equal it stay.
-    Training rows are shuffled for each fit, and what columns may hold is taken from train and
-    holdout together: neither the place of a row nor an encoder gives it away. If the generator
-    itself writes what its columns may hold into the table, that is a leak, and is detected.
+    The attacker learns on tables drawn from the holdout, and is tested on new tables drawn from the
+    training data, so that memorized rows do not help. Neither pool contains a target, or a row
+    equal to a target. With ``game="model_seeded"``, the attacker is tested on the whole training
+    data, with and without the target. Other rows that equal the target stay. Training rows are
+    shuffled for each fit, and the possible values of columns come from training and holdout data
+    together, so neither the position of a row nor an encoder reveals it. If the generator itself
+    writes the possible values of its columns into the table, this is a leak and is detected.
 
-    The advantage is the true positive rate less the false positive rate. The value is the largest
-    of several, which is above 0 by chance; ``details["largest_by_chance"]`` says by how much on
-    average if the generator leaks nothing. The interval is simultaneous over the targets
-    (Bonferroni), and the p-value the smallest of Fisher's tests after Holm: both account for the
-    choice. The baseline is 0.
+    The advantage is the true positive rate minus the false positive rate. The value is the largest
+    of several advantages, which is expected to be above 0. ``details["largest_by_chance"]`` is its
+    mean without a leak. The interval is simultaneous over the targets (Bonferroni), and the p-value
+    is the smallest p-value of Fisher's tests after Holm, so both account for the selection. The
+    baseline is 0.
 
-    For each target, by rank, ``details["targets"]`` has both rates with the intervals of Clopper
-    and Pearson, the advantage with Newcombe's, the `privacy_gain` (1 less the advantage), AUC and
-    `epsilon`, a lower bound of the epsilon of differential privacy for adding or for replacing one
-    row, as `adjacency` has it. ``details["epsilon"]`` is the largest, at a confidence that holds
-    for all targets.
+    For each target, by rank, ``details["targets"]`` contains both rates with intervals after
+    Clopper and Pearson, the advantage with Newcombe's interval, the `privacy_gain` (1 minus the
+    advantage), AUC and `epsilon`. The last is a lower bound of the epsilon of differential privacy
+    for adding or replacing one row, as specified by `adjacency`. ``details["epsilon"]`` is the
+    largest bound, at a confidence that is valid for all targets.
 
-    With ``access="no-box"`` there are no tables to learn from. A table is then called one with the
-    target if the target is nearer to it than to as many rows that the attacker has, or agrees with
-    more of its rows ("closest" and "query" of `features`; their mean is the score). If the table
-    has more rows than the attacker, only as many of them are looked at.
+    With ``access="no-box"``, the attacker has no tables to learn from. A table is then classified
+    as one with the target if the target is closer to it than to the same number of rows that the
+    attacker has, or agrees with more of its rows ("closest" and "query" of `features`, whose mean
+    is the score). If the table has more rows than the attacker, only the same number of its rows is
+    used.
 
-    By default the tables drawn are half as large as the smaller pool. One row weighs more in a
-    small table than in a large one: where train is larger, the value is too pessimistic in this.
+    By default, the drawn tables are half as large as the smaller pool. Because one row has more
+    weight in a small table than in a large one, the value is too pessimistic if the training data
+    are larger.
 
     References
     ----------
@@ -180,10 +182,10 @@ class ShadowMembershipInference(ShadowAttack):
     def _faults(self) -> list[str]:
         faults = []
         if not self._game.learns and isinstance(self.threshold, str):
-            faults.append("access='no-box' has no tables to choose a threshold by: give a number")
+            faults.append("access='no-box' has no tables to choose a threshold, so pass a number")
         if self.attack_release and self.n_synthetic is not None:
             faults.append(
-                "attack_release takes tables of the size of the release: n_synthetic=None"
+                "attack_release requires the number of rows of the release, n_synthetic=None"
             )
         return faults
 
@@ -225,10 +227,10 @@ class ShadowMembershipInference(ShadowAttack):
         details, most = result.details, most_exposed_target(result)
         called = [percent(as_float(most[name])) for name in ("tpr", "fpr")]
         return (
-            "An attacker who can run the generator recognises tables made with the most exposed of "
-            f"{details['n_targets']} rows: {called[0]} are called so, against {called[1]} of "
-            f"tables made without it; {details['n_significant']} of the rows are detected beyond "
-            "chance."
+            "An attacker who can run the generator recognizes tables made with the most exposed of "
+            f"{details['n_targets']} rows: the rate is {called[0]}, compared with {called[1]} for "
+            f"tables made without it. {details['n_significant']} of the rows are detected "
+            "significantly."
         )
 
 
@@ -241,7 +243,7 @@ def membership_tests(
     n_synthetic: int,
     execution: Execution,
 ) -> tuple[list[MembershipTest], dict[bool, bool], int]:
-    """Play the game of each target; parameters are those of :class:`ShadowMembershipInference`."""
+    """Play the game of each target with the parameters of :class:`ShadowMembershipInference`."""
     seen, n_fits = observe_tables(context, game, WORLDS, n_synthetic, execution)
     rows, tests = game_rows(context, game), []
     for i in range(rows.n_targets):
@@ -263,7 +265,7 @@ def membership_tests(
 def attacked_release(
     context: Context, game: Game, tests: Sequence[MembershipTest], n_synthetic: int
 ) -> dict[str, Any]:
-    """Return the share of the targets that the release is called one with."""
+    """Return the fraction of the targets that are detected in the release."""
     rows = game_rows(context, game)
     measure = measure_of(context, rows, n_synthetic)
     release = context.original_frame("synthetic")[list(context.schema.kinds)]
@@ -280,7 +282,7 @@ def attacked_release(
 
 
 def table_scores(classifier: Any, features: np.ndarray) -> np.ndarray:
-    """Return the scores of tables: of a classifier, or as they are if nothing was learned."""
+    """Return the scores of tables from a classifier, or the features if nothing was learned."""
     return features[:, 0] if classifier is None else positive_scores(classifier, features)
 
 
@@ -318,7 +320,7 @@ def _fit_classifier(classifier: Any, inside: Tables, outside: Tables, seed: int)
 
 
 def midway(scores: np.ndarray, threshold: float) -> float:
-    """Return the middle between a threshold and the next lower score: scores of others differ."""
+    """Return the middle between a threshold and the next lower score, as other scores differ."""
     below = scores[scores < threshold]
     if below.size == 0 or not np.isfinite(threshold):
         return float(threshold)

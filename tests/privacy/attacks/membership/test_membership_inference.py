@@ -273,7 +273,7 @@ def test_a_reference_of_ones_own():
     assert again.value == result.value
     overlapping = evaluate(MembershipInference("ratio", pd.concat([own, HOLDOUT[:30]])))
     assert "16.67% of the holdout rows" not in str(overlapping.warnings[0])
-    assert "12.50% of the holdout rows also stand in the reference" in str(overlapping.warnings[0])
+    assert "12.50% of the holdout rows also occur in the reference" in str(overlapping.warnings[0])
     with raises(SchemaMismatchError):
         MembershipInference(reference=own.drop(columns="age")).fit(TRAIN, HOLDOUT)
 
@@ -318,7 +318,8 @@ def test_a_few_copies_are_found_by_rates_where_the_average_hides_them():
     assert (surest["share"], surest["train"], surest["holdout"]) == (0.01, 30.0, 0.0)
     assert found["clearest"] == 0.02
     assert (
-        "Of the surest 2% of guesses that a row was in train, 60 of 60 are right" in result.summary
+        "Among the most confident 2% of guesses for membership, 60 of 60 are correct"
+        in result.summary
     )
     rate = result.details["tpr_at_fpr"][2]
     assert rate["tpr"] >= 0.04
