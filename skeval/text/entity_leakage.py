@@ -119,7 +119,6 @@ class EntityLeakage(CorpusMetric, ClaimTested):
     square root of their number. The p-value is one-sided, and it is exact if rows that belong
     together are permuted together (`group`). If an author occurs in both tables, the documents are
     not a sample of authors, so such authors are skipped with a warning.
-    documents were no samples of authors: such authors are left out, with a warning.
 
     A phrase around a common name can be as revealing as a rare name. Phrases are tested in the same
     way, with all window sizes together. The p-value is the smaller of the p-value of entities

@@ -52,7 +52,7 @@ class TestMined:
         assert result.details["rows"] == 0.8
         assert result.details["worst"] == {"column": "city -> land", "value": 0.8}
         assert result.baseline == 1.0
-        assert "80.0% keep city -> land, where 100% of holdout rows do" in result.summary
+        assert "80.0% keep city -> land (holdout rows: 100%)" in result.summary
 
     def test_kinds(self):
         assert set(shares(TRAIN, mine=["hierarchies"])) == {"city -> land"}

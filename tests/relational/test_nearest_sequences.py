@@ -83,7 +83,7 @@ def test_all_copied():
     assert result.baseline < 0.5
     assert result.details["closer_to_train"] == 1.0
     assert result.details["median_distance"]["train"] == 0.0
-    assert result.fact.startswith("60 of 60 train sequences have a synthetic sequence")
+    assert result.fact.startswith("60 of 60 training sequences and ")
 
 
 @pytest.mark.slow

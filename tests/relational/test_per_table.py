@@ -232,7 +232,7 @@ def test_per_table_is_the_mean_or_the_worst():
     assert evaluated(PerTable(KSComplement(), "worst"), CONTEXT).value == min(values)
     assert evaluated(PerTable(KSComplement(), max), CONTEXT).value == max(values)
     assert evaluated(PerTable(KSComplement(), tables=["visits"]), CONTEXT).value == values[1]
-    assert mean.summary.startswith("Of 2 tables, ")
+    assert mean.summary.startswith("The worst of 2 tables is ")
     assert mean.table == ""
     mean.display().plot()
 

@@ -29,7 +29,7 @@ def test_check_values(train, synthetic, share):
     assert result.value == pytest.approx(share, abs=1e-12)
     missing = np.isnan(synthetic).mean()
     assert result.details["null"]["orders.user -> users.id"] == missing
-    said = f"Keys are missing most often in orders.user -> users.id: in {missing:.1%} of its rows"
+    said = f"Keys are missing most often in orders.user -> users.id, in {missing:.1%} of its rows"
     assert (said in result.summary) == (missing > 0)
 
 

@@ -52,8 +52,8 @@ def test_by_hand():
     assert result.details["synthetic_pieces"]["visits"]["train"] == pytest.approx(2 / 8)
     assert result.contrast.observed == result.value
     assert result.fact == (
-        "1 of 3 train sequences has 2 rows in a row that no other real sequence has and that stand "
-        "in the synthetic table; of 2 holdout sequences 1 has."
+        "1 of 3 train sequences and 1 of 2 holdout sequences have 2 consecutive rows in the "
+        "synthetic data that no other real sequence has."
     )
 
 

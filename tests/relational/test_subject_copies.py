@@ -81,10 +81,10 @@ def test_every_subject_copied():
     assert result.p_value == share_p_value(300, 300, 0, 300)
     assert result.table == "users with all their rows"
     assert result.fact == (
-        "300 of 300 synthetic users are complete copies of train users with all their rows, 300 of "
-        "them unique there; none is of one of the holdout."
+        "300 of 300 synthetic users are complete copies of training users with all their rows, 300 "
+        "of them unique there (0 is of a holdout record)."
     )
-    assert "users row has in purchases stands together" in result.advice
+    assert "values of one users record in purchases" in result.advice
 
 
 def test_names_of_keys_do_not_matter_and_references_do():
@@ -183,7 +183,7 @@ def test_a_sample_of_the_subjects_is_looked_at():
         SharedHistoryShare(max_subjects=100), context_of(TRAIN, HOLDOUT, TRAIN, SHOP)
     )
     assert result.value == 1.0
-    assert result.fact.startswith("100 of 100 synthetic users have most of one train row's")
+    assert result.fact.startswith("100 of 100 synthetic users have most of the ")
 
 
 def test_part_of_a_history_is_enough():
@@ -211,8 +211,8 @@ def test_of_several_tables_the_one_that_links_is_named():
     assert set(result.details["columns"]) == {"purchases and visits", "purchases", "visits"}
     assert result.p_value < 1e-3
     assert result.contrast.n_tests == 3
-    assert "have most of one train row's purchases;" in result.fact
-    assert "What one users row has in purchases stands" in result.advice
+    assert "have most of the purchases of one training record," in result.fact
+    assert "values of one users record in purchases" in result.advice
 
 
 @pytest.mark.slow
@@ -309,7 +309,7 @@ def test_what_is_left_of_a_second_subject_is_not_tested(metric):
     assert first.p_value is not None
     assert second.p_value is None
     assert second.contrast is None
-    assert "rows of flights stand in train and their pilots" in str(second.warnings[-1])
+    assert "share rows of flights" in str(second.warnings[-1])
 
 
 def test_what_is_needed_is_said():
@@ -334,7 +334,9 @@ def test_subjects_without_rows():
 def test_a_history_moved_by_hand():
     fresh = with_rows_of(FRESH, TRAIN, 1 / 300, "users", "purchases", "user")[0]
     result = evaluated(SubjectCopies(own_row=False), context_of(TRAIN, HOLDOUT, fresh, SHOP))
-    assert result.fact.startswith("1 of 300 synthetic users has exactly the rows of one of train")
+    assert result.fact.startswith(
+        "1 of 300 synthetic users has exactly the rows of a training record"
+    )
     assert result.p_value == 0.5  # a fact, and no test of one
 
 

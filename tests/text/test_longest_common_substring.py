@@ -54,7 +54,8 @@ def test_quoted_passages_are_found(spliced):
     assert result.p_value < 0.01
     assert result.value > result.baseline + 0.8
     assert result.fact == (
-        "8 of 80 distinct synthetic texts repeat 12 words or more of a train text, none of the holdout."
+        "8 of 80 distinct synthetic texts repeat 12 words or more "
+        "of a training text, and none with a holdout text."
     )
     assert result.details["to_train"]["longest"] == 15
     assert metric.evaluate(holdout).p_value > 0.9

@@ -34,7 +34,7 @@ def test_it_is_the_test_of_entities():
     tests = [[one["p_value"] for one in r.details["tests"].values()] for r in (nouns, names)]
     assert tests[0] == tests[1]
     assert nouns.p_value == min(1.0, 2 * min(tests[0]))
-    assert "66.7% of the nominal mentions in synthetic texts" in nouns.summary
+    assert "66.7% of the nominal mentions in the synthetic texts" in nouns.summary
     assert "phrases around a nominal mention" in nouns.details["tests"]
     assert "nun" not in nouns.to_json()
 

@@ -77,9 +77,9 @@ def test_hand_values(cancer):
 @pytest.mark.parametrize(
     ("of_linear", "said"),
     [
-        (0.8, "takes tree, which is as good as any on real rows"),
-        (0.8002, "takes tree, which scores 0.8000 on real rows; linear scores 0.8002"),
-        (0.7, "takes tree, which is best on real rows"),
+        (0.8, "data is tree, which is as good as any on real rows"),
+        (0.8002, "data is tree, which scores 0.8000 on real rows, compared with 0.8002 for linear"),
+        (0.7, "data is tree, which is best on real rows"),
     ],
 )
 def test_equal_scores_are_no_regret(cancer, monkeypatch, of_linear, said):

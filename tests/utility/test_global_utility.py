@@ -69,7 +69,7 @@ def test_value_is_the_mean_and_the_worst_is_named():
     assert set(ratios) == {"x", "y", "c"}
     assert result.value == pytest.approx(np.mean(list(ratios.values())))
     assert result.details["worst"]["column"] == min(ratios, key=ratios.get)
-    assert f"least for {result.details['worst']['column']}" in result.summary
+    assert f"worst column is {result.details['worst']['column']} with" in result.summary
     assert result.baseline == 1.0
 
 
