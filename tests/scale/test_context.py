@@ -407,7 +407,7 @@ def test_a_report_of_parquet_names_what_was_sampled(tmp_path):
         warnings.simplefilter("ignore")
         result = report(*paths, tmp_path / "report.html", suite=suite, progress=False)
     assert result["ks"].value == KSComplement().fit(TABLES[0]).score(TABLES[2])
-    assert "measured on a sample" in (tmp_path / "report.html").read_text()
+    assert "Measured on a sample" in (tmp_path / "report.html").read_text()
 
 
 @pytest.mark.slow

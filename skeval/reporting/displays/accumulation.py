@@ -11,11 +11,12 @@ import pandas as pd
 
 from skeval.reporting.displays.base import Display, say_empty
 from skeval.reporting.displays.reading import stack, to_numbers
+from skeval.reporting.displays.sentences import describe_result, state_areas
 from skeval.reporting.displays.series import Series, name_series, table_series
 from skeval.reporting.displays.theme import CHANCE, GREY, INK, LETTERS, LINES, TICK
 from skeval.reporting.displays.ticks import label_numbers, label_percentages
 from skeval.reporting.document.details import mapping_at, number_at
-from skeval.reporting.document.numbers import count
+from skeval.reporting.document.numbers import count, rate, score
 from skeval.results.result import Result
 
 if TYPE_CHECKING:
@@ -81,6 +82,22 @@ class MDADisplay(Display):
         for role, areas in self.areas.items():
             parts += [(area, role, self.thresholds, values) for area, values in areas.items()]
         return stack(parts, ["what", "rows", "u", "share"])
+
+    def title(self) -> str:
+        """Return the two areas below the curve of the synthetic rows."""
+        return state_areas(*self._areas_of("synthetic")) or super().title()
+
+    def subtitle(self) -> str:
+        """Return the threshold, and the two areas of unseen data."""
+        areas = self._areas_of("holdout")
+        unseen = "" if any(map(math.isnan, areas)) else " and ".join(map(rate, areas))
+        threshold = f"threshold {score(float(self.thresholds[0]))}" if self.thresholds.size else ""
+        return describe_result(self.result, threshold, unseen and f"unseen data {unseen}")
+
+    def _areas_of(self, role: str) -> tuple[float, ...]:
+        """Return the areas at the first threshold; nan if they are not known."""
+        known = self.areas.get(role, {})
+        return tuple(float(next(iter(known.get(area, ())), math.nan)) for area in _AREAS)
 
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw the curves, and next to them the areas if there are several thresholds."""

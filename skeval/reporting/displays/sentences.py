@@ -119,6 +119,13 @@ def state_medians(where: str, medians: Sequence[tuple[str, float]]) -> str:
     return f"Median distance {where}: " + ", ".join(f"{name} {at:.3g}" for name, at in medians)
 
 
+def state_areas(left: float, right: float) -> str:
+    """Return the areas below a curve on both sides of a threshold; nothing if one is not known."""
+    if math.isnan(left + right):
+        return ""
+    return f"{rate(left)} of the area left of the threshold is filled, {rate(right)} on the right"
+
+
 def state_tails(synthetic: float, real: float, real_row: str) -> str:
     """Return the fractions of training rows in the tails of both proximity ratios."""
     return (

@@ -14,6 +14,7 @@ from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.shortening import shorten_end
 from skeval.reporting.document.spans import Span, Text, compose
 from skeval.reporting.document.tables import names_of_tables
+from skeval.reporting.document.trials import tested_rates
 from skeval.results.result import Result
 from skeval.results.verdict import aspect_of
 
@@ -63,7 +64,7 @@ def numbers_page(found: Findings, facts: tuple[Text, ...]) -> Page:
 def _row(title: str, name: str, result: Result, found: Findings) -> tuple[Cell, ...]:
     tests = found.privacy.verdict.adjusted
     if result.contrast is not None and aspect_of(result) == "privacy":
-        texts = _tested_numbers(result)
+        texts = _tested_numbers(name, result, found)
     else:
         texts = _values(result)
     outcome = outcome_of_result(name, result, found, is_test=name in tests)
@@ -79,17 +80,17 @@ def direction_words(result: Result) -> str:
     return _BETTER[result.tags.sign if result.tags is not None else 0]
 
 
-def _tested_numbers(result: Result) -> tuple[str, str, str, str]:
+def _tested_numbers(name: str, result: Result, found: Findings) -> tuple[str, str, str, str]:
     tested = result.contrast
     assert tested is not None
-    if not tested.share:
+    rates = tested_rates(name, result, found.privacy.trials)
+    if rates is None:
         difference = score(tested.observed - tested.expected)
         return score(tested.observed), "", score(tested.expected), difference
-    interval = result.interval
-    is_same = interval is not None and abs(result.value - tested.observed) < 1e-9
+    interval, (observed, expected) = result.interval, rates
+    is_same = interval is not None and abs(result.value - observed) < 1e-9
     between = " to ".join(map(rate, interval)) if is_same and interval is not None else ""
-    gap = f"{points(tested.observed - tested.expected, 1)} points"
-    return rate(tested.observed), between, rate(tested.expected), gap
+    return rate(observed), between, rate(expected), f"{points(observed - expected, 1)} points"
 
 
 def _values(result: Result) -> tuple[str, str, str, str]:
@@ -103,13 +104,14 @@ def _values(result: Result) -> tuple[str, str, str, str]:
         return rate(result.value), between, rate(result.baseline), ""
     return (
         score(result.value, interval),
-        _between(interval),
+        interval_words(interval),
         score(result.baseline, interval) if result.baseline is not None else NOTHING,
-        _between(difference),
+        interval_words(difference),
     )
 
 
-def _between(interval: tuple[float, float] | None) -> str:
+def interval_words(interval: tuple[float, float] | None) -> str:
+    """Return an interval, of which the upper end may be open; nothing if there is none."""
     if interval is None or math.isnan(sum(interval)):
         return ""
     low, high = interval

@@ -19,7 +19,7 @@ def appendix_pages(found: Findings, facts: tuple[Text, ...], columns: Columns) -
     pages = (
         each_column_page(tables, facts, columns),
         each_pair_page(tables, facts, columns),
-        by_column_page(tables, facts, columns, found.noun),
+        by_column_page(tables, facts, columns),
     )
     return [page for page in pages if page is not None]
 

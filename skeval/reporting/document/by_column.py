@@ -8,15 +8,13 @@ from dataclasses import dataclass
 
 from skeval.reporting.document.blocks import Block, Cell, Entries, Entry, Headline, Page, Table
 from skeval.reporting.document.chosen_columns import Chosen, Columns, choose_names, choose_section
+from skeval.reporting.document.curve_figures import precision_figures
 from skeval.reporting.document.details import mapping_at, number_at
 from skeval.reporting.document.figures import own_figures
 from skeval.reporting.document.matrices import association_matrices, similarity_matrices
-from skeval.reporting.document.membership_figure import further_curves
 from skeval.reporting.document.metric_titles import metric_titles
-from skeval.reporting.document.model_figures import precision_figures
 from skeval.reporting.document.numbers import NOTHING, rate, score
 from skeval.reporting.document.sentences import appendix as say
-from skeval.reporting.document.sentences.nouns import Noun
 from skeval.reporting.document.spans import Text, compose, name
 from skeval.results.suite_result import SuiteResult
 
@@ -34,14 +32,13 @@ class _Scores:
 
 
 def by_column_page(
-    tables: dict[str, SuiteResult], facts: tuple[Text, ...], columns: Columns, noun: Noun
+    tables: dict[str, SuiteResult], facts: tuple[Text, ...], columns: Columns
 ) -> Page | None:
     """Return all scores by column and all metrics in words; None if there are none."""
     blocks: list[Block] = []
     for table, results in tables.items():
         blocks += [*similarity_matrices(results, table), *association_matrices(results)]
-        blocks += [*precision_figures(results), *further_curves(results, noun)]
-        blocks += own_figures(results)
+        blocks += [*precision_figures(results), *own_figures(results)]
         blocks += _score_tables(results, table, choose_section(columns, table, "univ"))
     for results in tables.values():
         if entries := tuple(_words(results)):

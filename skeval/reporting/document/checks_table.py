@@ -14,6 +14,8 @@ from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import aspect_of
 
+_ROUNDED = 0.005  # below which a score is printed as the best one
+
 
 def checks_table(results: SuiteResult) -> Table | None:
     """Return the checks below their best value; a note names the others."""
@@ -47,5 +49,5 @@ def _short_columns(result: Result) -> dict[str, float]:
     best, sign = _best(result), -1 if result.tags is not None and result.tags.sign < 0 else 1
     scores = mapping_at(result.details, "columns")
     known = {column: number_at(scores, column) for column in scores}
-    short = [column for column, value in known.items() if sign * (best - value) > 0.0]
+    short = [column for column, value in known.items() if sign * (best - value) > _ROUNDED]
     return {column: known[column] for column in sorted(short, key=lambda c: sign * known[c])}

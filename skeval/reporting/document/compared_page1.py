@@ -21,6 +21,7 @@ from skeval.reporting.document.compared import ComparedFindings, Place, TableFin
 from skeval.reporting.document.fidelity import Kept, Scale
 from skeval.reporting.document.numbers import hundredths
 from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.page1 import SIGNED
 from skeval.reporting.document.privacy import Answer
 from skeval.reporting.document.questions import Question
 from skeval.reporting.document.sentences import compared as say
@@ -62,7 +63,7 @@ def choice_page(compared: ComparedFindings, facts: tuple[Text, ...], footer: Tex
         fidelity_dots(compared),
         Paragraphs("reasons", "What decided", say.reasons(compared)),
         Paragraphs("untold", "What cannot be told", tuple(say.untold(compared))),
-        SignOff("sign-off", "Sign-off", ("Decision", "Name and role", "Date"), footer),
+        SignOff("sign-off", "Sign-off", SIGNED, footer),
     ]
     return Page("choice", "Which table to take", shorten_names(tuple(blocks), _MAX_NAME))
 

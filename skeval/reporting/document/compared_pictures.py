@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,7 +10,7 @@ from skeval.reporting.document.blocks import Block, Figure, Picture, PictureRow,
 from skeval.reporting.document.compared import ComparedFindings
 from skeval.reporting.document.details import mapping_at
 from skeval.reporting.document.drawings.heat_map import AMOUNT, HeatMap
-from skeval.reporting.document.drawings.two_scores import TwoScores
+from skeval.reporting.document.figures import WIDE, draw_display
 from skeval.reporting.document.sentences import compared as say
 from skeval.reporting.document.shortening import shorten_name
 
@@ -30,22 +29,14 @@ def compared_pictures(compared: ComparedFindings) -> Iterator[Block]:
 
 def _front(compared: ComparedFindings) -> Figure | None:
     """Return the tables by privacy, and by utility or else fidelity."""
-    scores = compared.comparison.scores()
-    others = [one for one in ("utility", "fidelity", "diagnostic") if one in scores]
-    axes = [*others[:1], "privacy"] if "privacy" in scores else others[:2]
-    if len(axes) < 2:
+    from skeval.reporting.displays.pareto import pareto_of
+
+    display = pareto_of(compared.comparison)
+    if display is None or not display.front.any():
         return None
-    known = {
-        str(table): (float(row[axes[0]]), float(row[axes[1]]))
-        for table, row in scores[axes].iterrows()
-        if math.isfinite(row[axes[0]]) and math.isfinite(row[axes[1]])
-    }
-    if not known:
-        return None
-    titles = [f"{say.ASPECTS[axis]}, mean score" for axis in axes]
-    drawing = TwoScores(known, titles[0], titles[1])
-    words = say.front_alternative(drawing.front)
-    return Figure("front", say.FRONT_TITLE, say.front_note(), drawing.to_svg(), words)
+    words = say.front_alternative([str(table) for table in display.front.index[display.front]])
+    svg = draw_display(display, WIDE)
+    return Figure("front", say.FRONT_TITLE, say.front_note(), svg, words)
 
 
 def _maps(compared: ComparedFindings) -> PictureRows | None:

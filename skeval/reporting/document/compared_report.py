@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from skeval.reporting.document.blocks import Document, Page
 from skeval.reporting.document.compared import ComparedFindings, find_compared
 from skeval.reporting.document.compared_metrics import (
@@ -10,12 +13,13 @@ from skeval.reporting.document.compared_metrics import (
     metrics_page,
     rule_page,
 )
-from skeval.reporting.document.compared_origin import compared_origin_page
 from skeval.reporting.document.compared_page1 import choice_page
+from skeval.reporting.document.origin_page import make_origin_page
 from skeval.reporting.document.report import MAX_TITLE, choose_title, date_of, timestamp_of
 from skeval.reporting.document.shortening import shorten_end
 from skeval.reporting.document.spans import Span, Text, compose
 from skeval.results.comparison import Comparison
+from skeval.results.provenance import InputRecord
 
 TITLE = "Synthetic tables compared"
 _ROLES = {"train": "training", "holdout": "unseen"}
@@ -35,7 +39,8 @@ def make_comparison_document(
     pages.append(metrics_page(compared, (*later, compose("Metric by metric"))))
     if not is_short and (page := differences_page(compared, (*later, compose("Differences")))):
         pages.append(page)
-    pages.append(compared_origin_page(compared, (*later, compose("Provenance")), footer))
+    inputs = tuple(_inputs(comparison))
+    pages.append(make_origin_page(comparison, inputs, (*later, compose("Provenance")), footer))
     return Document(
         title, facts, tuple(pages), footer, timestamp=timestamp_of(compared.first.provenance)
     )
@@ -57,3 +62,14 @@ def _footer(compared: ComparedFindings) -> Text:
     provenance = compared.first.provenance
     version = f"skeval {provenance.version} \N{MIDDLE DOT} " if provenance is not None else ""
     return (Span(f"{version}details from page 2"),)
+
+
+def _inputs(comparison: Comparison) -> Iterator[InputRecord]:
+    """Yield the real tables once, then the synthetic ones by their names."""
+    known = {table: one.provenance for table, one in comparison.items() if one.provenance}
+    for first in list(known.values())[:1]:
+        yield from (one for one in first.inputs if not one.role.startswith("synthetic"))
+    for table, provenance in known.items():
+        for one in provenance.inputs:
+            if one.role.startswith("synthetic"):
+                yield replace(one, role=one.role.replace("synthetic", table, 1))

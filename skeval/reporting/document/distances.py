@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from skeval.reporting.document.details import interval_at, mapping_at, number_at, texts_at
+from skeval.reporting.document.details import (
+    interval_at,
+    mapping_at,
+    number_at,
+    numbers_at,
+    texts_at,
+)
 from skeval.reporting.document.trials import EXPOSED
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import ALARM_LEVEL, aspect_of
 
-_CURVES = {
-    "synthetic to train": "to training rows",
-    "synthetic to holdout": "to unseen rows",
-    "holdout to train": "unseen to training rows",
-}
+_KINDS = (
+    *("synthetic to train", "synthetic to holdout", "holdout to train"),
+    *("train to train", "synthetic to synthetic"),
+)
 
 
 @dataclass(frozen=True)
@@ -51,11 +55,11 @@ def find_distance_curves(results: SuiteResult) -> tuple[DistanceCurve, ...]:
     """Return the curves of the first metric that has quantiles of distances."""
     for result in results.values():
         quantiles = mapping_at(result.details, "quantiles")
-        levels = _numbers(quantiles.get("levels"))
+        levels = numbers_at(quantiles, "levels")
         curves = [
             DistanceCurve(kind, levels, distances)
-            for kind in _CURVES
-            if len(distances := _numbers(quantiles.get(kind))) == len(levels) > 1
+            for kind in _KINDS
+            if len(distances := numbers_at(quantiles, kind)) == len(levels) > 1
         ]
         if curves:
             return tuple(curves)
@@ -131,11 +135,3 @@ def find_worst_groups(results: SuiteResult) -> tuple[WorstGroup, ...]:
             value, mean = number_at(worst, "value"), number_at(result.details, "mean")
             found.append(WorstGroup(result.metric, by, str(worst["column"]), value, mean))
     return tuple(found)
-
-
-def _numbers(values: object) -> tuple[float, ...]:
-    try:
-        numbers = tuple(float(value) for value in values)  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
-        return ()
-    return numbers if all(map(math.isfinite, numbers)) else ()

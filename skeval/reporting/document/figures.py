@@ -5,47 +5,78 @@ from __future__ import annotations
 import inspect
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection
 from io import BytesIO
 from typing import TYPE_CHECKING
 
 from skeval.reporting.document.blocks import Block, Figure, Paragraphs
 from skeval.reporting.document.drawings.svg import WEIGHT
+from skeval.reporting.document.membership import find_membership
 from skeval.reporting.document.metric_titles import metric_titles
+from skeval.reporting.document.numbers import capitalized
 from skeval.reporting.document.sentences import appendix as say
 from skeval.reporting.document.spans import compose
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
+from skeval.utils.formatting import title_of
 
 if TYPE_CHECKING:
     from skeval.reporting.displays.base import Display
 
-# displays whose content has another place in a document, as a drawing that needs no matplotlib
-DRAWN_ELSEWHERE = frozenset(
+ON_DISTANCES = frozenset({"ProximityDisplay", "MDADisplay", "DistancesDisplay"})
+ON_UTILITY = frozenset(
+    f"{one}Display" for one in ("ModelCurves", "Calibration", "Importances", "SurvivalCurves")
+)
+# displays whose content has another place in a document, without matplotlib
+_DRAWN_ELSEWHERE = frozenset(
     f"{one}Display"
     for one in (
-        *("Value", "Scores", "ColumnScores", "SimilarityMatrix", "PhikMatrices", "Proximity"),
-        *("Distances", "MDA", "ROC", "PRD", "Audit", "Attack", "Attacks", "ModelCurves"),
-        *("Calibration", "Importances", "SurvivalCurves"),
+        *("Value", "ColumnScores", "SimilarityMatrix", "PhikMatrices", "PRD"),
+        *("Audit", "Attack", "Attacks"),
     )
 )
+_BETWEEN_FACTS = " \N{MIDDLE DOT}"
 _UNNEEDED = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", re.DOTALL)
 _STYLE = re.compile(r"<style.*?</style>", re.DOTALL)  # of all elements, so of a whole web page
 _ID, _USED = re.compile(r' id="([^"]*)"'), re.compile(r'(?:url\(|href=")#([^")]+)')
 _LINK = re.compile(r' (?:xlink:)?href="(?!#|data:image/png)[^"]*"')
 _FONT = re.compile(r"font: (?:(\w+) )?([\d.]+)px ([^;\"]+)")
-_NARROW, _WIDE, _MAX_NARROW, _MIN_TALL = 3.2, 6.6, 5.6, 2.2  # inches
+_NARROW, WIDE, _MAX_NARROW = 3.2, 6.6, 5.6  # inches
+_MIN_TALL, _MAX_TALL = 2.2, 2.8  # the latter for one row of panels
 
 
-def own_figures(results: SuiteResult) -> Iterator[Block]:
-    """Yield the figures that no other part of a document has, such as those of custom metrics."""
-    titles = metric_titles(results)
+def figures_of(results: SuiteResult, displays: Collection[str]) -> list[Block]:
+    """Return the figures of the displays with these names, the narrow ones first."""
+    titles, blocks = metric_titles(results), list[Block]()
+    quoted = find_membership(results)
     for name, result in results.items():
-        display = result.tags.display if result.tags is not None else ""
-        if not display or display in DRAWN_ELSEWHERE or result.error:
+        display = _display_name(result)
+        if display not in displays or result.error or result is quoted or _has_curves(result):
             continue
-        if (block := figure_of(result, titles[name])) is not None:
-            yield block
+        block = figure_of(result, titles[name])
+        if block is not None and not (isinstance(block, Figure) and _is_drawn(block, blocks)):
+            blocks.append(block)
+    return sorted(blocks, key=lambda one: isinstance(one, Figure) and one.is_wide)
+
+
+def _is_drawn(figure: Figure, blocks: list[Block]) -> bool:
+    """Return whether an equal drawing is among the blocks, such as one curve of two metrics."""
+    return any(isinstance(one, Figure) and one.svg == figure.svg for one in blocks)
+
+
+def _display_name(result: Result) -> str:
+    return result.tags.display if result.tags is not None else ""
+
+
+def _has_curves(result: Result) -> bool:
+    """Return whether the page on distances draws what the result has, without matplotlib."""
+    return _display_name(result) == "DistancesDisplay" and "quantiles" in result.details
+
+
+def own_figures(results: SuiteResult) -> list[Block]:
+    """Return the figures that no other part of a document has, such as those of custom metrics."""
+    elsewhere = _DRAWN_ELSEWHERE | ON_DISTANCES | ON_UTILITY
+    return figures_of(results, {*map(_display_name, results.values())} - elsewhere)
 
 
 def figure_of(result: Result, title: str) -> Figure | Paragraphs | None:
@@ -61,14 +92,16 @@ def figure_of(result: Result, title: str) -> Figure | Paragraphs | None:
         if type(display) is ValueDisplay:
             return None
         is_wide = _is_wide(display)
-        svg = draw_display(display, _WIDE if is_wide else _NARROW)
+        svg = draw_display(display, WIDE if is_wide else _NARROW)
         what = (inspect.getdoc(type(display)) or "").partition("\n")[0]
         words = " ".join(f"{title}. {what} {display.title()}.".split())
     except Exception as error:
         # only its kind, because a foreign message may contain cells
         return Paragraphs("not-drawn", title, (say.not_drawn(type(error).__name__),))
-    note = compose("{text}", text=result.summary)
-    return Figure("own-figure", title, note, svg, words, is_wide)
+    # both begin with the name of the metric, which is the title here
+    facts = display.subtitle().removeprefix(title_of(result.metric)).strip(_BETWEEN_FACTS)
+    said = ". ".join(filter(None, (display.title(), capitalized(facts))))
+    return Figure("own-figure", title, compose("{said}.", said=said), svg, words, is_wide)
 
 
 def _is_wide(display: Display) -> bool:
@@ -84,7 +117,8 @@ def draw_display(display: Display, width: float) -> str:
     buffer = BytesIO()
     wide, tall = display.figsize
     # a document is not enlarged on a screen, so a figure is drawn at the size that it will have
-    display.figsize = width, min(width, max(_MIN_TALL, tall * width / wide))
+    most = _MAX_TALL if width == WIDE and display.shape()[0] == 1 else width
+    display.figsize = width, min(most, max(_MIN_TALL, tall * width / wide))
     with theme(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # letters without a font become code points
         figure = display.draw_untitled()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skeval.reporting.document.details import interval_at, list_at, mapping_at, number_at
+from skeval.reporting.document.details import interval_at, list_at, number_at, numbers_at
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 
@@ -37,28 +37,19 @@ class MembershipCurve:
         return next((one for one in self.at if abs(one.false_alarms - false_alarms) < 1e-9), None)
 
 
-def find_membership(results: SuiteResult) -> MembershipCurve | None:
-    """Return the curve of the first attack on membership that has one."""
-    known = (read_curve(result) for result in results.values() if result.metric == METRIC)
-    return next((curve for curve in known if curve is not None), None)
+def find_membership(results: SuiteResult) -> Result | None:
+    """Return the result of the first attack on membership that has a curve."""
+    known = (one for one in results.values() if one.metric == METRIC and read_curve(one))
+    return next(known, None)
 
 
 def read_curve(result: Result) -> MembershipCurve | None:
     """Return the curve of an attack; None if it has none."""
-    curve = mapping_at(result.details, "curve")
-    false_alarms, found = _numbers(curve, "fpr"), _numbers(curve, "tpr")
+    false_alarms, found = (numbers_at(result.details, "curve", rate) for rate in ("fpr", "tpr"))
     if result.error or not false_alarms or len(false_alarms) != len(found):
         return None
     at = tuple(_found_at(list_at(result.details, "tpr_at_fpr")))
     return MembershipCurve(false_alarms, found, result.value, result.interval, at)
-
-
-def _numbers(curve: Mapping[str, Any], key: str) -> tuple[float, ...]:
-    values = curve.get(key)
-    try:
-        return tuple(float(value) for value in values)  # type: ignore[union-attr]
-    except (TypeError, ValueError):
-        return ()
 
 
 def _found_at(entries: list[Any]) -> list[FoundAt]:

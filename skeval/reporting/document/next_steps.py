@@ -9,6 +9,7 @@ from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import Obstacle
 from skeval.reporting.document.sentences.steps import (
+    step_accept_risk,
     step_agree_thresholds,
     step_close_columns,
     step_decide,
@@ -45,6 +46,8 @@ def _steps(found: Findings) -> Iterator[Text]:
         yield step_remove_copies(privacy.copies[0])
     elif privacy.is_alarm and not privacy.is_shifted:
         yield step_memorize_less()
+    if privacy.outcome is Outcome.NONE_FOUND and privacy.smallest_leaks:
+        yield step_accept_risk(privacy.smallest_leaks[1])
     yield from _steps_for_tests(found)
     yield from _steps_for_use(found)
     if found.utility.outcome is Outcome.NOT_EVALUATED:
@@ -74,5 +77,5 @@ def _steps_for_use(found: Findings) -> Iterator[Text]:
         yield step_keep_target(found.utility)
     for short in found.validity.shortfalls[:1]:
         yield step_fix_column(short)
-    if found.fidelity.outcome is Outcome.CLOSER:
+    if found.fidelity.outcome is Outcome.CLOSER and not found.privacy.is_alarm:
         yield step_regularize()

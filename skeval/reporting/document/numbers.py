@@ -92,3 +92,8 @@ def capitalized(text: str) -> str:
 def strong(text: str) -> Span:
     """Return a number that stands out."""
     return Span(text, strong=True)
+
+
+def three_digits(value: float) -> str:
+    """Return a score of models."""
+    return f"{value:.3f}".replace("-", _MINUS)

@@ -17,7 +17,6 @@ from skeval.reporting.document.blocks import (
     Paragraphs,
     SignOff,
     Table,
-    Threshold,
 )
 from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.numbers import count
@@ -26,46 +25,66 @@ from skeval.reporting.document.spans import Span, Text, compose, name, names
 from skeval.reporting.document.stated_release import stated_facts, stated_thresholds
 from skeval.results.provenance import InputRecord, Provenance
 from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
 from skeval.utils.formatting import title_of
 
 _ROLE = re.compile(r":\w+:`[~!]?(?:[\w.]*\.)?(\w+)`|``([^`]*)``|`([^`]*)`")
+TITLE = "Provenance and sign-off"
 FIELDS = ("Name", "Role", "Date", "Decision", "Conditions", "Signature")
 
 
 def origin_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Page:
-    """Return the page of provenance, definitions and sign-off."""
-    blocks: list[Block] = [
-        Headline("headline", None, compose("Provenance and sign-off"), (), facts)
-    ]
-    provenance = found.provenance
-    if provenance is not None:
-        if stated := stated_facts(found.results):
-            entries = tuple(Entry(compose(label), text) for label, text in stated)
-            blocks.append(Entries("stated", "What was stated about the release", (), entries))
-        if thresholds := stated_thresholds(found.results):
-            blocks.append(threshold_table(thresholds))
-        blocks.append(input_table(provenance.inputs))
-        blocks.append(Paragraphs("settings", "Settings", settings(provenance)))
-    if doubts := tuple(_doubts(found)):
+    """Return the page of provenance, definitions and sign-off of one result."""
+    inputs = found.provenance.inputs if found.provenance is not None else ()
+    doubts = tuple(_doubts(found))
+    return make_origin_page({"": found.results}, inputs, facts, footer, doubts)
+
+
+def make_origin_page(
+    tables: Mapping[str, SuiteResult],
+    inputs: Sequence[InputRecord],
+    facts: tuple[Text, ...],
+    footer: Text,
+    doubts: tuple[Text, ...] = (),
+) -> Page:
+    """Return the page of provenance, definitions and sign-off of one or several results."""
+    first = next(iter(tables.values()))
+    blocks: list[Block] = [Headline("headline", None, compose(TITLE), (), facts)]
+    if stated := stated_facts(first):
+        entries = tuple(Entry(compose(label), text) for label, text in stated)
+        blocks.append(Entries("stated", "What was stated about the release", (), entries))
+    if thresholds := _threshold_table(tables):
+        blocks.append(thresholds)
+    if inputs:
+        blocks.append(_input_table(inputs))
+    if first.provenance is not None:
+        blocks.append(Paragraphs("settings", "Settings", _settings(first.provenance)))
+    if doubts:
         blocks.append(Paragraphs("doubts", "Please check", doubts))
     blocks.append(SignOff("sign-off", "Sign-off", FIELDS, footer))
-    blocks.append(
-        Entries("definitions", "Metrics in one line each", (), tuple(definitions(found.results)))
-    )
-    return Page("origin", "Provenance and sign-off", tuple(blocks))
+    union = {name: one for results in tables.values() for name, one in results.items()}
+    defined = tuple(_definitions(union))
+    blocks.append(Entries("definitions", "Metrics in one line each", (), defined))
+    return Page("origin", TITLE, tuple(blocks))
 
 
-def threshold_table(thresholds: tuple[Threshold, ...]) -> Table:
-    """Return all thresholds that were agreed, with what was measured."""
+def _threshold_table(tables: Mapping[str, SuiteResult]) -> Table | None:
+    """Return all thresholds that were agreed with what was measured, and if named, the table."""
     rows = tuple(
-        tuple(Cell(compose("{text}", text=text)) for text in (one.rule, one.measured, one.answer))
-        for one in thresholds
+        (
+            *([Cell((name(table),))] if table else []),
+            *(Cell(compose("{t}", t=text)) for text in (one.rule, one.measured, one.answer)),
+        )
+        for table, results in tables.items()
+        for one in stated_thresholds(results)
     )
-    heads = ("Agreed before the evaluation", "Measured", "Outcome")
-    return Table("thresholds", "Thresholds", (), heads, ("left", "left", "left"), (("", rows),))
+    if not rows:
+        return None
+    heads = ("Table", "Agreed before the evaluation", "Measured", "Outcome")[-len(rows[0]) :]
+    return Table("thresholds", "Thresholds", (), heads, ("left",) * len(heads), (("", rows),))
 
 
-def input_table(inputs: Sequence[InputRecord]) -> Table:
+def _input_table(inputs: Sequence[InputRecord]) -> Table:
     """Return the tables with their sizes and hashes."""
     rows = tuple(
         (
@@ -82,7 +101,7 @@ def input_table(inputs: Sequence[InputRecord]) -> Table:
     return Table("inputs", "Tables", (), heads, aligned, (("", rows),))
 
 
-def settings(provenance: Provenance) -> tuple[Text, ...]:
+def _settings(provenance: Provenance) -> tuple[Text, ...]:
     """Return what is needed to evaluate again."""
     seeds = sorted(set(provenance.seeds.values()))
     packages = ", ".join(f"{package} {version}" for package, version in provenance.packages.items())
@@ -114,7 +133,7 @@ def _doubts(found: Findings) -> Iterator[Text]:
             yield compose("{column}: {doubt}", column=name(column), doubt=doubt)
 
 
-def definitions(results: Mapping[str, Result]) -> Iterator[Entry]:
+def _definitions(results: Mapping[str, Result]) -> Iterator[Entry]:
     """Yield the first line of the documentation of each metric."""
     kinds = dict.fromkeys(result.metric for result in results.values() if result.metric)
     for kind in kinds:

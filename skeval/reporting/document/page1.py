@@ -55,10 +55,11 @@ from skeval.reporting.document.sentences.untested import (
     untested_sentence,
 )
 from skeval.reporting.document.shortening import shorten_end, shorten_name, shorten_names
-from skeval.reporting.document.spans import Text, name
+from skeval.reporting.document.spans import Text, compose, name, paragraph
 from skeval.reporting.document.stated_release import release_block, threshold_limits
 
 _PERCENT_TICKS = tuple((float(x), f"{x}%" if x % 50 == 0 else "") for x in range(0, 101, 25))
+SIGNED = ("Decision (release, hold or refuse)", "Name and role", "Date")
 _MAX_NAME, _MAX_NAME_IN_NOTE, _MAX_ROW_LABEL, _MAX_COLUMN_LABEL = 24, 14, 10, 10  # letters
 
 
@@ -74,7 +75,7 @@ def decision_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Pag
             facts,
         )
     ]
-    if release := release_block(found.results, "see the last page"):
+    if release := release_block(found.results, "see the page on provenance"):
         blocks.append(release)
     blocks += [_tiles(found), privacy_rows(found), fidelity_rows(found)]
     if found.loss is not None:
@@ -85,7 +86,7 @@ def decision_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Pag
     ]
     if checks := tuple(_checks(found)):
         blocks.append(Paragraphs("checks", "Please check", checks))
-    blocks.append(SignOff("sign-off", "Sign-off", ("Decision", "Name and role", "Date"), footer))
+    blocks.append(SignOff("sign-off", "Sign-off", SIGNED, footer))
     return Page("decision", "Decision", shorten_names(tuple(blocks), _MAX_NAME))
 
 
@@ -243,8 +244,11 @@ def _fidelity_row(kept: Kept, limits: dict[str, float], table: Text) -> Comparis
 
 def _loss(loss: PairLoss, found: Findings) -> HeatTables:
     is_loss = found.fidelity.is_relation_lost
-    worst = found.reversed_orders[:1]
-    reversed_order = reversed_sentence(worst[0], found.noun) if worst else ()
+    reversed_order: Text = ()
+    for worst in found.reversed_orders[:1]:
+        is_other = {worst.above, worst.below} != set(loss.names)
+        lead = compose("Another pair:") if is_other else ()
+        reversed_order = paragraph(lead, reversed_sentence(worst, found.noun))
     return HeatTables(
         "loss",
         loss_title(loss, is_loss),

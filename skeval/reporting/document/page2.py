@@ -12,24 +12,26 @@ from skeval.reporting.document.blocks import (
     ComparisonRow,
     Entries,
     Entry,
+    Figure,
     Headline,
     Page,
     Paragraphs,
     RowGroup,
 )
 from skeval.reporting.document.details import number_at
+from skeval.reporting.document.drawings.log_curve import LogCurve, Mark
 from skeval.reporting.document.findings import Findings
-from skeval.reporting.document.membership_figure import membership_figure
+from skeval.reporting.document.membership import MembershipCurve, find_membership, read_curve
 from skeval.reporting.document.numbers import points, rate
 from skeval.reporting.document.outcomes import Outcome
-from skeval.reporting.document.questions import Question
+from skeval.reporting.document.questions import WITHOUT_ATTACKER
 from skeval.reporting.document.sentences import attacks as say
+from skeval.reporting.document.sentences.nouns import Noun
 from skeval.reporting.document.spans import Text, compose
 from skeval.reporting.document.trials import Trial
 
 MAX_ROWS = 22
 _MAX_LETTERS, _SECOND_LINE = 26, 0.4  # of a name on one line; height of a further line in rows
-_OF_RECORDS = (Question.PICK_OUT, Question.GUESS, Question.LINK, Question.COMPLETE)
 
 
 def attacks_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
@@ -37,7 +39,7 @@ def attacks_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     trials = [
         trial
         for trial in found.privacy.trials
-        if trial.question in _OF_RECORDS and trial.expected is not None
+        if trial.question not in WITHOUT_ATTACKER and trial.expected is not None
     ]
     trials.sort(key=lambda one: (not one.is_significant, not one.has_tested_numbers, -one.excess))
     if not trials:
@@ -48,8 +50,9 @@ def attacks_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
         )
     ]
     blocks.append(_attack_rows(trials, found))
-    if figure := membership_figure(found.results, found.noun):
-        blocks.append(figure)
+    quoted = find_membership(found.results)
+    if quoted is not None and (curve := read_curve(quoted)):
+        blocks.append(_membership(curve, found.noun))
     blocks.append(_risks(found))
     blocks += _audits(found)
     return Page("attacks", "Privacy: attacks on records", tuple(blocks))
@@ -77,7 +80,7 @@ def _attack_rows(trials: Sequence[Trial], found: Findings) -> Comparison:
         ),
         legend=(
             ("value", "in the training data"),
-            ("reference", "unseen"),
+            ("reference", "unseen, or by chance"),
             ("gap", "revealed"),
             ("interval", "95% interval"),
         ),
@@ -118,6 +121,22 @@ def _percent(interval: tuple[float, float] | None) -> tuple[float, float] | None
     if interval is None:
         return None
     return round(100.0 * interval[0], 3), round(100.0 * interval[1], 3)
+
+
+def _membership(curve: MembershipCurve, noun: Noun) -> Figure:
+    """Return the ROC curve of the attack on membership that summaries quote."""
+    marks = [
+        Mark(at.false_alarms, at.found, rate(at.found))
+        for at in curve.at
+        if at.false_alarms in (0.01, 0.1) and at.found > 0
+    ]
+    x_title = f"unseen {noun.many} taken for training ones"
+    y_title = f"training {noun.many} found"
+    x, y = curve.false_alarms, curve.found
+    svg = LogCurve(x, y, marks, x_title, y_title, "expected by chance").to_svg()
+    title, note = say.membership_title(curve), say.membership_note(curve, noun)
+    words = say.membership_alternative(curve, noun)
+    return Figure("membership", title, note, svg, words, is_wide=False)
 
 
 def _risks(found: Findings) -> Entries:

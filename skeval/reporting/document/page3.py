@@ -4,34 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skeval.reporting.document.blocks import (
-    Block,
-    Entries,
-    Entry,
-    Figure,
-    Headline,
-    Page,
-    Paragraphs,
-)
+from skeval.reporting.document.blocks import Block, Entries, Entry, Headline, Page, Paragraphs
+from skeval.reporting.document.curve_figures import distance_figures
 from skeval.reporting.document.distances import (
-    find_distance_curves,
     find_exposed_columns,
     find_exposed_group,
     find_most_confident,
     find_unique_rows,
     find_worst_groups,
 )
-from skeval.reporting.document.drawings.cumulative import CumulativeCurves, Curve
-from skeval.reporting.document.drawings.svg import GREY, INK, SYNTHETIC
+from skeval.reporting.document.figures import ON_DISTANCES, figures_of
 from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.outcomes import Outcome
-from skeval.reporting.document.privacy_figures import privacy_figures
 from skeval.reporting.document.sentences import distances as say
 from skeval.reporting.document.spans import Text, compose
 
-_COLORS = {"synthetic to train": SYNTHETIC, "synthetic to holdout": INK, "holdout to train": GREY}
 _CLOSER = ("DCROverfittingProtection", "DCRShare")
-_DASHED = ("holdout to train",)
 
 
 def distances_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
@@ -39,9 +27,8 @@ def distances_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     closer = next((one for one in found.privacy.trials if one.metric in _CLOSER), None)
     title, deck = say.distances_title(closer), say.distances_deck(closer)
     blocks: list[Block] = [Headline("headline", None, title, deck, facts)]
-    if figure := _curves(found):
-        blocks.append(figure)
-    blocks += privacy_figures(found.results)
+    blocks += distance_figures(found.results)
+    blocks += figures_of(found.results, ON_DISTANCES)
     if exposed := tuple(_exposed(found)):
         blocks.append(Paragraphs("exposed", "Who is most exposed", exposed))
     if columns := find_exposed_columns(found.results, found.privacy.verdict.alarms):
@@ -50,31 +37,6 @@ def distances_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     if copies := tuple(_copies(found)):
         blocks.append(Entries("copies", "Copies", (), copies))
     return Page("distances", "Privacy: distances and copies", tuple(blocks)) if blocks[1:] else None
-
-
-def _curves(found: Findings) -> Figure | None:
-    curves = find_distance_curves(found.results)
-    if not curves:
-        return None
-    drawn = [
-        Curve(
-            say.CURVE_LABELS[one.kind],
-            one.levels,
-            one.distances,
-            _COLORS[one.kind],
-            one.kind in _DASHED,
-        )
-        for one in curves
-    ]
-    medians = [(one.kind, one.distances[len(one.distances) // 2]) for one in curves]
-    drawing = CumulativeCurves(drawn, "distance to the closest row", "rows within the distance")
-    return Figure(
-        "curves",
-        "Distance to the closest real row",
-        say.curves_note(),
-        drawing.to_svg(),
-        say.curves_alternative(medians),
-    )
 
 
 def _exposed(found: Findings) -> Iterator[Text]:
@@ -94,5 +56,10 @@ def _copies(found: Findings) -> Iterator[Entry]:
     for one in found.privacy.counted:
         is_beyond = one.train.beyond_chance
         outcome = Outcome.COPIES if is_beyond else Outcome.NONE_FOUND
-        term = "Near copies" if one.form.startswith("near") else "Exact copies"
-        yield Entry(compose(term), say.count_of_copies(one), outcome, outcome.word)
+        term = compose(say.kind_of_copies(one))
+        yield Entry(term, say.count_of_copies(one), outcome, outcome.word)
+    for trial in found.privacy.trials:
+        if trial.is_weighted and trial.expected is not None:
+            outcome = Outcome.LEAK if trial.is_significant else Outcome.NONE_FOUND
+            said = say.rare_values_sentence(trial, found.noun)
+            yield Entry(compose("Rare values"), said, outcome, outcome.word)

@@ -33,7 +33,8 @@ def pairs_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     associations = find_associations(found.results)
     if not pairs and associations is None:
         return None
-    title, deck = say.pairs_title(found.fidelity), say.pairs_deck(found.fidelity)
+    worst = pairs[0] if pairs else None
+    title, deck = say.pairs_title(found.fidelity), say.pairs_deck(found.fidelity, worst)
     blocks: list[Block] = [Headline("headline", None, title, deck, facts)]
     if pairs:
         rows = tuple(map(pair_row, pairs))

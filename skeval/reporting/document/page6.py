@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from skeval.reporting.document.blocks import Block, Cell, Entries, Entry, Headline, Page, Table
 from skeval.reporting.document.details import mapping_at, number_at
 from skeval.reporting.document.fidelity import outcome_of_difference
+from skeval.reporting.document.figures import ON_UTILITY, figures_of
 from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.metric_titles import metric_titles
-from skeval.reporting.document.model_figures import utility_figures
 from skeval.reporting.document.sentences import utility as say
 from skeval.reporting.document.spans import Text, compose
 from skeval.results.verdict import aspect_of, is_quoted
@@ -27,7 +27,7 @@ def utility_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
         blocks.append(scores)
     note = compose("Each value is compared with that of real rows in place of synthetic rows.")
     blocks.append(Entries("measures", "All measures of utility", note, entries))
-    blocks += utility_figures(found.results)
+    blocks += figures_of(found.results, ON_UTILITY)
     return Page("utility", "Utility", tuple(blocks))
 
 

@@ -214,7 +214,7 @@ def _may_answer(result: Result, question: Question) -> bool:
 def _columns_of_leak(significant: Iterable[Trial]) -> tuple[str, ...]:
     """Return the columns in which significant attacks work, those of the largest excess first."""
     columns: dict[str, None] = {}
-    for trial in sorted(significant, key=lambda t: -t.excess):
+    for trial in sorted(significant, key=lambda t: (not t.is_rate_of_records, -t.excess)):
         own = (trial.column,) if trial.column else trial.columns
         table = f"{trial.table}." if trial.table else ""
         columns |= dict.fromkeys(f"{table}{column}" for column in own[:_MAX_NAMED])

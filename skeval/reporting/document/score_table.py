@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from skeval.reporting.document.all_numbers import outcome_of_result
+from skeval.reporting.document.all_numbers import interval_words, outcome_of_result
 from skeval.reporting.document.blocks import Cell, Table
 from skeval.reporting.document.fidelity import difference_to_unseen
 from skeval.reporting.document.findings import Findings, find_all
 from skeval.reporting.document.numbers import hundredths, points, rate, score
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.spans import compose, name
+from skeval.reporting.document.trials import tested_rates
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import aspect_of
@@ -58,9 +59,11 @@ def _line(own: str, result: Result, found: Findings) -> _Line:
     outcome = outcome_of_result(own, result, found, is_test=is_test)
     tested = result.contrast
     if tested is not None and aspect_of(result) == "privacy":
-        gap, sign = tested.observed - tested.expected, 1 if tested.high_leaks else -1
+        rates = tested_rates(own, result, found.privacy.trials)
+        observed, expected = rates or (tested.observed, tested.expected)
+        gap, sign = observed - expected, 1 if tested.high_leaks else -1
         form, difference = (rate, points(gap, 1)) if tested.share else (score, "")
-        shown, reference = form(tested.observed), form(tested.expected)
+        shown, reference = form(observed), form(expected)
         # differences of other numbers than rates are not in points, and follow those that are
         harm = _known(sign * gap) if tested.share else -math.inf
         return _Line(own, result, outcome, shown, reference, difference, harm)
@@ -109,23 +112,14 @@ def _details(result: Result) -> tuple[Cell, ...]:
     better = {1: "higher", -1: "lower", 0: ""}[tags.sign if tags is not None else 0]
     texts = (
         score(result.value, result.interval),
-        _between(result.interval),
+        interval_words(result.interval),
         "" if result.baseline is None else score(result.baseline, result.interval),
-        _between(difference_to_unseen(result)),
+        interval_words(difference_to_unseen(result)),
         _p_value(result.p_value),
         better,
         (tags.evidence or "") if tags is not None else "",
     )
     return tuple(Cell(compose(text)) for text in texts)
-
-
-def _between(ends: tuple[float, float] | None) -> str:
-    if ends is None or math.isnan(sum(ends)):
-        return ""
-    low, high = ends
-    if math.isinf(high):
-        return f"at least {score(low)}" if low > 0 else "no bound"
-    return f"{score(low, ends)} to {score(high, ends)}"
 
 
 def _p_value(value: float | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -219,7 +219,7 @@ def _tested_rates(attack: Mapping[str, Any], result: Result | None) -> tuple[flo
 def _with_tested_rates(
     trial: Trial, attack: Mapping[str, Any], tested: tuple[float, float] | None
 ) -> Trial:
-    """Return the trial with the rates that were tested, which may be those of some guesses."""
+    """Return the trial with what was tested, which may be the most confident guesses alone."""
     if not trial.is_significant:
         return trial
     if tested is None:
@@ -233,10 +233,15 @@ def _with_tested_rates(
     plain = trial.observed, trial.expected or 0.0
     if max(abs(a - b) for a, b in zip(plain, tested, strict=True)) <= _SAME:
         return trial
+    # The most confident guesses are chosen among those about both tables, so that their two rates
+    # are no rates of success: they are parts of one list. If nothing leaks, the correct guesses of
+    # the list are about training records as often as attacks are.
+    n, n_other = (one.n if one else 1.0 for one in (trial.counts, trial.expected_counts))
     return replace(
         trial,
-        observed=tested[0],
-        expected=tested[1],
+        observed=tested[0] / (tested[0] + tested[1]),
+        expected=n / (n + n_other),
+        is_by_chance=True,
         interval=None,
         expected_interval=None,
         counts=None,
@@ -244,6 +249,20 @@ def _with_tested_rates(
         is_of_most_confident=True,
         rates_of_all=plain,
     )
+
+
+def tested_rates(name: str, result: Result, trials: Iterable[Trial]) -> tuple[float, float] | None:
+    """Return the rate of the test of a result and the rate without a leak; None if neither is."""
+    tested = result.contrast
+    if tested is None or not tested.share:
+        return None
+    surest = result.details.get("surest_attack")
+    for trial in trials:
+        is_surest = not isinstance(surest, str) or trial.name == surest
+        is_own = trial.result == name and is_surest and trial.is_of_most_confident
+        if is_own and trial.has_tested_numbers and trial.expected is not None:
+            return trial.observed, trial.expected
+    return tested.observed, tested.expected
 
 
 def _single_trial(name: str, result: Result, p_value: float, is_alarm: bool) -> Iterator[Trial]:

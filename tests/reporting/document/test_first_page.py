@@ -75,7 +75,7 @@ def test_sentences_of_each_outcome(state: State) -> None:
         ("leak", "A leak was found. Hold this release."),
         ("severe", "A severe leak was found. Do not release this table."),
         ("copies", "Copies of training records were found. Other leaks were not tested."),
-        ("none", "No leak was found by these tests. It falls short in four places."),
+        ("none", "No leak was found by these tests. Four results fall short."),
         ("inconclusive", "Privacy could not be tested: no unseen rows were given."),
     ],
 )
@@ -283,13 +283,15 @@ def test_reversed_order_of_two_columns() -> None:
     order = {"columns": ["age", "income"], "kind": "datetime", "synthetic": 0.342}
     for real, words in (
         ({"real": 0.035}, "3.5% of real records"),
-        ({"real": None, "real_below": 0.01}, "under 1.0% of real records"),
+        ({"real": None, "real_below": 0.01}, "less than 1.0% of real records"),
     ):
         details = {**similarity.details, "pairs": pairs, "reversed": [order | real]}
         changed = {**results, "similarity": replace(similarity, details=details)}
         document = make_document(SuiteResult(changed, sizes=results.sizes))
-        sentence = f"In 34.2% of synthetic records, age is later than income; in {words}."
-        assert sentence in plain(block(document.pages[0], "loss").note)
+        sentence = (
+            f"In 34.2% of synthetic records, age is later than income, compared with {words}."
+        )
+        assert f"Another pair: {sentence}" in plain(block(document.pages[0], "loss").note)
         (page,) = (one for one in document.pages if one.name == "pairs")
         assert plain(block(page, "reversed").paragraphs[0]) == sentence
 
@@ -297,4 +299,4 @@ def test_reversed_order_of_two_columns() -> None:
 def test_many_columns_to_check_are_counted() -> None:
     assert plain(check_types(["a", "b"])) == "The type of a and b is in doubt."
     many = plain(check_types(list("abcdef")))
-    assert many == "The type of a, b, c and 3 more is in doubt. See the last page."
+    assert many == "The type of a, b, c and 3 more is in doubt. See the page on provenance."

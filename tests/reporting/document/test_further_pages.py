@@ -105,7 +105,7 @@ def test_attacks_are_sorted_and_significant_ones_first() -> None:
     rows: Comparison = block(pages()["attacks"], "attacks")
     answers = [row.answer for row in rows.groups[0].rows]
     assert answers[0] == "+12.0"
-    assert len(answers) == 5
+    assert len(answers) == 7
 
 
 def test_numbers_are_those_that_were_tested() -> None:
@@ -117,10 +117,11 @@ def test_numbers_are_those_that_were_tested() -> None:
     results = with_results(release("leak"), anonymeter=replace(attacked, details=details))
     rows: Comparison = block(make_document(results).pages[0], "privacy")
     row = next(row for row in rows.groups[0].rows if plain(row.label) == "Guess a hidden value")
-    assert (row.shown, row.shown_reference, row.answer) == ("40.0%", "10.0%", "leak: +30 points")
-    assert plain(row.note) == "city, the most confident guesses"
+    assert (row.shown, row.shown_reference, row.answer) == ("80.0%", "50.0%", "leak: +30 points")
+    assert plain(row.note) == "city, confident guesses; chance: half"
     headline: Headline = block(make_document(results).pages[0], "headline")
-    assert "of the most confident guesses of city, 40 of 100" in plain(headline.deck)
+    deck = plain(headline.deck)
+    assert "of the most confident guesses of city that are correct, 80 of 100 are about" in deck
 
 
 def test_rates_that_were_not_stored_are_a_dash() -> None:
@@ -181,7 +182,7 @@ def test_attacks_with_long_names_fit_on_their_page() -> None:
     assert len(rows.groups[0].rows) == 22
     assert (
         plain(rows.more)
-        == "20 further attacks have a difference of 0.0 points. None is significant."
+        == "22 further attacks have a difference of 0.0 points. None is significant."
     )
     long = tuple(f"{name}_of_which_the_name_is_long" for name in many)
     rows = block(make_document(release("leak", long)).pages[1], "attacks")

@@ -63,7 +63,7 @@ def test_the_drawing_is_the_same_each_time_and_has_no_address() -> None:
     first, second = (figure_of(own_result("OwnShares"), "City gap") for _ in range(2))
     assert isinstance(first, Figure)
     assert first == second
-    assert plain(first.note) == "Porto has most."
+    assert plain(first.note) == "Porto has most. Value 0.50."
     assert first.alternative == "City gap. Shares of the cities, side by side. Porto has most."
     links = re.findall(r'href="([^"]{1,16})', first.svg)
     assert links

@@ -146,7 +146,7 @@ def test_same_bytes_elsewhere(leak: bytes, tmp_path: Path) -> None:
         "results = release('leak')\n"
         "sys.stdout.buffer.write(render_pdf(make_document(results), results))"
     )
-    root = Path(typesetting.__file__).parents[3]
+    root = Path(__file__).parents[3]
     known = {
         name: os.environ[name] for name in ("PATH", "TMPDIR", "SYSTEMROOT") if name in os.environ
     }

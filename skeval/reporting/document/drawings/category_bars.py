@@ -42,17 +42,17 @@ class CategoryBars:
     @property
     def _left(self) -> float:
         longest = max((len(text) for text in self.labels), default=0)
-        return min(self.max_left, _WIDE_LETTER * longest + 5.0)
+        return min(self.max_left, _WIDE_LETTER * longest + 7.0)
 
     def _parts(self) -> Iterator[str]:
         top = max([*self.real, *self.synthetic, *self.unseen, 1e-9])
         tall = min(_MAX_TALL, (self.height - _BOTTOM) / max(1, len(self.labels)))
         left, floor = self._left, len(self.labels) * tall
-        most = round((self.max_left - 5.0) / _LETTER)
+        most = round((self.max_left - 7.0) / _LETTER)
         yield line(left, 0, left, floor, FAINT)
         for i, text in enumerate(self.labels):
             y, middle = i * tall, (i + 0.5) * tall
-            yield label(left - 3, middle + 2.6, shorten_name(text, most), anchor="end", color=INK)
+            yield label(left - 5, middle + 2.6, shorten_name(text, most), anchor="end", color=INK)
             yield rectangle(left, y + 1, self._x(self.real[i], top) - left, tall - 2, REAL)
             x = self._x(self.synthetic[i], top)
             yield line(x, y + 0.5, x, y + tall - 0.5, SYNTHETIC, 1.6)

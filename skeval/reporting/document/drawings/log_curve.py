@@ -84,7 +84,8 @@ class LogCurve:
         known = list(zip(self.x, self.y, strict=True))
         corners = [(x, y) for (_, y), (x, _) in pairwise(known)]
         steps = [point for pair in zip(known[1:], corners, strict=True) for point in pair[::-1]]
-        places = [self._place(x, y) for x, y in [*known[:1], *steps] if min(x, y) >= self.low]
+        # what is found without any false alarm is drawn at the left edge
+        places = [self._place(x, y) for x, y in [*known[:1], *steps] if y >= self.low]
         return path(places, INK, 1.4)
 
     def _marks(self) -> Iterator[str]:

@@ -30,7 +30,8 @@ def each_column_deck() -> Text:
         "Real rows are filled, synthetic rows are an orange line, and unseen rows are dashed or a "
         "ring. Axes end at quantiles, rare categories are pooled, and bins with fewer than 10 real "
         "rows are empty. Bars to the right of an axis are single values and missing cells. The "
-        "numbers are similarities, and percentages of the real rows."
+        "first number is the similarity score of the shares that are drawn. The page on single "
+        "columns uses other measures."
     )
 
 

@@ -13,6 +13,7 @@ from skeval.reporting.document.spans import Text, compose, name, paragraph
 from skeval.reporting.document.trials import Trial
 
 _PERCENT = 100.0
+_MIN_SOME, _MIN_MANY = 0.05, 0.5  # of training records that are found at 1 false alarm in 100
 
 
 def attacks_title(trials: Sequence[Trial]) -> Text:
@@ -91,7 +92,7 @@ def trial_label(trial: Trial, noun: Noun, *, is_sentence: bool = False) -> Text:
     if trial.question is Question.GUESS and trial.column:
         template = "Guess {column}"
         if trial.is_of_most_confident:
-            template += ", the most confident guesses"
+            template += ", most confident guesses"
     elif trial.question is Question.PICK_OUT:
         template += {"univariate": ", by one value", "multivariate": ", by several values"}.get(
             trial.mode, ""
@@ -117,8 +118,8 @@ def membership_title(curve: MembershipCurve) -> str:
     at = curve.found_at(0.01)
     if at is None:
         return "Who was in the data"
-    few = at.found < 2.0 * max(at.by_chance, 0.01)
-    return "Who was in the data: few are found" if few else "Who was in the data: many are found"
+    many = "few" if at.found < _MIN_SOME else "some" if at.found < _MIN_MANY else "many"
+    return f"Who was in the data: {many} are found"
 
 
 def membership_note(curve: MembershipCurve, noun: Noun) -> Text:
@@ -163,6 +164,13 @@ def risk_sentence(question: Question, trials: Sequence[Trial], noun: Noun) -> Te
         trials, key=lambda one: (one.is_significant, one.has_tested_numbers, one.excess)
     )
     rates = {"a": rate(strongest.observed), "b": rate(strongest.expected), "many": noun.many}
+    if strongest.is_of_most_confident and strongest.column:
+        return compose(
+            "{a} of the most confident correct guesses of {column} are about training {many}, and "
+            "{b} are expected by chance.",
+            column=name(strongest.column),
+            **rates,
+        )
     if question is Question.LINK:
         return compose("{a} of {many} are linked, {b} of unseen {many}.", **rates)
     if question is Question.PICK_OUT:

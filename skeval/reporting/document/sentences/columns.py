@@ -33,7 +33,7 @@ def columns_deck() -> Text:
     """Return how to read the rows."""
     return compose(
         "Each value compares the distribution of one column with the training data: 100 if both "
-        "are equal. Columns that differ most come first."
+        "are equal. Columns that differ significantly from unseen rows come first."
     )
 
 
@@ -44,7 +44,7 @@ def column_sentence(finding: ColumnFinding) -> Text:
     if "range" in facts:
         sentences.append(f"It spans {whole_percent(facts['range'])} of its training range.")
     if "categories" in facts:
-        sentences.append(f"It has {whole_percent(facts['categories'])} of its categories.")
+        sentences.append(f"It has {whole_percent(facts['categories'])} of its training categories.")
     if "missing" in facts:
         real = rate(finding.missing_in_real)
         sentences.append(f"Missing cells: {rate(facts['missing'])}, {real} in training rows.")

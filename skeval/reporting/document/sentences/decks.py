@@ -9,6 +9,7 @@ from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import Obstacle, PrivacyFindings
 from skeval.reporting.document.questions import Question
 from skeval.reporting.document.sentences.cases import case_template
+from skeval.reporting.document.sentences.distances import changed_cells
 from skeval.reporting.document.sentences.fidelity import fidelity_sentence
 from skeval.reporting.document.sentences.nouns import Noun
 from skeval.reporting.document.spans import Span, Text, compose, name, names, paragraph
@@ -29,11 +30,11 @@ def deck(
         )
     if privacy.has_copies:
         sentence = copies_sentence(privacy.copies[0])
-        return paragraph(sentence, _no_test(privacy, noun))
+        return paragraph(sentence, _no_test(privacy, noun), _until_tested(privacy))
     if privacy.obstacle:
         room = _smallest_leaks(privacy, noun) if privacy.obstacle is Obstacle.TOO_LITTLE else ()
         rest = lost if privacy.obstacle is Obstacle.NO_METRIC else _no_copies(privacy, noun)
-        return paragraph(_no_test(privacy, noun), room, rest)
+        return paragraph(_no_test(privacy, noun), room, rest, _until_tested(privacy))
     n = privacy.n_tests
     who = f"{capitalized(count_word(n))} privacy tests find"
     if n == 1:
@@ -103,8 +104,8 @@ _CASES = {
     "data than to unseen rows; **{b} of 100** are expected by chance.",
 }
 _CONFIDENT = (
-    "The clearest case: of the most confident guesses of {column}, **{a} of 100** are correct and "
-    "about training {many}, **{b} of 100** correct and about unseen {many}."
+    "The clearest case: of the most confident guesses of {column} that are correct, **{a} of 100** "
+    "are about training {many}; **{b} of 100** are expected by chance."
 )
 _BY_RARITY = (
     "The clearest case: **{a} of 100** training {many} have values of {column} that occur in the "
@@ -140,6 +141,7 @@ def _place(privacy: PrivacyFindings) -> Text:
 def copies_sentence(copies: Copies) -> Text:
     """Return how many units of the training data are copied, and how many are by chance."""
     n, most = copies.train.n, copies.train.most
+    be = "is" if n == 1 else "are"
     chance = (
         f"At most {count(most)} {'is' if most == 1 else 'are'} expected by chance."
         if most
@@ -151,6 +153,12 @@ def copies_sentence(copies: Copies) -> Text:
         lead = "**{n}** synthetic {what} are near copies of one training record. "
     elif copies.form == "copies of a value":
         lead = "**{n}** {what} of a single training row occur in the synthetic table. "
+    elif cells := changed_cells(copies):
+        what = "row" if n == 1 else "rows"
+        lead = f"**{{n}}** training {what} that occur{'s' * (n == 1)} only once {be} in the "
+        return compose(
+            lead + "synthetic table, apart from {cells}. " + chance, n=count(n), cells=cells
+        )
     elif copies.what == "rows":
         lead = "**{n}** synthetic rows copy a training row that occurs only once. "
     else:
@@ -159,9 +167,8 @@ def copies_sentence(copies: Copies) -> Text:
 
 
 _NO_TEST = {
-    Obstacle.NO_HOLDOUT: "No privacy test could run, because each test compares training {many} "
-    "with unseen {many}, and no unseen {many} were given. **Set rows aside before training, and "
-    "pass them as holdout.**",
+    Obstacle.NO_HOLDOUT: "{ran} compares training {many} with unseen {many}, and no unseen "
+    "{many} were given.",
     Obstacle.NO_TRAIN: "No privacy test could run, because each test compares training {many} with "
     "unseen {many}, and only synthetic {many} were given.",
     Obstacle.WHOLE_POPULATION: "No privacy test can run, because the training data are the whole "
@@ -178,6 +185,10 @@ _NO_TEST = {
 }
 
 
+_UNTIL = "**Until it is tested, treat the synthetic table like the training data.**"
+_UNTESTABLE = (Obstacle.NO_METRIC, Obstacle.NO_TRAIN, Obstacle.WHOLE_POPULATION)
+
+
 def _no_test(privacy: PrivacyFindings, noun: Noun) -> Text:
     if privacy.obstacle is None:
         return ()
@@ -187,7 +198,14 @@ def _no_test(privacy: PrivacyFindings, noun: Noun) -> Text:
             "copies.",
             columns=names(privacy.untested_columns),
         )
-    return compose(_NO_TEST[privacy.obstacle], many=noun.many)
+    ran = "No privacy test could run, because each test"
+    if privacy.is_counted:
+        ran = "Only copies were counted, because each other test"
+    return compose(_NO_TEST[privacy.obstacle], many=noun.many, ran=ran)
+
+
+def _until_tested(privacy: PrivacyFindings) -> Text:
+    return () if privacy.obstacle in (None, *_UNTESTABLE) else compose(_UNTIL)
 
 
 def _no_copies(privacy: PrivacyFindings, noun: Noun) -> Text:

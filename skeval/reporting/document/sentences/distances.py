@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from skeval.reporting.document.distances import ExposedGroup, MostConfident, UniqueRows, WorstGroup
@@ -11,12 +12,6 @@ from skeval.reporting.document.spans import Text, compose, name, names, paragrap
 from skeval.reporting.document.trials import Trial
 from skeval.stats.copied_rows import Copies
 from skeval.utils.formatting import title_of
-
-CURVE_LABELS = {
-    "synthetic to train": "to training rows",
-    "synthetic to holdout": "to unseen rows",
-    "holdout to train": "unseen to training",
-}
 
 
 def distances_title(closer: Trial | None) -> Text:
@@ -39,20 +34,6 @@ def distances_deck(closer: Trial | None) -> Text:
             "training rows than of unseen rows."
         )
     return compose("The difference is not significant after correction for all tests.")
-
-
-def curves_note() -> Text:
-    """Return how to read the curves."""
-    return compose(
-        "Percentage of synthetic rows whose closest real row is within a distance. If the two "
-        "solid curves agree, the synthetic rows are not closer to the training data."
-    )
-
-
-def curves_alternative(medians: Sequence[tuple[str, float]]) -> str:
-    """Return the curves in words."""
-    listed = "; ".join(f"{CURVE_LABELS[kind]} {median:.3g}" for kind, median in medians)
-    return f"Cumulative curves of distances. Medians: {listed}."
 
 
 def exposed_sentence(group: ExposedGroup, noun: Noun) -> Text:
@@ -95,7 +76,7 @@ def confident_sentence(most: MostConfident, noun: Noun) -> Text:
     found, k = count(round(most.k * most.fraction)), count(most.k)
     sentence = compose(
         f"Of the {k} {noun.many} that the attacker is most confident about, {found} are in the "
-        f"training data ({count(most.k / 2)} are expected by chance)."
+        f"training data (half of them are expected by chance)."
     )
     return paragraph(sentence)
 
@@ -125,10 +106,46 @@ def worst_group_sentence(group: WorstGroup) -> Text:
     )
 
 
+def rare_values_sentence(trial: Trial, noun: Noun) -> Text:
+    """Return whether rare values of training records occur in the synthetic table."""
+    rates = compose(
+        "Weighted by rarity, {a} of the values occur, and {b} are expected by chance.",
+        a=rate(trial.observed),
+        b=rate(trial.expected),
+    )
+    if not trial.is_significant:
+        return rates
+    lead = compose(
+        "Rare values of {columns} in training {many} occur in the synthetic table.",
+        columns=names(trial.columns),
+        many=noun.many,
+    )
+    return paragraph(lead, rates)
+
+
+_CHANGED = re.compile(r"rows \((?:any )?(.+) left out\)")
+
+
+def changed_cells(copies: Copies) -> str:
+    """Return in which cells copies differ from training rows; empty if they are equal."""
+    found = _CHANGED.fullmatch(copies.what)
+    return found[1] if found else ""
+
+
+def kind_of_copies(copies: Copies) -> str:
+    """Return what kind of copies was counted."""
+    if changed_cells(copies):
+        return "Changed copies"
+    return "Near copies" if copies.form.startswith("near") else "Exact copies"
+
+
 def count_of_copies(copies: Copies) -> Text:
     """Return how many units are copied, and how many are expected at most."""
     n, most = count(copies.train.n), count(copies.train.most)
     form = "nearly copied" if copies.form.startswith("near") else "copied"
     verb = "is" if n == "1" else "are"
-    what = f"{n} of the unique training {copies.what} {verb} {form}."
-    return compose(f"{what} At most {most} {'is' if most == '1' else 'are'} expected by chance.")
+    cells = changed_cells(copies)
+    what = f"{n} of the unique training {'rows' if cells else copies.what} {verb} {form}"
+    what += ", apart from {cells}." if cells else "."
+    chance = f" At most {most} {'is' if most == '1' else 'are'} expected by chance."
+    return compose(what + chance, cells=cells)

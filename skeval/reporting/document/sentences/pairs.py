@@ -12,6 +12,8 @@ from skeval.reporting.document.reversed_order import ReversedOrder
 from skeval.reporting.document.sentences.nouns import Noun
 from skeval.reporting.document.spans import Text, compose, name, paragraph
 
+_MIN_LOST = 0.1  # by which a pair is below the similarity of two samples, to be mentioned
+
 
 def pairs_title(fidelity: FidelityFindings) -> Text:
     """Return how many of 100 the pairs reach, next to unseen rows."""
@@ -24,7 +26,7 @@ def pairs_title(fidelity: FidelityFindings) -> Text:
     return compose(f"{value}, unseen rows at {pairs.unseen:.0f}")
 
 
-def pairs_deck(fidelity: FidelityFindings) -> Text:
+def pairs_deck(fidelity: FidelityFindings, worst: PairMap | None) -> Text:
     """Return what the comparison with unseen rows shows."""
     outcome = fidelity.get(Scale.PAIRS).outcome
     if outcome is Outcome.BELOW:
@@ -34,7 +36,11 @@ def pairs_deck(fidelity: FidelityFindings) -> Text:
             "Pairs are closer to the training data than unseen rows are, which indicates "
             "memorizing."
         )
-    return compose("The difference is within chance.") if outcome is Outcome.AS_GOOD else ()
+    if outcome is not Outcome.AS_GOOD:
+        return ()
+    if worst is not None and worst.ceiling - worst.similarity > _MIN_LOST:
+        return compose("The mean of all pairs is within chance. However, single pairs are lost.")
+    return compose("The difference is within chance.")
 
 
 def pair_title(pair: PairMap) -> Text:
@@ -67,10 +73,10 @@ def invented_note(pair: PairMap) -> Text:
 
 def reversed_sentence(pair: ReversedOrder, noun: Noun) -> Text:
     """Return how often the order of two columns is reversed, and how often in real rows."""
-    real = f"in {rate(pair.real)}" if pair.real is not None else f"in under {rate(pair.real_below)}"
+    real = rate(pair.real) if pair.real is not None else f"less than {rate(pair.real_below)}"
     return compose(
-        "In **{share}** of synthetic {many}, {above} is {larger} than {below}; {real} of real "
-        "{many}.",
+        "In **{share}** of synthetic {many}, {above} is {larger} than {below}, compared "
+        "with {real} of real {many}.",
         share=rate(pair.synthetic),
         many=noun.many,
         above=name(pair.above),

@@ -28,6 +28,8 @@ _NOT_RUN = {
     NotRun.NOT_IN_SUITE: "not run: not in this suite",
 }
 
+_MIN_ROUNDED = 20  # from which on a mean count is printed as a whole number
+
 
 def question_label(question: Question, noun: Noun) -> Text:
     """Return what an attacker tries to do."""
@@ -67,7 +69,7 @@ def _note_without_table(answer: Answer, trial: Trial, noun: Noun) -> Text:
 
 def _lead(answer: Answer, trial: Trial, noun: Noun) -> Text:
     if trial.is_of_most_confident and trial.column:
-        return compose("{column}, the most confident guesses", column=name(trial.column))
+        return compose("{column}, confident guesses; chance: half", column=name(trial.column))
     if answer.question is Question.PICK_OUT:
         modes = {"univariate": "by one value", "multivariate": "by several values"}
         return compose(modes.get(trial.mode, ""))
@@ -96,7 +98,7 @@ def _counts(trial: Trial) -> Text:
 
 
 def _n(n: float) -> str:
-    return "fewer than 1" if 0.0 < n < 0.5 else count(n)
+    return count(n) if n == round(n) or n >= _MIN_ROUNDED else f"{n:.1f}"  # a mean of several runs
 
 
 def _copies_note(answer: Answer, trial: Trial) -> Text:

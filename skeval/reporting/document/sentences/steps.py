@@ -33,6 +33,14 @@ def step_memorize_less() -> Text:
     )
 
 
+def step_accept_risk(excess: float) -> Text:
+    """Return what to decide if no leak was found: whether a leak that went unnoticed matters."""
+    return compose(
+        "**Decide whether an unnoticed leak** of up to {n} points is acceptable here.",
+        n=f"{100.0 * min(1.0, excess):.0f}",
+    )
+
+
 def step_give_holdout() -> Text:
     """Return how to make tests possible."""
     return compose("**Set rows aside before training**, and pass them as holdout.")
@@ -83,8 +91,8 @@ def _found(short: Shortfall) -> str:
         return by_value
     value = whole_percent(short.column_value)
     return {
-        "RangeCoverage": f"it spans {value} of its range",
-        "CategoryCoverage": f"it has {value} of its categories",
+        "RangeCoverage": f"it spans {value} of its training range",
+        "CategoryCoverage": f"it has {value} of its training categories",
         "BoundaryAdherence": f"{value} of its values are within the training range",
         "CategoryAdherence": f"{value} of its values are known categories",
     }.get(short.metric, by_value)

@@ -6,11 +6,11 @@ import math
 
 from skeval.reporting.document.checks import Shortfall, UtilityFindings, ValidityFindings
 from skeval.reporting.document.fidelity import FidelityFindings, Scale
-from skeval.reporting.document.numbers import count, points, score, whole_percent
+from skeval.reporting.document.numbers import count, points, score, three_digits, whole_percent
 from skeval.reporting.document.outcomes import Outcome, Strength
 from skeval.reporting.document.privacy import PrivacyFindings
 from skeval.reporting.document.spans import Text, compose, name, names
-from skeval.utils.formatting import scoring_in_words
+from skeval.utils.formatting import scoring_in_words, title_of
 
 
 def privacy_tile(privacy: PrivacyFindings) -> tuple[Outcome, str, Text]:
@@ -20,8 +20,10 @@ def privacy_tile(privacy: PrivacyFindings) -> tuple[Outcome, str, Text]:
         if privacy.strength is Strength.SMALL:
             answer = "Small leak"
         gap = _largest_gap(privacy)
-        copied = f"{count(privacy.copies[0].train.n)} copies" if privacy.copies else ""
-        if not copied and privacy.is_counted:
+        copied = f"{count(privacy.copies[0].train.n)} copied rows" if privacy.copies else ""
+        if not copied and any(one.is_significant and one.is_weighted for one in privacy.trials):
+            copied = "rare values leak too"
+        elif not copied and privacy.is_counted:
             copied = _few_copies(privacy)
         return Outcome.LEAK, answer, compose("; ".join(filter(None, (gap, copied))))
     if privacy.has_copies:
@@ -38,7 +40,9 @@ def privacy_tile(privacy: PrivacyFindings) -> tuple[Outcome, str, Text]:
 
 def _few_copies(privacy: PrivacyFindings) -> str:
     n = privacy.n_copies
-    return "no copies" if not n else f"{count(n)} {'copy' if n == 1 else 'copies'}, as by chance"
+    return (
+        f"{count(n)} copied {'row' if n == 1 else 'rows'}, as by chance" if n else "no copied rows"
+    )
 
 
 def _largest_gap(privacy: PrivacyFindings) -> str:
@@ -47,6 +51,8 @@ def _largest_gap(privacy: PrivacyFindings) -> str:
         return f"{privacy.n_significant} of {privacy.n_tests} tests"
     if clearest.rates_of_all is not None:  # a row of the most confident guesses has more points
         return f"{points(clearest.excess_of_records)} points among all"
+    if any(one.is_significant and one.is_weighted for one in privacy.trials):
+        return f"{points(clearest.excess)} points"
     return f"{points(clearest.excess)} points at most"
 
 
@@ -101,7 +107,7 @@ def validity_tile(validity: ValidityFindings) -> tuple[Outcome, str, Text]:
 _SHORTFALLS = {
     "RangeCoverage": "{column} spans {value} of its range",
     "CategoryCoverage": "{column} has {value} of its categories",
-    "BoundaryAdherence": "{column}: {value} within its range",
+    "BoundaryAdherence": "{column}: {value} in training range",
     "CategoryAdherence": "{column}: {value} in known categories",
     "MissingValueSimilarity": "{column}: missing cells {value} alike",
     "KeyUniqueness": "{column}: {value} of keys unique",
@@ -114,7 +120,8 @@ def shortfall_sentence(short: Shortfall) -> Text:
         return compose("{columns} missing", columns=names(short.columns, 1))
     template = _SHORTFALLS.get(short.metric)
     if template is None or not short.column:
-        return compose(f"{score(short.value)}, expected {score(short.expected)}")
+        what = title_of(short.metric)
+        return compose(f"{what} {score(short.value)}, expected {score(short.expected)}")
     return compose(template, column=name(short.column), value=whole_percent(short.column_value))
 
 
@@ -129,11 +136,7 @@ def utility_tile(utility: UtilityFindings) -> tuple[Outcome, str, Text]:
             shown += f", of real rows {score(utility.trained_on_real)}"
         return outcome, _ANSWERS[outcome], compose(shown)
     scoring = scoring_in_words(utility.scoring)
-    value, real = _score(utility.value), _score(utility.trained_on_real)
+    value, real = three_digits(utility.value), three_digits(utility.trained_on_real)
     if math.isnan(utility.trained_on_real):
         return outcome, _ANSWERS[outcome], compose(f"{scoring} {value}")
     return outcome, _ANSWERS[outcome], compose(f"{scoring} {value}, trained on real {real}")
-
-
-def _score(value: float) -> str:
-    return f"{value:.3f}"

@@ -31,7 +31,7 @@ def untested_sentence(untested: Untested, noun: Noun) -> Text:
             ("singling out" in untested.risks, f"who pick out single {noun.many}"),
             ("linkability" in untested.risks, f"who link parts of a {noun.one}"),
             ("inference" in untested.risks, "who guess hidden values"),
-            (untested.known_columns, f"who know some columns of a {noun.one}"),
+            (untested.known_columns, f"who look up a {noun.one} by quasi-identifiers"),
             (untested.generator, "who can run the generator"),
             (untested.several_records, f"who know several {noun.many} of one subject"),
             (untested.texts, "who search texts for passages and names"),
@@ -64,5 +64,5 @@ def check_cells(columns: Sequence[str]) -> Text:
 def _check(template: str, columns: Sequence[str]) -> Text:
     """Return a sentence that names three columns, and where the others are listed."""
     listed = compose(template, columns=names(columns, _MAX_NAMED))
-    where = compose("See the last page.") if len(columns) > _MAX_NAMED else ()
+    where = compose("See the page on provenance.") if len(columns) > _MAX_NAMED else ()
     return paragraph(listed, where)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from skeval.reporting.document.checks import UtilityFindings
-from skeval.reporting.document.numbers import score
+from skeval.reporting.document.numbers import score, three_digits
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.spans import Text, compose, name, paragraph
 from skeval.utils.formatting import scoring_in_words, title_of
@@ -40,12 +40,14 @@ def utility_sentence(utility: UtilityFindings) -> Text:
     scoring = scoring_in_words(utility.scoring)
     lead = compose(
         f"A model trained on the synthetic table predicts {{target}} on unseen real rows with "
-        f"{scoring} {utility.value:.3f}",
+        f"{scoring} {three_digits(utility.value)}",
         target=name(utility.target),
     )
     if math.isnan(utility.trained_on_real):
         return (*lead, *compose("."))
-    compared = compose(f", compared with {utility.trained_on_real:.3f} if trained on real rows.")
+    compared = compose(
+        f", compared with {three_digits(utility.trained_on_real)} if trained on real rows."
+    )
     return paragraph((*lead, *compared), _meaning(utility))
 
 
