@@ -327,12 +327,12 @@ def test_true_dates_have_no_format(warned):
     train = pd.DataFrame({"d": DATES})
     for dates in (pd.to_datetime(DATES), pd.to_datetime(DATES[:2]).to_pydatetime()):
         synthetic = pd.DataFrame({"d": pd.Series(dates, dtype=None)})
-        with warned("true dates in d: no format, no score"):
+        with warned("no score for d: the cells are datetimes without a format"):
             found = FormatAdherence().fit(train).evaluate(synthetic)
         assert np.isnan(found.value)
         assert found.interval is None
     objects = pd.DataFrame({"d": pd.Series(list(pd.to_datetime(DATES[:2])), dtype=object)})
-    with warned("true dates in d"):
+    with warned("the cells are datetimes without a format"):
         assert np.isnan(FormatAdherence().fit(train).score(objects))
 
 

@@ -79,7 +79,7 @@ def test_infinite_values_cover_nothing():
 def test_constant_and_empty_columns(warned):
     train = pd.DataFrame({"x": [1.0, 2.0], "same": [3.0, 3.0], "none": [np.nan, np.nan]})
     with warned(
-        "train has one value only in same: no score",
+        "no score for same: the training data have only one value",
         "train has no value in none: no score",
         "synthetic has no value in x, train has: the worst score",
     ):
@@ -135,7 +135,7 @@ def test_categories_by_hand(train, synthetic, value):
 
 def test_rare_categories_can_be_left_out(warned):
     assert score(CategoryCoverage(min_count=2), A, B) == 1.0
-    with warned("no category of x has 4 rows of train"):
+    with warned("no score for x: no category has 4 training rows"):
         assert np.isnan(score(CategoryCoverage(min_count=4), A, B))
 
 

@@ -57,7 +57,7 @@ def test_fences_further_out(warned):
     assert result(OutlierCoverage(k=6.0), [*BULK, 50, -40], [*BULK, 45, 5]).value == pytest.approx(
         0.5
     )
-    with warned("train has no outlier in x: no score"):
+    with warned("no score for x: the training data have no outlier"):
         assert np.isnan(result(OutlierCoverage(k=9.0), [*BULK, 50, -40], BULK).value)
 
 
@@ -68,7 +68,7 @@ def test_columns_without_outliers_or_values(warned):
     )
     with warned(
         "train has no value in none: no score",
-        "train has no outlier in same, d: no score",
+        "no score for same, d: the training data have no outlier",
         "synthetic has no value in x, train has: the worst score",
     ):
         found = OutlierCoverage().fit(train).evaluate(train.assign(x=np.nan))
@@ -138,9 +138,9 @@ def test_silverman_is_a_little_wider():
 def test_constant_columns_of_smoothness(warned):
     x, _ = normals(1, 100)
     assert result(SmoothnessSimilarity(), x, np.zeros(100)).value == 0.0
-    with warned("train has one value only in x: no score"):
+    with warned("no score for x: the training data have only one value"):
         assert np.isnan(result(SmoothnessSimilarity(), np.zeros(100), x).value)
-    with warned("synthetic has one value only in x, no width: no score"):
+    with warned("no score for x: the synthetic data have only one value, no width"):
         assert np.isnan(result(SmoothnessSimilarity(), x, x[:1]).value)
     with warned("synthetic has no value in x, train has: the worst score"):
         assert result(SmoothnessSimilarity(), x, [np.nan, np.nan]).value == 0.0
@@ -171,7 +171,7 @@ def test_the_contract_holds_with_parameters():
     check_metric(SmoothnessSimilarity("silverman", 256, ["income"]))
 
 
-@pytest.mark.filterwarnings("ignore:train has no outlier in age, visits")
+@pytest.mark.filterwarnings("ignore:no score for age, visits")
 def test_baselines():
     train, holdout = (make_mixed(400, random_state=seed) for seed in range(2))
     for metric in (OutlierCoverage(), SmoothnessSimilarity()):

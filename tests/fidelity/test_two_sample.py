@@ -68,7 +68,7 @@ def test_confidences_and_fidelity_score():
     assert alike["fidelity_score"] == pytest.approx(1 - 2 * abs(area - 0.5))
 
 
-@pytest.mark.filterwarnings("ignore:The synthetic rows read as copies")
+@pytest.mark.filterwarnings("ignore:The synthetic rows appear to be copies")
 def test_fidelity_score_of_copies_is_not_high():
     train = make_mixed(200, random_state=0)
     result = evaluate(train, None, train, scoring="auc")

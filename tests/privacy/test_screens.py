@@ -196,7 +196,7 @@ def test_copies_are_a_fact_and_are_to_be_dropped(leaky):
         "none is of a holdout row."
     )
     assert verdict.advice[0] == "Drop the copied rows."  # without them nothing stands out
-    assert verdict.sentence.count("larger leaves, stronger regularisation or noise.") == 1
+    assert verdict.sentence.count("larger leaves, or stronger regularization or noise.") == 1
     assert "Most exposed" not in verdict.sentence  # they are copied from everywhere
     assert not re.search(r"\b(low|medium)\b", verdict.sentence)
 

@@ -71,7 +71,7 @@ def test_of_dependents_the_value_is_that_of_all_rows_and_the_test_of_subjects():
     assert len(by_subject["p_values"]) == 5
     assert result.interval is None
     assert result.difference is None
-    assert result.contrast.what.endswith("(one row each of patients), in visits")
+    assert result.contrast.what.endswith("(one row per subject of patients), in visits")
 
 
 @pytest.mark.slow

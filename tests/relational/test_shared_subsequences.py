@@ -95,7 +95,7 @@ def test_planted_pieces_are_found():
     assert result.details["n_found"]["visits"]["train"] == 12
     assert result.fact.startswith("12 of ")
     assert result.refit
-    assert result.advice.startswith("Drop the sequences")
+    assert result.advice.startswith("Drop the affected sequences")
 
 
 def test_subjects_with_several_sequences_count_once():

@@ -343,6 +343,6 @@ def test_a_history_moved_by_hand():
 def test_words_of_few():
     counts = {"synthetic": np.array([1, 1]), "train": np.array([2, 0]), "holdout": np.array([2, 0])}
     assert copies_in_words(counts, "users") == (
-        "1 of 2 synthetic users is a complete copy of train users with all their rows, none of "
-        "them unique there; 1 is of one of the holdout."
+        "1 of 2 synthetic users is a complete copy of training users with all their rows, none "
+        "of them unique there (1 is of a holdout record)."
     )

@@ -39,7 +39,7 @@ def test_of_unequal_tables_chance_is_taken_into_account():
     shown = contrast_of(UNEQUAL, "rows", 0.5, test, **settings)
     assert (shown.expected, shown.unseen) == (0.45, 0.05)
     assert shown.reference == "by chance"
-    assert str(shown) == "rows: 50.0%, by chance 45.0%, of unseen rows 5.0%"
+    assert str(shown) == "rows: 50.0%, by chance 45.0%, for unseen rows 5.0%"
     assert Contrast.from_dict(shown.to_dict()) == shown
     assert contrast_of(EQUAL, "rows", 0.5, test, **settings).unseen is None
 

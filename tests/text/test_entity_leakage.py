@@ -103,7 +103,7 @@ def test_documents_of_one_author_are_one():
     assert result.value == 1.0
     # five authors, three of them of train: u and v are
     assert result.details["tests"]["entities"]["p_value"] == pytest.approx(hypergeom.sf(1, 5, 2, 3))
-    assert "one who alone" in result.contrast.what
+    assert "one who only" in result.contrast.what
 
 
 def test_authors_of_both_tables_are_left_out():

@@ -15,7 +15,7 @@ from skeval.privacy import AttributeInferenceRisk, InferenceRisk, InferenceRiskA
 from skeval.stats.permutation_tests import share_p_value
 
 # tables of few columns have rows in common by nature
-pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
+pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also occur in the training data")
 
 
 def made(seed, n=400):

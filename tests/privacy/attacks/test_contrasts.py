@@ -34,7 +34,7 @@ from skeval.utils.formatting import number, percent
 
 # tables of few columns have rows in common by nature
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train"),
+    pytest.mark.filterwarnings("ignore:.*holdout rows also occur in the training data"),
     pytest.mark.filterwarnings("ignore:.*standard error"),
     pytest.mark.filterwarnings("ignore:.*spread of a row"),
 ]
@@ -130,7 +130,7 @@ def test_a_null_audit_gives_no_bound():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:rare levels share features")
+@pytest.mark.filterwarnings("ignore:rare categories share features")
 def test_the_columns_of_flights_that_leak_are_named():
     """A copula draws values of train; of tail numbers most occur in few rows only."""
     rows = load_flights(4_000)
@@ -143,7 +143,7 @@ def test_the_columns_of_flights_that_leak_are_named():
 
 
 @pytest.mark.calibration
-@pytest.mark.filterwarnings("ignore:The average over all rows hides it")
+@pytest.mark.filterwarnings("ignore:The average over all rows hides a leak")
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.1, 0.25])
 @pytest.mark.parametrize("population", [load_flights, make_census])
 def test_small_p_values_are_those_of_contrasts_that_support_a_leak(population, share):

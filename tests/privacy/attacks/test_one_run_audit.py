@@ -192,7 +192,7 @@ def test_pairs_with_equal_scores_are_not_guessed():
     assert metric.evaluate(train).details["n_guesses"] == 2
     context = Context.of(train, train).with_synthetic(pd.DataFrame({"x": [0.5]}))
     same = metric.evaluate_context(context)
-    assert "scores all rows alike" in str(same.warnings[0])
+    assert "gives all rows the same score" in str(same.warnings[0])
     assert (same.value, same.p_value, same.details["n_guesses"]) == (0.0, None, 0)
 
 
@@ -382,4 +382,4 @@ def test_the_sentence_states_the_fraction_right_and_what_chance_gets_right():
     result = OneRunDPAudit().fit(*tables[:2]).evaluate(tables[2])
     share = result.details["n_correct"] / result.details["n_guesses"]
     assert f"({100 * share:.1f}%)" in result.summary
-    assert "half of the guesses are right by chance" in result.summary
+    assert "50% is expected by chance" in result.summary

@@ -45,7 +45,7 @@ def test_positions_of_the_arguments():
     )
 
 
-@pytest.mark.filterwarnings("ignore:.*also stand in train")
+@pytest.mark.filterwarnings("ignore:.*also occur in the training data")
 def test_not_defined():
     same = pd.concat([TRAIN[:1]] * 50)
     with warns(DegenerateInputWarning):

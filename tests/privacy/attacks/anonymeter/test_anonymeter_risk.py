@@ -21,7 +21,7 @@ from skeval.privacy.attacks.anonymeter.risks import ResidualRiskMetric
 from tests.snapshots import raises
 
 # tables of few columns have rows in common by nature
-pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
+pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also occur in the training data")
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 COPIED = pd.concat([TRAIN.iloc[:60], SYNTHETIC.iloc[60:]], ignore_index=True)
@@ -167,7 +167,7 @@ def test_what_all_residual_risks_share_is_declared_once(kind):
 
 
 def test_a_member_says_of_a_shared_parameter_what_its_nearest_base_does():
-    assert "and of an estimator without one" in InferenceRiskAll.__doc__
+    assert "and of an estimator without a seed" in InferenceRiskAll.__doc__
     assert "Number of predicates, and of rows" in AnonymeterRisk.__doc__
 
 

@@ -21,7 +21,7 @@ from tests.calibrations import Claim, all_hold, rates_of
 from tests.snapshots import raises, warns
 
 # tables of few columns have rows in common by nature
-pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
+pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also occur in the training data")
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 

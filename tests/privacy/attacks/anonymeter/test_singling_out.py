@@ -15,7 +15,7 @@ from skeval.utils.formatting import percent
 from tests.snapshots import warns
 
 # tables of few columns have rows in common by nature
-pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
+pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also occur in the training data")
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 MODES = ["univariate", "multivariate"]

@@ -163,7 +163,7 @@ def test_the_most_exposed_rows_alone():
     assert result.value > 0.6
     few = evaluate(targets="achilles", n_targets=1)
     assert np.isnan(few.value)
-    assert "fewer than two rows" in str(few.warnings[0])
+    assert "fewer than two train rows" in str(few.warnings[0])
 
 
 def test_rows_of_train_are_held_against_the_holdout():
