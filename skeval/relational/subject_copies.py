@@ -219,6 +219,6 @@ def copies_in_words(counts: Counts, subject: str, own_row: bool = True) -> str:
     fresh = ""
     if "holdout" in counts:
         m = stats.matches(counts["synthetic"], counts["holdout"])[0]
-        verb = ("is" if m < 2 else "are") if own_row else ("has" if m < 2 else "have")
-        fresh = f" ({m:,} {verb} of a holdout record)"
+        verb = ("is" if m < 2 else "are") if own_row else ("has those" if m < 2 else "have those")
+        fresh = f" ({f'{m:,}' if m else 'none'} {verb} of a holdout record)"
     return f"{k:,} of {n:,} synthetic {subject} {said}{unique}{fresh}."

@@ -82,7 +82,7 @@ def test_every_subject_copied():
     assert result.table == "users with all their rows"
     assert result.fact == (
         "300 of 300 synthetic users are complete copies of training users with all their rows, 300 "
-        "of them unique there (0 is of a holdout record)."
+        "of them unique there (none is of a holdout record)."
     )
     assert "values of one users record in purchases" in result.advice
 
@@ -154,7 +154,9 @@ def test_the_verdict_of_a_suite_finds_copied_links():
     result = suite.evaluate(LEAKY)
     verdict = result.verdict()
     assert set(verdict.alarms) == {"copied_histories", "shared_histories"}
-    assert "15 of 300 synthetic users have exactly the rows of one of train" in verdict.sentence
+    assert (
+        "15 of 300 synthetic users have exactly the rows of a training record" in verdict.sentence
+    )
     assert not any(name.startswith("items/") for name in result)
 
 
