@@ -71,7 +71,7 @@ def test_leak_of_one_group_is_found_after_holm():
     assert groups["basic"]["holm_p_value"] > 0.05
     assert result.interval is None
     assert result.tags.evidence == "screen"
-    assert result.summary.startswith("Of 3 groups by plan, premium is the worst. ")
+    assert result.summary.startswith("The worst of 3 groups by plan is premium. ")
 
 
 class Told(Metric):

@@ -62,11 +62,11 @@ def test_the_copy_is_set_aside_and_the_faithful_table_chosen(comparison):
     assert comparison.leaking == ["copies"]
     assert comparison.choice() == ["fresh"]
     sentence = comparison.sentence
-    assert sentence.startswith("Not copies: a leak was found there. Not shuffled, not good enough:")
-    assert "Take fresh: the one table without a found leak" in sentence
-    assert "Each of 3 tables is tested for leaks at 5% by itself" in sentence
-    assert "accused in up to 14%" in sentence
-    assert "does not show that there is none" in sentence
+    assert sentence.startswith("Do not choose copies, because a leak was found. Do not choose")
+    assert "Choose fresh, because only it" in sentence
+    assert "Each of 3 tables is tested for leaks at 5% separately" in sentence
+    assert "at least one false alarm is up to 14%" in sentence
+    assert "does not prove that there is none" in sentence
     standing = comparison.standing()
     assert standing.loc["privacy", "copies"] == "leak found"
     assert standing.loc["fidelity", "shuffled"] == "behind"
@@ -275,17 +275,17 @@ def test_results_that_were_made_otherwise_are_named(suite, tables):
     a = suite.evaluate(tables[3], date=DATE)
     other = MetricSuite([("ks", KSComplement(columns=["age"]))]).fit(tables[2], tables[1])
     both = compare({"a": a, "b": other.evaluate(tables[3], date=DATE)})
-    assert any("train was not the same table" in said for said in both.caveats())
+    assert any("train is not the same table" in said for said in both.caveats())
     assert both.choice() == []
-    assert both.sentence.startswith("Nothing can be compared")
+    assert both.sentence.startswith("The tables cannot be compared")
     assert both.recommendation.outcome is Conclusion.INCOMPARABLE
     assert set(both.differences["said"]) == {"of other real tables"}
     assert set(both.differences["ahead"]) == {""}
     assert both.falls().empty
     assert set(both.standing().to_numpy().ravel()) == {"not compared"}
     assert "Choose" not in both.sentence
-    assert both.sentence.count("train was not the same table") == 1
-    assert any("ks was measured with other parameters" in said for said in both.caveats())
+    assert both.sentence.count("train is not the same table") == 1
+    assert any("ks was evaluated with different parameters" in said for said in both.caveats())
 
 
 @pytest.mark.slow
@@ -300,7 +300,7 @@ def test_results_of_other_kinds_of_columns_say_that(tables, tmp_path):
             results[name] = suite.evaluate(tables[3], date=DATE)
             results[name].provenance = results[name].provenance.with_files(files)
         both = compare(results)
-        assert "read with other kinds of columns (age)" in both.sentence
+        assert "read with different column types (age)" in both.sentence
         assert "not the same table" not in both.sentence
         (one,) = both.recommendation.mismatches
         known = Difference.KINDS if files else Difference.UNKNOWN
@@ -466,8 +466,8 @@ def test_a_table_with_a_leak_is_never_taken_before_one_without(suite, tables):
     twice = suite.compare({"a": tables[0], "b": tables[0]}, date=DATE)
     assert twice.recommendation.outcome is Conclusion.LEAKS
     assert twice.sentence.startswith(
-        "Take none: a leak was found in a and b. In a, synthetic rows that match a train row: 100%, "
-        "for holdout rows 0%; in b, "
+        "Choose no table, because a leak was found in a and b. "
+        "In a, synthetic rows that match a train row: 100%, for holdout rows 0%; in b, "
     )
 
 

@@ -198,7 +198,7 @@ def test_verify_knows_files_and_tables_again(tables, suite, tmp_path):
     found = verify(result.provenance, given)
     assert found["found"].tolist() == [
         *("the same bytes", "the same cells", "not among the inputs"),
-        *("not looked at", "not looked at"),
+        *("not checked", "not checked"),
     ]
     assert found["input"].tolist() == ["train", "train", "", "holdout", "synthetic"]
 
