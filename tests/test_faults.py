@@ -101,4 +101,4 @@ def test_shuffled_columns_give_the_same_bits():
 def test_a_verdict_of_no_test_says_so():
     suite = MetricSuite([("ks", KSComplement())]).fit(TRAIN)
     sentence = suite.evaluate(RELEASE).verdict().sentence
-    assert sentence == "No metric of privacy was measured."
+    assert sentence == "No privacy metric was evaluated."

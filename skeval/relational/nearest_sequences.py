@@ -48,8 +48,9 @@ class NearestSequences(SequenceMetric):
 
     Parameters
     ----------
-    Number of evenly spaced positions of a sequence, including the first and last row, at which
-    values are compared. They are used in addition to the features of the whole sequence.
+    n_points : int, default=8
+        Number of evenly spaced positions of a sequence, including the first and last row, at which
+        values are compared. They are used in addition to the features of the whole sequence.
     near : float, default=0.1
         A synthetic sequence is very close if its distance is at most this fraction of the distance
         to the nearest other real sequence. Such subjects are counted as a fact.

@@ -299,6 +299,8 @@ def _score_row(result: Result, weight: float, calibrated: bool) -> dict[str, Any
         beyond = (value - fresh) * result.tags.sign > 0.0
     else:
         score, reason = bounded_score(result.value, bounds, greater_is_better=better)
+        if reason and result.baseline is None:
+            reason = f"it has no baseline, and {reason}"
         scale = "bounds"
     if reason:
         return row | {"left_out": reason}
@@ -329,7 +331,7 @@ def bounded_score(
     """Return the score of a value between the bounds of its scale, where 1 is the good end."""
     worst, best = bounds if greater_is_better else bounds[::-1]
     if not (math.isfinite(worst) and math.isfinite(best) and worst != best):
-        return float("nan"), "it has no baseline, and its scale is not bounded"
+        return float("nan"), "its scale is not bounded"
     return min(1.0, max(0.0, (value - worst) / (best - worst))), ""
 
 

@@ -538,13 +538,14 @@ def _describe_skipped(
     kinds = Counter(reason.kind for reason in skipped.values())
     for_holdout, unable = kinds["needs holdout"], kinds["unable"]
     without = kinds["meaningless"]
+    other = len(skipped) - without - for_holdout - unable
     if without == n_wanted:
         return "Privacy tests do not apply to a whole population. Values show what is known."
     counts = {
         f"do{'es' if without == 1 else ''} not apply to a whole population": without,
         f"need{'s' if for_holdout == 1 else ''} holdout rows": for_holdout,
         "cannot be significant with so few holdout rows or relabellings": unable,
-        "failed or are not defined": len(skipped) - without - for_holdout - unable,
+        f"failed or {'is' if other == 1 else 'are'} not defined": other,
     }
     (first, n_first), *others = [(what, n) for what, n in counts.items() if n]
     of_all = f"{n_first} of {n_wanted} tests {first}"

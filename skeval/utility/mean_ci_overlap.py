@@ -30,6 +30,8 @@ class MeanCIOverlap(Metric):
     other interval, averaged over both. The value is the mean over numerical and datetime columns.
     It is 1 for equal intervals, and negative if the intervals do not overlap, so that a reader of
     one table would exclude the results of the other. Higher is better.
+
+    Parameters
     ----------
     columns : None, int or list of str, default=None
         Columns to evaluate: all (None), the first *n*, or the named ones. Only numerical and

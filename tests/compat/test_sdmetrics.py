@@ -235,7 +235,7 @@ def test_a_report_reads_its_own_scores(tmp_path):
         report.get_details(5)
 
 
-@pytest.mark.filterwarnings("ignore:the number of CorrelationSimilarity may not be")
+@pytest.mark.filterwarnings("ignore:the number of CorrelationSimilarity may differ")
 def test_options_that_are_not_there_are_named():
     spearman = computed("CorrelationSimilarity").compute(TRAIN, SYNTHETIC, method="spearman")
     metric = computed("CorrelationSimilarity")

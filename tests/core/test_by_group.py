@@ -71,7 +71,7 @@ def test_leak_of_one_group_is_found_after_holm():
     assert groups["basic"]["holm_p_value"] > 0.05
     assert result.interval is None
     assert result.tags.evidence == "screen"
-    assert result.summary.startswith("Of 3 groups by plan, premium is the worst. ")
+    assert result.summary.startswith("The worst of 3 groups by plan is premium. ")
 
 
 class Told(Metric):
@@ -94,12 +94,12 @@ def test_verdict_names_the_group():
     others = SYNTHETIC[SYNTHETIC["plan"] != "premium"]
     copied = pd.concat([others, TRAIN[TRAIN["plan"] == "premium"]], ignore_index=True)
     result = ByGroup(Told(), "plan").fit(TRAIN, HOLDOUT).evaluate(copied)
-    assert result.contrast.what == "rows closer to train, where plan is premium"
+    assert result.contrast.what == "rows closer to train, for plan = premium"
     assert result.contrast.observed == result.details["columns"]["premium"]
     assert result.contrast.n_tests == 3
     verdict = SuiteResult({"by_plan": result}).verdict()
     assert verdict.alarm
-    assert "where plan is premium" in verdict.sentence
+    assert "for plan = premium" in verdict.sentence
 
 
 def test_no_p_value_where_the_metric_has_none():
@@ -225,8 +225,8 @@ def test_an_alarm_says_what_to_do_and_where():
     copied.iloc[rows] = TRAIN.iloc[rows]
     result = ByGroup(ExactMatchShare(), "plan").fit(TRAIN, HOLDOUT).evaluate(copied)
     assert result.p_value < 0.001
-    assert result.contrast.what.endswith("where plan is family")
-    assert result.advice.startswith("Where plan is family: Drop the copied rows")
+    assert result.contrast.what.endswith("for plan = family")
+    assert result.advice.startswith("For plan = family: Drop the copied rows")
 
 
 @pytest.mark.slow
@@ -241,8 +241,8 @@ def test_copies_and_facts_of_groups_are_handed_on():
     release = pd.concat([TRAIN[:12], SYNTHETIC[12:]], ignore_index=True)
     result = ByGroup(ExactMatchShare(), "plan").fit(TRAIN, HOLDOUT).evaluate(release)
     assert sum(one.train.n for one in result.copies) == 12
-    assert {one.what for one in result.copies} >= {"rows where plan is basic"}
-    assert "Where plan is basic: " in result.fact
+    assert {one.what for one in result.copies} >= {"rows for plan = basic"}
+    assert "For plan = basic: " in result.fact
     assert SuiteResult({"by_plan": result}).verdict().copies
 
 

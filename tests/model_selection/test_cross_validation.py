@@ -260,7 +260,7 @@ def test_folds_of_groups():
     ]
 
 
-@pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
+@pytest.mark.filterwarnings("ignore:.*holdout rows also occur in the training data")
 def test_folds_of_equal_rows_are_no_training_rows():
     table = pd.DataFrame({"a": [0, 1] * 20, "b": ["x", "y"] * 20})
     found = cross_validate_generator(Bootstrap(), table, ExactMatchShare(), cv=KFold(2))
@@ -349,7 +349,7 @@ def test_intervals_of_folds_end_where_the_scale_does():
 
 
 @pytest.mark.calibration
-@pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
+@pytest.mark.filterwarnings("ignore:.*holdout rows also occur in the training data")
 def test_interval_of_folds_covers_what_the_generator_scores():
     """KS of a bootstrap of n rows against them: truth by fresh draws at the size of a fold."""
     from skeval.datasets import make_census

@@ -62,11 +62,11 @@ def test_the_copy_is_set_aside_and_the_faithful_table_chosen(comparison):
     assert comparison.leaking == ["copies"]
     assert comparison.choice() == ["fresh"]
     sentence = comparison.sentence
-    assert sentence.startswith("Not copies: a leak was found there. Not shuffled, not good enough:")
-    assert "Take fresh: the one table without a found leak" in sentence
-    assert "Each of 3 tables is tested for leaks at 5% by itself" in sentence
-    assert "accused in up to 14%" in sentence
-    assert "does not show that there is none" in sentence
+    assert sentence.startswith("Do not choose copies, because a leak was found. Do not choose")
+    assert "Choose fresh, because only it" in sentence
+    assert "Each of 3 tables is tested for leaks at 5% separately" in sentence
+    assert "at least one false alarm is up to 14%" in sentence
+    assert "does not prove that there is none" in sentence
     standing = comparison.standing()
     assert standing.loc["privacy", "copies"] == "leak found"
     assert standing.loc["fidelity", "shuffled"] == "behind"
@@ -145,9 +145,9 @@ def test_what_is_set_aside_is_named_with_the_reason():
     }
     said = compare(results).sentence
     assert said.startswith(
-        "a and c are not distinguishable: take any of them, or measure more rows."
+        "a and c are not distinguishable. Choose any of them, or evaluate more rows."
     )
-    margin = "most clearly by m: 0.800 against 0.300 (difference 0.327 to 0.673)"
+    margin = "most clearly by m (0.800 compared with 0.300, difference 0.327 to 0.673)"
     assert f"a is ahead of b in fidelity by 1 of 1 metrics, {margin}." in said
 
 
@@ -179,7 +179,7 @@ def test_what_is_as_good_as_its_baseline_is_behind_none():
     b = SuiteResult({"m": made(0.90, (0.88, 0.92), baseline=0.79)})
     both = compare({"a": a, "b": b})
     assert both.differences["said"].tolist() == ["both as good as the baseline"]
-    assert "not distinguishable: take any of them" in both.sentence
+    assert "not distinguishable. Choose any of them" in both.sentence
 
 
 def test_a_choice_between_facets_is_left_to_the_reader():
@@ -189,8 +189,8 @@ def test_a_choice_between_facets_is_left_to_the_reader():
     both = compare({"a": a, "b": b})
     assert both.choice() == ["a", "b"]
     assert both.recommendation.outcome is Conclusion.OPEN
-    clearest = "most clearly by u: 0.800 against 0.200 (difference 0.586 to 0.614)"
-    assert f"b is ahead of a in utility by 1 of 1 metrics, {clearest}; a is" in both.sentence
+    clearest = "most clearly by u (0.800 compared with 0.200, difference 0.586 to 0.614)"
+    assert f"b is ahead of a in utility by 1 of 1 metrics, {clearest}" in both.sentence
 
 
 def releases(*values, tags=HIGH, **more):
@@ -275,17 +275,17 @@ def test_results_that_were_made_otherwise_are_named(suite, tables):
     a = suite.evaluate(tables[3], date=DATE)
     other = MetricSuite([("ks", KSComplement(columns=["age"]))]).fit(tables[2], tables[1])
     both = compare({"a": a, "b": other.evaluate(tables[3], date=DATE)})
-    assert any("train was not the same table" in said for said in both.caveats())
+    assert any("train is not the same table" in said for said in both.caveats())
     assert both.choice() == []
-    assert both.sentence.startswith("Nothing can be compared")
+    assert both.sentence.startswith("The tables cannot be compared")
     assert both.recommendation.outcome is Conclusion.INCOMPARABLE
     assert set(both.differences["said"]) == {"of other real tables"}
     assert set(both.differences["ahead"]) == {""}
     assert both.falls().empty
     assert set(both.standing().to_numpy().ravel()) == {"not compared"}
-    assert "Take" not in both.sentence
-    assert both.sentence.count("train was not the same table") == 1
-    assert any("ks was measured with other parameters" in said for said in both.caveats())
+    assert "Choose" not in both.sentence
+    assert both.sentence.count("train is not the same table") == 1
+    assert any("ks was evaluated with different parameters" in said for said in both.caveats())
 
 
 @pytest.mark.slow
@@ -300,7 +300,7 @@ def test_results_of_other_kinds_of_columns_say_that(tables, tmp_path):
             results[name] = suite.evaluate(tables[3], date=DATE)
             results[name].provenance = results[name].provenance.with_files(files)
         both = compare(results)
-        assert "read with other kinds of columns (age)" in both.sentence
+        assert "read with different column types (age)" in both.sentence
         assert "not the same table" not in both.sentence
         (one,) = both.recommendation.mismatches
         known = Difference.KINDS if files else Difference.UNKNOWN
@@ -337,8 +337,8 @@ def test_one_narrow_win_does_not_make_a_table_the_one_to_take():
     }  # fmt: skip
     assert both.choice() == ["gc"]
     assert both.sentence.startswith(
-        "Take gc: gc is ahead of ct in fidelity by similarity (columns and pairs), which decides: "
-        "0.846 against 0.709 (difference 0.105 to 0.169)."
+        "Choose gc, because gc is ahead of ct in fidelity by similarity (columns and pairs) "
+        "(0.846 compared with 0.709, difference 0.105 to 0.169)."
     )
 
 
@@ -369,9 +369,9 @@ def test_of_two_headlines_the_weaker_side_of_a_table_counts(
     (lead,) = both.recommendation.leads or leads(both, both.differences, "a", "b")
     assert (lead.better, lead.headline, lead.kind, lead.against) == (better, by, by, against)
     about = {"relations": "all columns together", "similarity": "columns and pairs"}
-    said = f"by {by} ({about[by]}), which decides: "
+    said = f"by {by} ({about[by]}) ("
     assert f"{better} is ahead of {worse} in fidelity {said}" in both.sentence
-    though = f"), though behind by {against} ({about.get(against)})"
+    though = f"), although it is behind by {against} ({about.get(against)})"
     assert (though in both.sentence) == bool(against)
 
 
@@ -391,19 +391,19 @@ def test_where_none_is_good_enough_none_is_taken():
     gc, ct = released(0.57, 0.48, 0.846, 0.76), released(0.50, 0.54, 0.709, 0.63)
     both = compare({"gc": gc, "ct": ct})
     assert both.choice() == []
-    assert both.sentence.startswith("Neither is good enough: tstr of gc is 0.570, less than half")
-    assert "Take" not in both.sentence
+    assert both.sentence.startswith("Neither is good enough: tstr of gc is 0.570, closer to")
+    assert "Choose" not in both.sentence
     assert both.recommendation.outcome is Conclusion.NOT_GOOD_ENOUGH
     good = compare({"gc": gc, "good": released(0.74, 0.48, 0.709, 0.63)})
     assert good.choice() == ["good"]
-    assert good.sentence.startswith("Not gc, not good enough: tstr of gc is 0.570")
+    assert good.sentence.startswith("Do not choose gc: tstr of gc is 0.570")
 
 
 def test_utility_counts_before_fidelity_and_what_is_lost_is_said():
     both = compare({"a": released(0.76, 0.5, 0.70, 0.7), "b": released(0.66, 0.5, 0.90, 0.9)})
     assert both.choice() == ["a"]
-    margin = "0.760 against 0.660 (difference 0.0677 to 0.132)"
-    said = f"Take a: a is ahead of b in utility by tstr, which decides: {margin}, though b is"
+    margin = "(0.760 compared with 0.660, difference 0.0677 to 0.132)"
+    said = f"Choose a, because a is ahead of b in utility by tstr {margin}, although b is"
     assert said in both.sentence
 
 
@@ -418,7 +418,7 @@ def agreed(results, *require):
 def test_the_margin_is_that_of_the_better_table_in_any_order(order):
     tables = {"a": released(0.76, 0.5, 0.9, 0.9), "b": released(0.66, 0.5, 0.9, 0.9)}
     both = compare({name: tables[name] for name in order})
-    assert "0.760 against 0.660 (difference 0.0677 to 0.132)" in both.sentence
+    assert "(0.760 compared with 0.660, difference 0.0677 to 0.132)" in both.sentence
 
 
 def test_a_table_that_violates_what_was_agreed_is_not_taken():
@@ -431,8 +431,8 @@ def test_a_table_that_violates_what_was_agreed_is_not_taken():
     (one,) = both.recommendation.violations
     assert (one.table, one.rule) == ("better", rule)
     assert both.sentence.startswith(
-        "Not better: better does not meet recall >= 0.5 (recall = 0.450), against what was agreed. "
-        "Take other: the one table without a violated threshold."
+        "Do not choose better: better violates recall >= 0.5 (recall = 0.450). "
+        "Choose other, because only it has no violated threshold."
     )
 
 
@@ -443,16 +443,16 @@ def test_none_is_taken_where_none_meets_what_was_agreed():
     assert both.choice() == []
     assert both.recommendation.outcome is Conclusion.VIOLATED
     assert both.sentence.startswith(
-        "Take none: no table meets the thresholds that were agreed: a does not meet tstr >= 0.99"
+        "Choose no table, because all tables violate a threshold: a violates tstr >= 0.99"
     )
-    assert "b does not meet tstr" in both.sentence
+    assert "b violates tstr" in both.sentence
 
 
 def test_a_threshold_on_what_was_not_measured_is_violated():
     rule = "accuracy >= 0.5"
     tables = {n: agreed(released(x, 0.5, 0.9, 0.9), rule) for n, x in {"a": 0.7, "b": 0.6}.items()}
     assert compare(tables).recommendation.outcome is Conclusion.VIOLATED
-    assert "It cannot be judged" in compare(tables).sentence
+    assert "It cannot be evaluated" in compare(tables).sentence
 
 
 @pytest.mark.slow
@@ -466,8 +466,8 @@ def test_a_table_with_a_leak_is_never_taken_before_one_without(suite, tables):
     twice = suite.compare({"a": tables[0], "b": tables[0]}, date=DATE)
     assert twice.recommendation.outcome is Conclusion.LEAKS
     assert twice.sentence.startswith(
-        "Take none: a leak was found in a and b. In a, synthetic rows that match a train row: 100%, "
-        "for holdout rows 0%; in b, "
+        "Choose no table, because a leak was found in a and b. "
+        "In a, synthetic rows that match a train row: 100%, for holdout rows 0%; in b, "
     )
 
 
@@ -539,8 +539,8 @@ def test_what_is_far_worse_in_the_table_that_is_taken_is_named():
     fine = {"ks": made(0.95, baseline=0.95, difference=(-0.1, 0.1)), "coefficients": coefficients}
     leaking = {"ks": made(0.9), "m": made(0.5, tags=LOW, p_value=1e-6)}
     sentence = compare({"fine": SuiteResult(fine), "leaking": SuiteResult(leaking)}).sentence
-    assert "Take fine: the one table without a found leak." in sentence
-    assert "worse than fresh rows in coefficients (0.100, fresh rows 0.900)." in sentence
+    assert "Choose fine, because only it has no found leak." in sentence
+    assert "worse than the baseline in coefficients (0.100, baseline 0.900)." in sentence
 
 
 def test_tables_are_out_for_what_they_are_out_for():
@@ -553,4 +553,4 @@ def test_tables_are_out_for_what_they_are_out_for():
     }
     leak = made(0.5, tags=LOW, p_value=1e-6)
     results["leaking"] = SuiteResult({**results["leaking"], "m": leak})
-    assert "the one table without a found leak or shortfall" in compare(results).sentence
+    assert "Choose good, because only it" in compare(results).sentence

@@ -85,8 +85,8 @@ def test_the_frame_says_how_each_was_scored():
     [
         (Result(0.5), "no tags"),
         (a(0.5, 0.5, up=None), "neither high nor low"),
-        (a(0.5, bounds=(0.0, INF)), "no baseline to count by"),
-        (a(-3.0, -2.0, bounds=(-INF, 0.0)), "bound"),
+        (a(0.5, bounds=(0.0, INF)), "it has no baseline"),
+        (a(-3.0, -2.0, bounds=(-INF, 0.0)), "its scale"),
         (Result(float("nan"), error="needs a key", tags=tags()), "needs a key"),
         (
             Result(float("nan"), warnings=(DegenerateInputWarning("one row."),), tags=tags()),
@@ -109,7 +109,7 @@ def test_what_cannot_count_is_left_out_and_says_why(result, why, calibrated):
 
 def test_fresh_rows_at_the_worst_value_calibrate_nothing():
     row = OverallScore().frame({"k": a(1.0, 1.0, bounds=(1.0, INF))}).iloc[0]
-    assert row["left_out"] == "fresh real rows have the worst value already"
+    assert row["left_out"] == "the baseline is the worst value already"
 
 
 def test_by_the_bounds_of_the_scale():
@@ -351,10 +351,10 @@ def test_calibrated_by_hand(value, baseline, bounds, up, score, scale):
         (0.0, (0, 1), True, "worst value already"),
         (1.0, (0, 1), False, "worst value already"),
         (1.0, (1, INF), True, "worst value already"),
-        (0.0, (0, INF), False, "fresh real rows have 0"),
-        (0.1, (-INF, INF), False, "scale no zero"),
-        (0.1, (-1, INF), False, "scale no zero"),
-        (-3.0, (-INF, 0), True, "scale no zero"),
+        (0.0, (0, INF), False, "the baseline is 0"),
+        (0.1, (-INF, INF), False, "scale has no zero"),
+        (0.1, (-1, INF), False, "scale has no zero"),
+        (-3.0, (-INF, 0), True, "scale has no zero"),
         (INF, (0, INF), True, "infinite"),
     ],
 )

@@ -101,7 +101,7 @@ def test_that_no_two_numbers_are_correlated_is_nothing_to_warn_of():
     lacking = result["column_pair_trends/correlation"]
     assert np.isnan(lacking.value)
     assert [str(warning) for warning in lacking.warnings] == [
-        "no two numeric or date columns are correlated beyond 0.5 in train."
+        "no pair of numerical or datetime columns has a correlation above 0.5."
     ]
     assert result.properties().loc["column_pair_trends", "n_used"] == 1
 
@@ -109,16 +109,16 @@ def test_that_no_two_numbers_are_correlated_is_nothing_to_warn_of():
 @pytest.mark.parametrize(
     ("columns", "why"),
     [
-        (["x", "y"], "correlated beyond 0.5 in train; there are numeric and date columns only"),
-        (["x"], "columns are correlated in train; fewer than two columns can be measured."),
-        (["sign"], "columns are correlated in train; fewer than two columns can be measured."),
+        (["x", "y"], "above 0.5; all columns are numerical or datetime columns"),
+        (["x"], "has a correlation; fewer than two columns can be measured."),
+        (["sign"], "has a correlation; fewer than two columns can be measured."),
     ],
 )
 def test_a_property_without_a_score_says_why_once(columns, why):
     tables = [independent(seed)[columns] for seed in range(2)]
     result, said = given(make_suite("quality"), *tables)
     assert len(said) == 1  # a table without categories has shapes all the same
-    assert str(said[0]).startswith("column_pair_trends has no score: no two numeric or date")
+    assert str(said[0]).startswith("column_pair_trends has no score: no pair of numerical")
     assert why in str(said[0])
     assert result.properties()["score"].isna().tolist() == [False, True, False]
 
@@ -128,8 +128,8 @@ def test_weak_categories_are_named_by_their_threshold():
     tables = [pd.DataFrame({c: rng.choice(list("pq"), 300) for c in "ab"}) for _ in range(2)]
     _, said = given(make_suite("quality"), *tables)
     assert [str(warning) for warning in said] == [
-        "column_pair_trends has no score: no two numeric or date columns are correlated in train; "
-        "no two columns are associated beyond a Cramer's V of 0.3 in train."
+        "column_pair_trends has no score: no pair of numerical or datetime columns has a "
+        "correlation; no pair of columns has a Cramer's V above 0.3 in the training data."
     ]
 
 

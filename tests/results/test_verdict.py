@@ -148,10 +148,10 @@ def test_tests_that_cannot_alarm_are_not_looked_at():
     assert list(judged.not_looked_at) == list(small)
     assert judged.not_looked_at["s0"].kind == "unable"
     assert judged.sentence.startswith(
-        "Privacy was hardly looked at: 9 of 10 tests could raise no alarm with so few holdout rows"
+        "Most privacy tests were skipped, because 9 of 10 tests cannot be significant with so few"
     )
     alone = suite(a=made(0.5, contrast=named("a", least_p=0.5))).verdict()
-    assert alone.sentence.startswith("No test of privacy was possible, because 1 of 1 tests")
+    assert alone.sentence.startswith("No privacy test was possible, because 1 of 1 tests")
     # 0.02 would do for two tests and not for three, of which then two are left out
     three = {f"t{i}": made(0.02, contrast=named(f"t{i}", least_p=0.02)) for i in range(3)}
     assert suite(**three).verdict().n_tests == 0
@@ -206,7 +206,7 @@ def test_a_tiny_holdout_is_no_ground_to_say_that_no_leak_was_found(n_train, n_ho
     if n_train == 50:
         assert judged.outcome == "copies found"
         assert judged.sentence.startswith(
-            "No test of privacy was possible, because 12 of 15 tests could raise no alarm"
+            "No privacy test was possible, because 12 of 15 tests cannot be significant"
         )
     if n_holdout == 1:
         fresh = suite.evaluate(make_mixed(n_train, random_state=2)).verdict()
@@ -246,7 +246,7 @@ def test_reasons_and_parts_are_typed():
     judged = results.verdict()
     kinds = {name: reason.kind for name, reason in judged.not_looked_at.items()}
     assert kinds == {"a": "needs holdout", "b": "failed"}
-    assert "1 of 3 tests needs holdout rows, and 1 could not be made." in judged.sentence
+    assert "1 of 3 tests needs holdout rows, and 1 failed or is not defined." in judged.sentence
     said = [part.kind for part in judged.parts]
     assert said == ["not looked at", "fact", "alarms", "advice"]
     assert judged.sentence == " ".join(map(str, judged.parts))
@@ -260,18 +260,22 @@ def test_what_was_not_looked_at_is_said_first():
     results = SuiteResult({"a": lacking, "b": lacking, "c": made(0.3), "k": counted}, sizes=SIZES)
     assert list(results.verdict().not_looked_at) == ["a", "b"]
     assert results.verdict().sentence.startswith(
-        "Privacy was hardly looked at: 2 of 3 tests could not be made. No leak found by one"
+        "Most privacy tests were skipped, because 2 of 3 tests failed or are not defined. "
+        "No leak found by one"
     )
     few = suite(a=lacking, b=made(0.3), c=made(0.4), d=made(0.4))
-    assert few.verdict().sentence.startswith("Not looked at: a (1 of 4 tests could not be made).")
+    assert few.verdict().sentence.startswith(
+        "Not evaluated: a (1 of 4 tests failed or is not defined)."
+    )
     results = {**results, "d": lacking, "e": Result(np.nan, tags=TAGS["screen"], error="Fails.")}
     without = SuiteResult(results, sizes={"train": 100, "synthetic": 100})
     assert without.verdict().sentence.startswith(
-        "Privacy was hardly looked at: 3 of 5 tests need holdout rows, and 1 could not be made."
+        "Most privacy tests were skipped, because 3 of 5 tests need holdout rows, and 1 failed or "
+        "is not defined."
     )
     blind = SuiteResult({"a": Result(1.0, tags=TAGS["screen"])}, sizes={"train": 9})
     assert blind.verdict().sentence == (
-        "No test of privacy was possible, because 1 of 1 tests needs holdout rows."
+        "No privacy test was possible, because 1 of 1 tests needs holdout rows."
     )
 
 
@@ -281,10 +285,10 @@ def test_verdict_without_holdout_agrees_with_its_facts():
     verdict = make_suite("screens").fit(train).evaluate(release).verdict()
     assert verdict.n_tests == 0
     assert verdict.facts
-    assert "not looked at" not in verdict.sentence
-    assert "No test of privacy was possible" in verdict.sentence
-    assert "Copies of train rows were counted" in verdict.sentence
-    assert SuiteResult({}).verdict().sentence == "No metric of privacy was measured."
+    assert "Not evaluated" not in verdict.sentence
+    assert "No privacy test was possible" in verdict.sentence
+    assert "Copies of training rows were counted" in verdict.sentence
+    assert SuiteResult({}).verdict().sentence == "No privacy metric was evaluated."
 
 
 def test_sentences_count_tests_by_evidence_and_never_clear():
@@ -293,7 +297,7 @@ def test_sentences_count_tests_by_evidence_and_never_clear():
     )
     assert results.verdict().sentence == (
         "No leak found by 2 distance screens, 2 attacks and one audit. "
-        "Such tests can raise an alarm and never clear a release. "
+        "Such tests can find a leak but cannot prove that there is none. "
         "Copies of train rows were not counted."
     )
 
@@ -333,12 +337,14 @@ def test_a_verdict_goes_through_json(tmp_path):
 def test_nothing_can_be_told_of_a_holdout_that_is_none(kind):
     results = SuiteResult({"a": made(0.3)}, sizes=SIZES, notices=(kind("They differ."),))
     assert results.verdict().void == ("They differ.",)
-    assert results.verdict().sentence == "They differ. Whether there is a leak cannot be told."
+    assert (
+        results.verdict().sentence == "They differ. Whether there is a leak cannot be determined."
+    )
     alarmed = SuiteResult(
         {"a": made(0.001, advice="Drop it.")}, sizes=SIZES, notices=results.notices
     )
     shifted = kind is HoldoutShiftWarning
-    lead = "A leak, or only that difference, was found" if shifted else "Leak found"
+    lead = "A leak, or only this shift, was found" if shifted else "Leak found"
     assert alarmed.verdict().sentence.startswith(f"They differ. {lead} by the only test")
     assert alarmed.verdict().sentence.endswith("Drop it.") is not shifted
     mild = SuiteResult({"a": made(0.3)}, sizes=SIZES, notices=(SharedRowsWarning("Some."),))
@@ -352,7 +358,7 @@ def test_equal_train_and_holdout_cannot_be_contrasted():
     suite = make_suite("screens").fit(table, table)
     judged = suite.evaluate(make_mixed(60, random_state=1)).verdict()
     assert judged.outcome == "inconclusive"
-    assert judged.sentence.endswith("Whether there is a leak cannot be told.")
+    assert judged.sentence.endswith("Whether there is a leak cannot be determined.")
     copied = suite.evaluate(table).verdict()
     assert not copied.alarm
     assert copied.outcome == "copies found"
@@ -372,9 +378,9 @@ def copies(train, holdout=0, n_distinct=100, known=1.0):
         (0.001, copies(9), "leak found", "Copies found: 9 rows"),
         (0.9, copies(9), "copies found", "Copies found: 9 rows that are unique in train"),
         (0.9, copies(9, 9), "copies found", "9 rows that are unique in the holdout"),
-        (0.9, copies(2, 9), "inconclusive", "Whether there is a leak cannot be told."),
+        (0.9, copies(2, 9), "inconclusive", "Whether there is a leak cannot be determined."),
         (0.9, copies(0, n_distinct=1), "inconclusive", "1 different row, too few"),
-        (0.9, copies(0, known=0.2), "inconclusive", "Most cells of the release are missing"),
+        (0.9, copies(0, known=0.2), "inconclusive", "Most synthetic cells are missing"),
         (0.9, copies(2), "no leak found", "2 rows that are unique in train stand in the release"),
         (0.9, copies(0), "no leak found", "No leak found by one distance screen."),
     ],
@@ -402,7 +408,7 @@ def test_few_copies_are_said_and_never_cleared():
     sentence = suite(a=made(0.9, copies=copies(1)), b=made(0.8)).verdict().sentence
     assert sentence.startswith(
         "One of the rows that are unique in train stands in the release, by chance up to 3 would. "
-        "Beyond copies, 2 distance screens raised no alarm."
+        "Apart from copies, 2 distance screens found no leak."
     )
 
 
@@ -418,7 +424,9 @@ def test_a_release_is_too_small_where_no_test_could_raise_an_alarm(n_rows, told)
     """Of one test at equal sizes, five rows that are copies have a p-value of 1/32."""
     results = SuiteResult({"a": made(0.9)}, sizes={**SIZES, "synthetic": n_rows})
     assert (results.verdict().outcome == "no leak found") is told
-    assert (f"The release has {n_rows} rows, too few" in results.verdict().sentence) is not told
+    assert (
+        f"The synthetic data have {n_rows} rows, too few" in results.verdict().sentence
+    ) is not told
 
 
 def test_copies_survive_json():
@@ -482,7 +490,7 @@ def test_weak_evidence_asks_for_another_sample_and_another_fit(p_value, weak):
     notice = UnnoticedShiftWarning("A shift of 0.3 standard deviations may go unnoticed.")
     advice = SuiteResult({"a": made(p_value)}, sizes=SIZES, notices=(notice,)).verdict().advice
     said = " ".join(advice)
-    assert ("another sample" in said and "another time" in said) is weak
+    assert ("another sample" in said and "a refitted generator" in said) is weak
     assert ("0.3 standard deviations" in said) is weak
 
 

@@ -254,7 +254,7 @@ def test_shared_rows_are_told():
     holdout = pd.DataFrame({"x": [1.0, 9.0, 9.0, 9.0], "c": list("abab")})
     ((kind, text),) = notices(read(TRAIN, holdout=holdout))
     assert kind is SharedRowsWarning
-    assert text.startswith("25.00% of the holdout rows also stand in train")
+    assert text.startswith("25.00% of the holdout rows also occur in the training data")
     assert notices(read(TRAIN, holdout=holdout.iloc[1:])) == []
 
 

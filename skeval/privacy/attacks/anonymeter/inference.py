@@ -166,7 +166,8 @@ class InferenceRisk(InferenceMetric):
     ----------
     secret : str
         The column to guess.
-    The columns that the attacker knows. None for all but the sensitive attribute.
+    aux_cols : None, int or list of str, default=None
+        The columns that the attacker knows. None for all but the sensitive attribute.
     regression : bool or None, default=None
         Whether a close guess is correct. Otherwise, a guess must be equal. If None, close guesses
         are correct for numbers and dates.
