@@ -176,7 +176,7 @@ def test_an_input_is_not_overwritten_in_any_form(folder, run):
     for table in ("base.sqlite#train", f"sqlite:///{folder}/base.sqlite#train"):
         code, _, err = run("report", table, "synthetic.csv", "--junit", "base.sqlite")
         assert code == 2
-        assert "which it would destroy" in err or "must end in" in err
+        assert "would overwrite the input" in err or "must end in" in err
 
 
 def test_no_output_holds_a_password(folder, run, monkeypatch):
