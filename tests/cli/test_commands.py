@@ -161,7 +161,7 @@ def test_demo(folder, run):
     code, _, err = run("demo", "--rows", "400")
     assert code == 0
     assert (folder / "skeval-demo.pdf").stat().st_size > 10_000
-    assert "200 real flights as train, 200 held out" in err
+    assert "200 real flights for training, 200 as holdout" in err
 
 
 def write(folder, name, change):
@@ -242,14 +242,14 @@ def test_constant_columns_are_measured(folder, run):
     assert run("evaluate", "train.csv", "holdout.csv", "constant.csv")[0] == 0
     code, _, err = run("evaluate", "constant.csv", "constant.csv")
     assert code == 0
-    assert "train has one value only in age" in err
+    assert "no score for age: the training data have only one value" in err
 
 
 @pytest.mark.slow
 def test_shared_rows_are_told(folder, run):
     code, _, err = run("evaluate", "train.csv", "train.csv", "synthetic.csv", "--suite", "privacy")
     assert code == 0
-    assert "100.00% of the holdout rows also stand in train" in err
+    assert "100.00% of the holdout rows also occur in the training data" in err
 
 
 @pytest.mark.parametrize(
