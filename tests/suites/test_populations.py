@@ -82,7 +82,7 @@ def test_a_holdout_contradicts_it():
     suite = make_suite("screens", release=RELEASE).fit(train, holdout)
     found = suite.evaluate(other, release=RELEASE)
     assert [type(one) for one in found.notices].count(WholePopulationWarning) == 1
-    assert "and there is a holdout" in str(found.notices[-1])
+    assert "but a holdout was given" in str(found.notices[-1])
     assert not found["dcr_share"].error
 
 
