@@ -18,7 +18,7 @@ def test_the_command(folder, run):
     assert code == 0
     assert "boundary_adherence" in out
     assert (
-        "left out: it compares with real rows, or statistics of them, and there are none."
+        "left out: it compares with real rows or their statistics, and no real data were given."
         in " ".join(out.split())
     )
     assert "Privacy could not be tested: no real rows were given." in out
@@ -30,10 +30,10 @@ def test_the_command(folder, run):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "SYNTHETIC alone is evaluated by what is stated, --schema FILE"),
-        (("--schema", "stated.json", "--target", "plan"), "--target: of SYNTHETIC alone the"),
-        (("--schema", "stated.json", "--suite", "privacy"), "--suite: of SYNTHETIC alone the"),
-        (("--schema", "stated.json", "--timeout", "9"), "--timeout: of SYNTHETIC alone the"),
+        ((), "To evaluate SYNTHETIC without real data, pass --schema FILE"),
+        (("--schema", "stated.json", "--target", "plan"), "--target cannot be used without real"),
+        (("--schema", "stated.json", "--suite", "privacy"), "--suite cannot be used without real"),
+        (("--schema", "stated.json", "--timeout", "9"), "--timeout cannot be used without real"),
     ],
 )
 def test_the_command_says_what_it_lacks(folder, run, arguments, said):

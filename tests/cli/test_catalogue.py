@@ -71,7 +71,7 @@ def test_names_of_several_tables(name, first):
 def test_an_unknown_name(run):
     code, _, err = run("explain", "KSComplemet")
     assert code == 2
-    assert "there is no metric KSComplemet. Did you mean KSComplement" in err
+    assert "unknown metric KSComplemet. Did you mean KSComplement" in err
 
 
 @pytest.mark.parametrize("width", ["40", "60", "80", "100"])
@@ -184,7 +184,7 @@ def test_list_by_facet_and_word(run):
 def test_list_of_nothing(run):
     _, out, err = run("list", "--find", "zebra")
     assert out == ""
-    assert "nothing is called so" in err
+    assert "no metric matches" in err
 
 
 def test_metrics_are_chosen_by_any_name():

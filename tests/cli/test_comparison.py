@@ -27,7 +27,7 @@ def test_any_number_of_scores_are_compared(run, saved):
     code, out, err = run("compare", *saved, "-o", "c.html")
     assert code == 0
     assert "a, b" in next(line for line in out.splitlines() if "matches" in line)
-    assert err.startswith("Not copies: a leak was found there.")
+    assert err.startswith("Do not choose copies, because a leak was found.")
     assert run("compare", *saved, "-o", "c.json")[0] == 0
     assert run("compare", *saved, "-o", "c.pdf")[0] == 0
     assert run("render", "c.json", "-o", "again.html")[0] == 0

@@ -10,7 +10,7 @@ from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import InvalidParameterError
 from tests.snapshots import raises
 
-DESTROYS, TWICE, JOINS = "which it would destroy", "both are to be written", "it would be one"
+DESTROYS, TWICE, JOINS = "would overwrite the input", "are the same file", "read as one of its"
 
 
 @pytest.fixture

@@ -58,7 +58,9 @@ def test_whole_populations(folder, run):
     code, out, _ = run("evaluate", *TWO, *asked)
     assert code == 0
     said = " ".join(out.split())
-    assert re.search(r"membership.* left out: asks who was in train, which is no secret", said)
+    assert re.search(
+        r"membership.* left out: infers who is in the training data, which is known", said
+    )
     assert not SuiteResult.from_json("s.json")["identity_disclosure"].error
 
 

@@ -114,8 +114,11 @@ def test_a_report_accepts_doubts_too(codes, run):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--categorical", "stage,nil"), "--categorical and --numeric name nil, which train does"),
-        (("--categorical", "stage", "--numeric", "stage"), "both name stage; leave one out"),
+        (
+            ("--categorical", "stage,nil"),
+            "--categorical and --numeric name nil, not in the training",
+        ),
+        (("--categorical", "stage", "--numeric", "stage"), "both name stage. Remove it"),
     ],
 )
 def test_kinds_of_no_column_and_of_two_kinds(codes, run, options, said):
@@ -130,7 +133,7 @@ def test_kinds_of_folders_are_stated_by_files(folder, run):
     for arguments in (("evaluate", "real", "real"), ("schema", "real")):
         code, _, err = run(*arguments, "--accept-doubts", "--numeric", "a")
         assert code == 2
-        assert "--accept-doubts and --numeric: kinds are stated so of one table" in err
+        assert "--accept-doubts and --numeric cannot be used with a folder" in err
 
 
 @pytest.mark.slow
@@ -183,7 +186,7 @@ def test_dialects_are_seen_and_said(folder, run):
         (("--decimal", ";"), "--decimal"),
         (("--encoding", "klingon"), "there is no encoding klingon"),
         (("--sep", ",", "--decimal", ","), "sep and decimal"),
-        (("-o", "train.csv"), "which it would destroy"),
+        (("-o", "train.csv"), "would overwrite the input train.csv"),
         (("-o", "kinds.txt"), "must end in .json"),
     ],
 )

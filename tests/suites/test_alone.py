@@ -73,7 +73,7 @@ def test_what_keeps_all_that_is_stated_scores_one():
         MEASURED, 1.0
     )
     assert [str(one) for one in result.notices] == [
-        "There is no real table: what is stated in a schema is held against the synthetic one."
+        "No real data were given. The synthetic data are compared with the schema."
     ]
 
 
@@ -137,7 +137,7 @@ def test_what_a_table_schema_states_in_vain_is_named():
     result = evaluated(GOOD[["plan", "grade"]], {"fields": fields})
     assert result["category_adherence"].value == 1.0
     assert str(result.notices[1]) == (
-        "Nothing is held against what the schema states besides: minLength of plan, "
+        "The schema also contains entries that are not compared: minLength of plan, "
         "minimum of grade."
     )
 
@@ -145,9 +145,9 @@ def test_what_a_table_schema_states_in_vain_is_named():
 def test_what_needs_real_rows_is_named_with_the_reason():
     result = evaluated(BAD, {"age": "continuous"})
     assert [name for name, one in result.items() if not one.error] == ["table_structure"]
-    assert result["boundary_adherence"].error == "the schema states no minimum and no maximum."
+    assert result["boundary_adherence"].error == "the schema contains no minimum and no maximum."
     for name in ("ks_complement", "similarity", "dcr_overfitting", "membership", "exact_matches"):
-        assert result[name].error.startswith("it compares with real rows, or statistics of them")
+        assert result[name].error.startswith("it compares with real rows or their statistics")
 
 
 def test_nothing_of_the_stand_in_is_in_the_result():

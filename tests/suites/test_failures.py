@@ -37,7 +37,7 @@ def row_of(error: Exception) -> str:
 def test_messages_of_others_are_not_quoted():
     with pytest.raises(ValueError, match="Ann Lee") as raised:
         StandardScaler().fit(TRAIN[["name"]])
-    assert row_of(raised.value) == "ValueError: on_error='raise' shows where"
+    assert row_of(raised.value) == "ValueError: on_error='raise' shows the traceback"
 
 
 def test_messages_of_skeval_are_quoted():

@@ -252,18 +252,21 @@ SEVERAL = {"rows": TRAIN.assign(id=range(len(TRAIN)))}
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"suite": KS, "target": "income"}, "target would change nothing"),
-        ({"suite": KS, "sensitive": "city"}, "sensitive would change nothing"),
-        ({"suite": KS, "n_jobs": 2}, "n_jobs would change nothing"),
-        ({"suite": KS, "random_state": 2}, "random_state would change nothing"),
+        ({"suite": KS, "target": "income"}, "target would have no effect"),
+        ({"suite": KS, "sensitive": "city"}, "sensitive would have no effect"),
+        ({"suite": KS, "n_jobs": 2}, "n_jobs would have no effect"),
+        ({"suite": KS, "random_state": 2}, "random_state would have no effect"),
         ({"suite": [KSComplement()]}, "suite must be a MetricSuite or the name of a preset"),
-        ({"suite": "fidelity", "target": "income"}, "'fidelity' takes target, got 'income'. Leave"),
-        ({"sensitive": "city"}, "takes sensitive, got 'city'. Give target as well"),
-        ({"columns": {"rows": 2}}, "columns maps names of tables, and train is one table"),
+        ({"suite": "fidelity", "target": "income"}, "'fidelity' uses target, got 'income'. Omit"),
+        ({"sensitive": "city"}, "uses sensitive, got 'city'. Pass target as well"),
+        ({"columns": {"rows": 2}}, "columns maps names of tables, but train is one table"),
         ({"n_max_train": {"rows": 2}}, "n_max_train maps names of tables"),
-        ({"suite": KS, "columns": 2, "synthetic": PAIR}, "Give columns to the metrics"),
-        ({"suite": "quality", "n_max_test": 9, "train": SEVERAL}, "only the preset 'report' takes"),
-        ({"target": "income", "train": SEVERAL}, "takes target, got 'income'. Report on one table"),
+        ({"suite": KS, "columns": 2, "synthetic": PAIR}, "Set the columns of the metrics"),
+        (
+            {"suite": "quality", "n_max_test": 9, "train": SEVERAL},
+            "only the preset 'report' accepts",
+        ),
+        ({"target": "income", "train": SEVERAL}, "uses target, got 'income'. Report on one table"),
     ],
 )
 def test_an_argument_that_would_change_nothing_is_refused(tmp_path, change, message):
