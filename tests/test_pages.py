@@ -266,19 +266,10 @@ def prepare_search(names: dict[str, Any], folder: Path) -> None:
     names["search"] = GridSearchCV(SequentialCART(), {"min_samples_leaf": [5, 50]}, scoring=scorer)
 
 
-def prepare_quickstart(names: dict[str, Any], folder: Path) -> None:
-    """Results of earlier commands, and several tables; its own examples make the rest."""
-    prepare_scores(names, folder)
-    one = {role: names[role] for role in ROLES}
-    prepare_relational(names, folder)
-    names |= one
-
-
 PREPARE: dict[str, Callable[[dict[str, Any], Path], None]] = {
     "docs/coming_from/aindo.rst": prepare_aindo,
     "docs/coming_from/sdmetrics.rst": prepare_metadata,
     "docs/coming_from/syntherela.rst": prepare_relational,
-    "docs/quickstart.rst": prepare_quickstart,
     "docs/scaling.rst": prepare_folders,
     "docs/scaling_out.rst": prepare_parts,
     "docs/security_and_privacy_of_outputs.rst": prepare_search,
