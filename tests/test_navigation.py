@@ -22,16 +22,8 @@ TOP = (
 )
 # for each question: the page with the answer, its heading, and words of the answer
 ANSWERS = {
-    "Which metrics are there for text?": (
-        "user_guide/text",
-        "Free text",
-        "TextExactMatch",
-    ),
-    "What is a baseline?": (
-        "reading_a_report",
-        "Baseline",
-        "the score of holdout data",
-    ),
+    "Which metrics are there for text?": ("user_guide/text", "Free text", "TextExactMatch"),
+    "What is a baseline?": ("reading_a_report", "Baseline", "the score of holdout data"),
     "How do I set a threshold?": (
         "user_guide/pipelines",
         "Set thresholds in a quality gate",
@@ -48,26 +40,14 @@ ANSWERS = {
         "Tables larger than memory",
         "1,000,000 training",
     ),
-    "How do I write my own metric?": (
-        "user_guide/own_metric",
-        "Your own metric",
-        "_compute",
-    ),
+    "How do I write my own metric?": ("user_guide/own_metric", "Your own metric", "_compute"),
     "How do I draw my own figure?": (
         "user_guide/own_metric",
         "Your own figure",
         "register_display",
     ),
-    "A leak was found, what now?": (
-        "leak_found",
-        "4. Fix the cause",
-        "Refit the generator",
-    ),
-    "How do I compare three generators?": (
-        "user_guide/search",
-        "Compare generators",
-        "tournament",
-    ),
+    "A leak was found, what now?": ("leak_found", "4. Fix the cause", "Refit the generator"),
+    "How do I compare three generators?": ("user_guide/search", "Compare generators", "tournament"),
 }
 
 

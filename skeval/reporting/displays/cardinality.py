@@ -48,19 +48,19 @@ class CardinalityDisplay(Display):
 
     def title(self) -> str:
         """Return the number of children whose share differs most."""
-        own = self._own().pivot_table(index="from", columns="role", values="share", sort=False)
+        own = self._own_key().pivot_table(index="from", columns="role", values="share", sort=False)
         key = draw_name(self.key, _MAX_KEY)
         if not {"train", "synthetic"} <= set(own) or own.empty:
             return key
         at = (own["synthetic"] - own["train"]).abs().idxmax()
-        ends = self._own().drop_duplicates("from").set_index("from")["to"]
+        ends = self._own_key().drop_duplicates("from").set_index("from")["to"]
         real, synthetic = own.loc[at, "train"], own.loc[at, "synthetic"]
         words = f"{_range(float(at), float(ends[at]))} children"
         return state_largest_gap(f"{key} {words}", float(real), float(synthetic), "parents")
 
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw the bars of one key, the tables side by side."""
-        (ax,), own = axes, self._own()
+        (ax,), own = axes, self._own_key()
         roles = list(dict.fromkeys(own["role"]))
         width = 0.8 / max(1, len(roles))
         for i, role in enumerate(roles):
@@ -82,7 +82,7 @@ class CardinalityDisplay(Display):
         ax.set(xlabel="children of a parent", ylabel="share of parents")
         name_series(ax, [table_series(role, is_filled=True) for role in roles])
 
-    def _own(self) -> pd.DataFrame:
+    def _own_key(self) -> pd.DataFrame:
         frame = self.frame()
         return frame[frame["key"] == self.key]
 

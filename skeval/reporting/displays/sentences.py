@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
-from skeval.reporting.document.numbers import capitalized, count, rate, score
+from skeval.reporting.document.numbers import capitalize, count, rate, score
 from skeval.results.result import Result
 from skeval.utils.formatting import join_names, title_of
 
@@ -82,7 +82,7 @@ def state_left_out(n: int, what: str) -> str:
 def state_observed(what: str, observed: float, expected: float, reference: str) -> str:
     """Return the two rates that a test of privacy compared."""
     against = "expected by chance" if reference == "by chance" else reference
-    return capitalized(f"{what}: {rate(observed)} ({rate(expected)} {against})")
+    return capitalize(f"{what}: {rate(observed)} ({rate(expected)} {against})")
 
 
 def state_found_records(false_alarms: float, found: float, by_chance: float) -> str:

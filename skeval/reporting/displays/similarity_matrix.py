@@ -51,7 +51,7 @@ class SimilarityMatrixDisplay(Display):
     def subtitle(self) -> str:
         """Return the score and the scale of the colors."""
         named = state_named(naming_step(len(self.names), _SIZE[1]))
-        return describe_result(self.result, f"white {self._least():g}, black 1", named)
+        return describe_result(self.result, f"white {self._least_similar():g}, black 1", named)
 
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw the matrix; the worst cell has a frame."""
@@ -59,11 +59,11 @@ class SimilarityMatrixDisplay(Display):
         if not np.isfinite(self.matrix).any():
             say_empty(ax, "no similarity")
             return
-        draw_matrix(ax, self.matrix, strength_ramp(), (self._least(), 1.0))
+        draw_matrix(ax, self.matrix, strength_ramp(), (self._least_similar(), 1.0))
         name_matrix(ax, self.names, _SIZE)
         self._frame_worst(ax)
 
-    def _least(self) -> float:
+    def _least_similar(self) -> float:
         known = self.matrix[np.isfinite(self.matrix)]
         return min(0.9, math.floor(10.0 * float(known.min(initial=1.0))) / 10.0)
 

@@ -32,13 +32,13 @@ def number_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, li
 
     for n in range(most + 1, 0, -1):  # it counts steps, and begins and ends outside
         every = MaxNLocator(n, steps=_STEPS, min_n_ticks=1).tick_values(low, high)
-        ticks = _within(every, low, high)
+        ticks = _ticks_inside(every, low, high)
         if len(ticks) <= most:
             break
     return ticks, tick_labels(ticks, float(every[1] - every[0]))
 
 
-def _within(ticks: Any, low: float, high: float) -> np.ndarray:
+def _ticks_inside(ticks: Any, low: float, high: float) -> np.ndarray:
     slack = 1e-9 * (high - low)
     ticks = np.asarray(ticks, dtype=float)
     return ticks[(ticks >= low - slack) & (ticks <= high + slack)]
@@ -48,7 +48,7 @@ def tick_labels(ticks: np.ndarray, step: float | None = None) -> list[str]:
     """Return the ticks with as many digits as distinguish them; thousands as k, M, G."""
     largest = float(np.abs(ticks).max(initial=0.0))
     if largest >= 1e13 or 0 < largest < 1e-4:
-        return [_signed(f"{tick:.3g}").replace("e+", "e") for tick in ticks]
+        return [_sign_text(f"{tick:.3g}").replace("e+", "e") for tick in ticks]
     unit, suffix = next(
         ((u, s) for u, s in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")) if largest >= u),
         (1.0, ""),
@@ -58,10 +58,10 @@ def tick_labels(ticks: np.ndarray, step: float | None = None) -> list[str]:
         unit, suffix = 1.0, ""  # 2010 and 2020 are often years; 10.0001k reads worse than 10000.1
     steps = ((digits, step / unit * 10**digits) for digits in range(15))
     digits = next((d for d, n in steps if abs(n - round(n)) < 1e-6 * n), 15)
-    return [_signed(f"{tick / unit:.{digits}f}") + (suffix if tick else "") for tick in ticks]
+    return [_sign_text(f"{tick / unit:.{digits}f}") + (suffix if tick else "") for tick in ticks]
 
 
-def _signed(text: str) -> str:
+def _sign_text(text: str) -> str:
     if float(text) == 0.0:
         return "0"
     return text.replace("-", "\N{MINUS SIGN}", 1) if text.startswith("-") else text
@@ -83,7 +83,7 @@ def date_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, list
     for n in range(most + 2, 2, -1):
         locator.maxticks = dict.fromkeys(locator.maxticks, n)
         days = np.asarray(locator.tick_values(*ends)) - epoch
-        ticks = _within((_DAY * days).round(), low, high)
+        ticks = _ticks_inside((_DAY * days).round(), low, high)
         if len(ticks) <= most:
             break
     ticks = ticks[:most] if len(ticks) else np.array([float(low)])

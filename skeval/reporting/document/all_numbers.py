@@ -54,7 +54,7 @@ def numbers_page(found: Findings, facts: tuple[Text, ...]) -> Page:
         Headline("headline", None, compose("All numbers"), compose(_NOTE), facts),
         Table("numbers", "", (), HEADS, _ALIGNED, tuple(groups)),
     ]
-    if skipped := tuple(_skipped(found, titles)):
+    if skipped := tuple(_skipped_metrics(found, titles)):
         blocks.append(Paragraphs("skipped", "Not evaluated", skipped))
     if warnings := tuple(_warnings(found, titles)):
         blocks.append(Paragraphs("warnings", "Warnings", warnings))
@@ -133,7 +133,7 @@ def outcome_of_result(name: str, result: Result, found: Findings, *, is_test: bo
     return Outcome.NONE_FOUND if is_test or result.copies else Outcome.NO_TEST
 
 
-def _skipped(found: Findings, titles: dict[str, str]) -> Iterator[Text]:
+def _skipped_metrics(found: Findings, titles: dict[str, str]) -> Iterator[Text]:
     """Yield the metrics without a value with the reason, those of one reason together."""
     by_reason: dict[str, list[str]] = {}
     for name, result in found.results.items():

@@ -13,7 +13,7 @@ from skeval.reporting.document.blocks import Block, Figure, Paragraphs
 from skeval.reporting.document.drawings.svg import WEIGHT
 from skeval.reporting.document.membership import find_membership
 from skeval.reporting.document.metric_titles import metric_titles
-from skeval.reporting.document.numbers import capitalized
+from skeval.reporting.document.numbers import capitalize
 from skeval.reporting.document.sentences import appendix as say
 from skeval.reporting.document.spans import compose
 from skeval.results.result import Result
@@ -100,7 +100,7 @@ def figure_of(result: Result, title: str) -> Figure | Paragraphs | None:
         return Paragraphs("not-drawn", title, (say.not_drawn(type(error).__name__),))
     # both begin with the name of the metric, which is the title here
     facts = display.subtitle().removeprefix(title_of(result.metric)).strip(_BETWEEN_FACTS)
-    said = ". ".join(filter(None, (display.title(), capitalized(facts))))
+    said = ". ".join(filter(None, (display.title(), capitalize(facts))))
     return Figure("own-figure", title, compose("{said}.", said=said), svg, words, is_wide)
 
 

@@ -84,7 +84,7 @@ def _find(results: SuiteResult, verdict: Verdict) -> Findings:
         loss=_find_loss(results),
         reversed_orders=find_reversed(results),
         noun=_noun(provenance),
-        untested=_untested(results),
+        untested=_untested_attackers(results),
         unexamined=_columns_of(results, UnexaminedColumnsWarning),
         unread=_columns_of(results, UnreadCellsWarning),
         doubtful=tuple(provenance.doubts) if provenance is not None else (),
@@ -120,7 +120,7 @@ def _noun(provenance: Provenance | None) -> Noun:
     return Noun("subject", "subjects") if release and release.unit == "subject" else Noun()
 
 
-def _untested(results: SuiteResult) -> Untested:
+def _untested_attackers(results: SuiteResult) -> Untested:
     of_privacy = [
         result.tags
         for result in results.values()

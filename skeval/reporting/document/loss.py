@@ -162,13 +162,13 @@ def _read_pair(pair: Mapping[str, Any], details: Mapping[str, Any]) -> PairLoss 
     real, synthetic = (
         _to_cells(shares[role], totals[role] if is_of_row else None) for role in shares
     )
-    invented = _invented(pair, rows, columns, is_turned=is_turned)
+    invented = _invented_cells(pair, rows, columns, is_turned=is_turned)
     share = number_at(pair, "invented", "share")
     share = 0.0 if math.isnan(share) else share
     return PairLoss(rows, columns, real, synthetic, is_of_row, invented, share)
 
 
-def _invented(
+def _invented_cells(
     pair: Mapping[str, Any], rows: Axis, columns: Axis, *, is_turned: bool
 ) -> tuple[tuple[bool, ...], ...]:
     """Return which shown cells consist of cells that synthetic rows fill and no real row does."""

@@ -84,7 +84,7 @@ def hundredths(value: float | None) -> str:
     return f"{value:.1f}"
 
 
-def capitalized(text: str) -> str:
+def capitalize(text: str) -> str:
     """Return a sentence whose first letter is a capital."""
     return text[:1].upper() + text[1:]
 

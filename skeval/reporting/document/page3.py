@@ -29,7 +29,7 @@ def distances_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     blocks: list[Block] = [Headline("headline", None, title, deck, facts)]
     blocks += distance_figures(found.results)
     blocks += figures_of(found.results, ON_DISTANCES)
-    if exposed := tuple(_exposed(found)):
+    if exposed := tuple(_exposed_sentences(found)):
         blocks.append(Paragraphs("exposed", "Who is most exposed", exposed))
     if columns := find_exposed_columns(found.results, found.privacy.verdict.alarms):
         said = say.exposed_columns_sentence(columns, found.noun)
@@ -39,7 +39,7 @@ def distances_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     return Page("distances", "Privacy: distances and copies", tuple(blocks)) if blocks[1:] else None
 
 
-def _exposed(found: Findings) -> Iterator[Text]:
+def _exposed_sentences(found: Findings) -> Iterator[Text]:
     if group := find_exposed_group(found.results):
         yield say.exposed_sentence(group, found.noun)
     if most := find_most_confident(found.results):

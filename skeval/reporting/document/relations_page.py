@@ -85,8 +85,14 @@ def _references(results: Mapping[str, Result]) -> Table | None:
         (
             Cell((name(key.replace("->", "\N{RIGHTWARDS ARROW}")),)),
             Cell(compose(rate(number_at(integrity, "columns", key)))),
-            Cell(compose(_beside(*(rate(number_at(integrity, k, key)) for k in _MISSING)))),
-            Cell(compose(_beside(*(score(number_at(shape, "mean", key, r)) for r in _MEANS)))),
+            Cell(
+                compose(_value_and_unseen(*(rate(number_at(integrity, k, key)) for k in _MISSING)))
+            ),
+            Cell(
+                compose(
+                    _value_and_unseen(*(score(number_at(shape, "mean", key, r)) for r in _MEANS))
+                )
+            ),
             Cell(compose(_hundredths(number_at(shape, "columns", key)))),
             Cell(compose(_hundredths(number_at(shape, "baseline_columns", key)))),
         )
@@ -98,7 +104,7 @@ def _references(results: Mapping[str, Result]) -> Table | None:
 _MISSING, _MEANS = ("null", "null_of_train"), ("synthetic", "train")
 
 
-def _beside(value: str, of_train: str) -> str:
+def _value_and_unseen(value: str, of_train: str) -> str:
     return NOTHING if value == NOTHING else f"{value} ({of_train})"
 
 

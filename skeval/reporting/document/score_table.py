@@ -65,20 +65,20 @@ def _line(own: str, result: Result, found: Findings) -> _Line:
         form, difference = (rate, points(gap, 1)) if tested.share else (score, "")
         shown, reference = form(observed), form(expected)
         # differences of other numbers than rates are not in points, and follow those that are
-        harm = _known(sign * gap) if tested.share else -math.inf
+        harm = _known_names(sign * gap) if tested.share else -math.inf
         return _Line(own, result, outcome, shown, reference, difference, harm)
     gap = math.nan if result.baseline is None else result.value - result.baseline
     sign = result.tags.sign if result.tags is not None else 0
     scale = _scale_of(result)
     difference = "" if math.isnan(gap) or scale is None else points(gap / scale, 1)
     reference = "" if result.baseline is None else shown_value(result, result.baseline)
-    harm = -math.inf if scale is None else _known(-sign * gap / scale)
+    harm = -math.inf if scale is None else _known_names(-sign * gap / scale)
     return _Line(
         own, result, outcome, shown_value(result, result.value), reference, difference, harm
     )
 
 
-def _known(harm: float) -> float:
+def _known_names(harm: float) -> float:
     return -math.inf if math.isnan(harm) else harm
 
 

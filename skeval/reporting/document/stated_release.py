@@ -21,7 +21,7 @@ MET, VIOLATED = "met", "violated"
 
 def release_block(results: SuiteResult, details_on: str) -> Release | None:
     """Return what was stated about the release; None if nothing was."""
-    stated = _stated(results)
+    stated = _stated_parts(results)
     if stated is None:
         return None
     facts = tuple(
@@ -39,7 +39,7 @@ def release_block(results: SuiteResult, details_on: str) -> Release | None:
 
 def threshold_limits(results: SuiteResult) -> dict[str, float]:
     """Return the numbers that were agreed for values, by the names of the results."""
-    stated = _stated(results)
+    stated = _stated_parts(results)
     if stated is None or stated.thresholds is None:
         return {}
     limits = []
@@ -49,7 +49,7 @@ def threshold_limits(results: SuiteResult) -> dict[str, float]:
     return dict(filter(None, limits))
 
 
-def _stated(results: SuiteResult) -> StatedRelease | None:
+def _stated_parts(results: SuiteResult) -> StatedRelease | None:
     return results.provenance.release if results.provenance is not None else None
 
 
@@ -67,7 +67,7 @@ def _thresholds(stated: StatedRelease, results: SuiteResult) -> Iterator[Thresho
 
 def stated_facts(results: SuiteResult) -> tuple[tuple[str, Text], ...]:
     """Return all that was stated about the release, by its label."""
-    stated = _stated(results)
+    stated = _stated_parts(results)
     if stated is None:
         return ()
     facts = {"Title": stated.title, **stated.facts()}
@@ -76,7 +76,7 @@ def stated_facts(results: SuiteResult) -> tuple[tuple[str, Text], ...]:
 
 def stated_thresholds(results: SuiteResult) -> tuple[Threshold, ...]:
     """Return all thresholds, those that are violated first."""
-    stated = _stated(results)
+    stated = _stated_parts(results)
     if stated is None:
         return ()
     return tuple(sorted(_thresholds(stated, results), key=lambda one: one.is_met))

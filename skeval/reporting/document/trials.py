@@ -282,7 +282,7 @@ def _single_trial(name: str, result: Result, p_value: float, is_alarm: bool) -> 
                 has_tested_numbers=is_rate,
             )
         return
-    own = _counts(result.details.get("rates"), "train") or _guessed(result)
+    own = _counts(result.details.get("rates"), "train") or _guess_counts(result)
     other = _counts(result.details.get("rates"), "holdout")
     rates_fit = own is not None and abs(own.rate - tested.observed) <= _SAME
     yield Trial(
@@ -312,7 +312,7 @@ def _rate_that_leaks(tested: Contrast | None) -> Contrast | None:
     return replace(tested, observed=observed, expected=expected, high_leaks=True)
 
 
-def _guessed(result: Result) -> Counts | None:
+def _guess_counts(result: Result) -> Counts | None:
     n, n_success = (number_at(result.details, key) for key in ("n_guesses", "n_correct"))
     return Counts(n_success, n) if n > 0 and n_success >= 0 else None
 

@@ -40,14 +40,14 @@ class CategoryBars:
         return drawing(self.width, self.height, self._parts())
 
     @property
-    def _left(self) -> float:
+    def _left_edge(self) -> float:
         longest = max((len(text) for text in self.labels), default=0)
         return min(self.max_left, _WIDE_LETTER * longest + 7.0)
 
     def _parts(self) -> Iterator[str]:
         top = max([*self.real, *self.synthetic, *self.unseen, 1e-9])
         tall = min(_MAX_TALL, (self.height - _BOTTOM) / max(1, len(self.labels)))
-        left, floor = self._left, len(self.labels) * tall
+        left, floor = self._left_edge, len(self.labels) * tall
         most = round((self.max_left - 7.0) / _LETTER)
         yield line(left, 0, left, floor, FAINT)
         for i, text in enumerate(self.labels):
@@ -64,4 +64,4 @@ class CategoryBars:
         )
 
     def _x(self, share: float, top: float) -> float:
-        return self._left + share / top * (self.width - _RIGHT - self._left)
+        return self._left_edge + share / top * (self.width - _RIGHT - self._left_edge)

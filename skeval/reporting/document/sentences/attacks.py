@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skeval.reporting.document.membership import MembershipCurve
-from skeval.reporting.document.numbers import capitalized, count, count_word, points, rate, score
+from skeval.reporting.document.numbers import capitalize, count, count_word, points, rate, score
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.questions import Question
 from skeval.reporting.document.sentences.nouns import Noun
@@ -25,7 +25,7 @@ def attacks_title(trials: Sequence[Trial]) -> Text:
     if not found:
         return compose(f"None of {count_word(n)} attacks works better on the training data")
     verb = "works" if found == 1 else "work"
-    who = capitalized(count_word(found))
+    who = capitalize(count_word(found))
     return compose(
         f"{who} {'attack' if found == 1 else 'attacks'} of {n} {verb} better on the training data"
     )
@@ -56,7 +56,7 @@ def _which_work(significant: Sequence[Trial], n: int) -> Text:
             what=(*compose("to "), *trial_label(significant[0], Noun(), is_sentence=True)),
         )
     return compose(
-        f"{capitalized(count_word(len(significant)))} attacks gain more than expected by chance, "
+        f"{capitalize(count_word(len(significant)))} attacks gain more than expected by chance, "
         "after correction for all tests."
     )
 

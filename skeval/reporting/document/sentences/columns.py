@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from skeval.reporting.document.columns import ColumnFinding, worth_mentioning
-from skeval.reporting.document.numbers import capitalized, count_word, rate, score, whole_percent
+from skeval.reporting.document.numbers import capitalize, count_word, rate, score, whole_percent
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.spans import Span, Text, compose, join, name, names, paragraph
 
@@ -19,12 +19,12 @@ def columns_title(findings: Sequence[ColumnFinding]) -> Text:
         return compose("Columns one by one: no unseen rows to compare with")
     if below:
         verb = "differs" if below == 1 else "differ"
-        who = capitalized(count_word(below))
+        who = capitalize(count_word(below))
         return compose(f"{who} of {n} columns {verb} more from training than unseen rows do")
     closer = sum(one.outcome is Outcome.CLOSER for one in findings)
     if closer:
         verb = "is" if closer == 1 else "are"
-        who = capitalized(count_word(closer))
+        who = capitalize(count_word(closer))
         return compose(f"{who} of {n} columns {verb} closer to training than unseen rows are")
     return compose(f"All {n} columns agree with the training data as unseen rows do")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from skeval.reporting.document.compared import ComparedFindings, Margin, Place, Standing
-from skeval.reporting.document.numbers import NOTHING, capitalized, count_word, points, score
+from skeval.reporting.document.numbers import NOTHING, capitalize, count_word, points, score
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import Answer, PrivacyFindings
 from skeval.reporting.document.sentences.tiles import privacy_tile
@@ -369,7 +369,7 @@ def untold(compared: ComparedFindings) -> Iterator[Text]:
     if n_lacking := len(compared.comparison.lacking()):
         metrics = "metric was" if n_lacking == 1 else "metrics were"
         yield compose(
-            f"{capitalized(count_word(n_lacking))} {metrics} not evaluated in all tables."
+            f"{capitalize(count_word(n_lacking))} {metrics} not evaluated in all tables."
         )
     n_tests = max(one.found.privacy.n_tests for one in compared.tables)
     yield _caution(len(compared.tables), n_tests)
@@ -455,4 +455,4 @@ def not_in_all(compared: ComparedFindings) -> Iterator[Text]:
 
 
 def _sentence(reason: str) -> str:
-    return f"{capitalized(shorten_end(reason, _MAX_REASON).rstrip('.'))}."
+    return f"{capitalize(shorten_end(reason, _MAX_REASON).rstrip('.'))}."

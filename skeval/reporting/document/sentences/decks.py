@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skeval.reporting.document.fidelity import FidelityFindings
 from skeval.reporting.document.loss import PairLoss
-from skeval.reporting.document.numbers import capitalized, count, count_word, of_100
+from skeval.reporting.document.numbers import capitalize, count, count_word, of_100
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import Obstacle, PrivacyFindings
 from skeval.reporting.document.questions import Question
@@ -36,7 +36,7 @@ def deck(
         rest = lost if privacy.obstacle is Obstacle.NO_METRIC else _no_copies(privacy, noun)
         return paragraph(_no_test(privacy, noun), room, rest, _until_tested(privacy))
     n = privacy.n_tests
-    who = f"{capitalized(count_word(n))} privacy tests find"
+    who = f"{capitalize(count_word(n))} privacy tests find"
     if n == 1:
         who = "The only privacy test finds"
     return paragraph(
@@ -79,7 +79,7 @@ def _tests_that_found(privacy: PrivacyFindings, noun: Noun) -> Text:
     return compose(
         who + " that the synthetic table reveals more about training {many} than about unseen "
         "{many}.",
-        n=capitalized(count_word(n)),
+        n=capitalize(count_word(n)),
         m=count_word(n_tests),
         many=noun.many,
     )

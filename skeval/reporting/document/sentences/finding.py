@@ -30,7 +30,7 @@ def finding_sentences(
         return ""
     if math.isnan(result.value):
         return " ".join(["Not evaluated.", *map(str, result.warnings)])
-    compared = _compared(result, is_alarm, is_shifted)
+    compared = _comparison_words(result, is_alarm, is_shifted)
     parts = [result.summary, _worst(result), _at_baseline_size(result), compared]
     return " ".join(filter(None, parts))
 
@@ -55,14 +55,14 @@ def _at_baseline_size(result: Result) -> str:
     return f"With the {count(n_rows)} rows of the baseline, the value is {score(value)}."
 
 
-def _compared(result: Result, is_alarm: bool | None, is_shifted: bool) -> str:
+def _comparison_words(result: Result, is_alarm: bool | None, is_shifted: bool) -> str:
     """Return what the test found, or how the value compares with that of unseen rows."""
     if result.tags is None or result.baseline is None or result.tags.sign == 0:
         return ""
     if "gap" in result.details or (math.isinf(result.value) and math.isinf(result.baseline)):
         return ""  # more is not better for a likelihood
     if aspect_of(result) == "privacy":
-        return _tested(result, is_alarm, is_shifted)
+        return _test_words(result, is_alarm, is_shifted)
     if aspect_of(result) == "utility" and "holdout" in result.tags.needs:
         return ""  # the metric's own sentence compares both models
     split = result.details.get("split")
@@ -71,7 +71,7 @@ def _compared(result: Result, is_alarm: bool | None, is_shifted: bool) -> str:
     return _beside_unseen(result, result.baseline, result.tags.sign)
 
 
-def _tested(result: Result, is_alarm: bool | None, is_shifted: bool) -> str:
+def _test_words(result: Result, is_alarm: bool | None, is_shifted: bool) -> str:
     if result.p_value is None:
         return ""
     if not (raises_alarm(result) if is_alarm is None else is_alarm):

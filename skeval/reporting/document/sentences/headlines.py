@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skeval.reporting.document.numbers import capitalized, count_word
+from skeval.reporting.document.numbers import capitalize, count_word
 from skeval.reporting.document.outcomes import Strength
 from skeval.reporting.document.privacy import Obstacle, PrivacyFindings
 from skeval.reporting.document.spans import Text, compose
@@ -46,7 +46,7 @@ def headline(privacy: PrivacyFindings, places: int, is_usable: bool) -> Text:
     if places:
         return compose(
             "No leak was found by these tests. {n} {fall} short.",
-            n=capitalized(count_word(places)),
+            n=capitalize(count_word(places)),
             fall="result falls" if places == 1 else "results fall",
         )
     return compose("No leak was found by these tests.")

@@ -31,17 +31,17 @@ def relations_title(results: Mapping[str, Result]) -> Text:
 
 def relations_deck(results: Mapping[str, Result], titles: Mapping[str, str]) -> Text:
     """Return how many references lead to a row, and what differs most from unseen rows."""
-    return paragraph(_found(results), _least(results, titles))
+    return paragraph(_finding_words(results), _least_similar(results, titles))
 
 
-def _found(results: Mapping[str, Result]) -> Text:
+def _finding_words(results: Mapping[str, Result]) -> Text:
     for one in results.values():
         if one.metric == "ReferentialIntegrity":
             return compose(f"{rate(one.value)} of the references lead to a row of their table.")
     return ()
 
 
-def _least(results: Mapping[str, Result], titles: Mapping[str, str]) -> Text:
+def _least_similar(results: Mapping[str, Result], titles: Mapping[str, str]) -> Text:
     gaps = {
         name: one.tags.sign * (one.baseline - one.value)
         for name, one in results.items()

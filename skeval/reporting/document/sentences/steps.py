@@ -82,10 +82,10 @@ def step_regularize() -> Text:
 def step_fix_column(short: Shortfall) -> Text:
     """Return which column a check found to be wrong."""
     column = name(short.column or short.metric)
-    return compose("**Check {column}:** {found}.", column=column, found=_found(short))
+    return compose("**Check {column}:** {found}.", column=column, found=_finding_words(short))
 
 
-def _found(short: Shortfall) -> str:
+def _finding_words(short: Shortfall) -> str:
     by_value = f"its score is {score(short.value)}, expected {score(short.expected)}"
     if math.isnan(short.column_value):
         return by_value

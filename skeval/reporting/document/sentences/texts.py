@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skeval.reporting.document.numbers import capitalized, count_word, points
+from skeval.reporting.document.numbers import capitalize, count_word, points
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.spans import Text, compose
 from skeval.reporting.document.trials import Trial
@@ -18,7 +18,7 @@ def texts_title(trials: Sequence[Trial]) -> Text:
     if not found:
         return compose("No test finds that synthetic texts repeat training texts")
     return compose(
-        f"{capitalized(count_word(found))} of {count_word(n)} tests "
+        f"{capitalize(count_word(found))} of {count_word(n)} tests "
         f"{'finds' if found == 1 else 'find'} that synthetic texts repeat training texts"
     )
 
