@@ -7,8 +7,8 @@ from typing import NamedTuple
 # by need, what is missing and how to fix it
 _UNMET = {
     "holdout": (
-        "compares against holdout rows, and none were given.",
-        "Pass them: fit(train, holdout=rows).",
+        "requires holdout data, but none were passed.",
+        "Pass real rows that the generator did not see: fit(train, holdout=rows).",
     ),
     "keys": (
         "needs a primary key.",

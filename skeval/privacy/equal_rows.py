@@ -132,8 +132,8 @@ def columns_to_compare(schema: TableSchema, columns: ColumnChoice) -> Compared:
         chosen = set(possible[: None if columns is None else int(columns)])
     elif unknown := [name for name in columns if name not in possible]:
         raise InvalidParameterError(
-            f"columns names {describe_unmeasurable(schema, unknown)}. Columns that can be compared:"
-            f" {', '.join(possible)}.{did_you_mean(unknown, possible)}"
+            f"{describe_unmeasurable(schema, 'columns', unknown)}. Valid columns: "
+            f"{', '.join(possible)}.{did_you_mean(unknown, possible)}"
         )
     else:
         chosen = set(columns)

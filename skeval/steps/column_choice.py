@@ -15,7 +15,7 @@ from skeval.utils.formatting import did_you_mean
 ColumnChoice = int | Sequence[str] | None
 _MAX_NAMES = 20  # an error lists no more names
 # the parameters of make_suite and options of the command line that fill a parameter of metrics
-_CALLED = {"quasi_identifiers": "known (quasi_identifiers)"}
+_CALLED = {"quasi_identifiers": "known or quasi_identifiers"}
 
 
 def check_measurable(
@@ -24,29 +24,27 @@ def check_measurable(
     """Refuse names of columns that are not there, or hold texts or ids."""
     measured = schema.measured
     absent = {what: [n for n in names if n not in measured] for what, names in named.items()}
-    if faults := {
-        what: describe_unmeasurable(schema, names) for what, names in absent.items() if names
-    }:
+    faults = [describe_unmeasurable(schema, what, names) for what, names in absent.items() if names]
+    if faults:
         more = len(measured) - _MAX_NAMES
-        known = ", ".join(measured[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
+        valid = ", ".join(measured[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
         meant = did_you_mean([n for names in absent.values() for n in names], measured)
-        why = f"Columns that can be measured: {known}.{meant}"
         whose = "" if owner is None else f"{owner}: "
-        said = "; ".join(
-            f"{_CALLED.get(what, what)} names {fault}" for what, fault in faults.items()
-        )
-        raise InvalidParameterError(f"{whose}{said}. {why}")
+        raise InvalidParameterError(f"{whose}{'; '.join(faults)}. Valid columns: {valid}.{meant}")
 
 
-def describe_unmeasurable(schema: TableSchema, names: Sequence[str]) -> str:
-    """Return why names cannot be measured: they are not columns, or are columns of text or ids."""
+def describe_unmeasurable(schema: TableSchema, what: str, names: Sequence[str]) -> str:
+    """Return why names that a parameter contains are not valid columns."""
     unknown = [name for name in names if name not in schema.kinds]
     others = [name for name in names if name in schema.kinds]
-    is_not = "is not a column" if len(unknown) == 1 else "are not columns"
-    parts = [f"{', '.join(unknown)}, which {is_not} of train"] if unknown else []
+    called, parts = _CALLED.get(what, what), []
+    if unknown:
+        is_not = "is not a column" if len(unknown) == 1 else "are not columns"
+        listed = ", ".join(map(repr, unknown))
+        parts.append(f"{listed} ({called}) {is_not} of the training data")
     if others:
-        kinds = ", ".join(f"{name} ({schema.kinds[name]})" for name in others)
-        parts.append(f"{kinds}, which cannot be measured")
+        listed = ", ".join(f"{name!r} of type {schema.kinds[name]}" for name in others)
+        parts.append(f"{listed} ({called}) cannot be evaluated")
     return " and ".join(parts)
 
 

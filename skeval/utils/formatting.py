@@ -152,7 +152,7 @@ def did_you_mean(unknown: Iterable[str], known: Iterable[str]) -> str:
     """Return a question for the known names that misspelt ones are near to; nothing without any."""
     known = list(known)
     near = [one for name in unknown for one in difflib.get_close_matches(name, known, n=1)]
-    return f" Did you mean {', '.join(dict.fromkeys(near))}?" if near else ""
+    return f" Did you mean {', '.join(map(repr, dict.fromkeys(near)))}?" if near else ""
 
 
 def printable(text: str) -> str:

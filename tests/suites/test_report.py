@@ -81,7 +81,7 @@ def test_same_bytes_on_each_run_and_from_saved_scores(tmp_path):
 @pytest.mark.usefixtures("undrawn")
 def test_without_holdout(tmp_path):
     result = report(TRAIN, None, SYNTHETIC, tmp_path / "report.pdf", columns=2)
-    assert "compares against holdout rows" in result["dcr_overfitting"].error
+    assert "requires holdout data" in result["dcr_overfitting"].error
     assert result.sizes == {"train": 150, "synthetic": 150}
 
 

@@ -131,7 +131,7 @@ def test_fits_clones():
 def test_metrics_without_their_needs_are_left_out_with_the_reason():
     result = make_suite().fit(TRAIN).evaluate(SYNTHETIC)
     assert np.isnan(result["dcr_overfitting"].value)
-    assert "compares against holdout rows" in result["dcr_overfitting"].error
+    assert "requires holdout data" in result["dcr_overfitting"].error
     assert result["ks_complement"].baseline is None
     assert result.sizes == {"train": 150, "synthetic": 150}
     with raises(MissingInputError):

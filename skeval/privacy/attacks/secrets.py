@@ -61,13 +61,13 @@ def check_known_and_secret(
     faults, unknown = list[str](), list[str]()
     for what, names in (("known", known), (role, secret)):
         if absent := [name for name in names if name not in schema.measured]:
-            faults.append(f"{what} names {describe_unmeasurable(schema, absent)}")
+            faults.append(describe_unmeasurable(schema, what, absent))
             unknown += absent
     if both := [name for name in secret if name in known]:
         faults.append(f"{', '.join(both)} cannot be both known and {role}")
     if faults:
         raise InvalidParameterError(
-            f"{owner}: {'; '.join(faults)}. Columns that can be measured: "
+            f"{owner}: {'; '.join(faults)}. Valid columns: "
             f"{', '.join(schema.measured)}.{did_you_mean(unknown, schema.measured)}"
         )
 

@@ -35,7 +35,7 @@ from skeval.steps.table_notices import UNEQUAL
 from skeval.utils.formatting import join_names, percent
 
 _UNEQUAL_AS_PUBLISHED = 2  # ratio of the table sizes above which a warning is given
-_NO_HOLDOUT = " Without one, DCRBaselineProtection compares with random rows."
+_NO_HOLDOUT = " Without a holdout, use DCRBaselineProtection."
 _ALL = "all columns"
 _MAX_NAMED = 12  # columns in a sentence
 
