@@ -256,7 +256,9 @@ def check_column_options(train: Any, /, **columns: str | None) -> None:
     names = [] if isinstance(train, RelationalData) else [str(name) for name in table]
     for option, name in columns.items():
         if names and name is not None and name not in names:
-            raise InvalidParameterError(f"--{option} names {name}, which is not a training column.")
+            raise InvalidParameterError(
+                f"{name!r} (--{option}) is not a column of the training data."
+            )
 
 
 def read_schema(path: Path | None) -> Any:

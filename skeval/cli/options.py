@@ -220,7 +220,7 @@ _OPTIONS = {
 
 
 # a parameter that is missing or invalid
-_NAMED = r"\b{name}(=|\)? names | must )|needs {name}\b"
+_NAMED = r"\b{name}(=| names | must )|\({name}\b|needs {name}\b"
 
 
 def with_options(text: str) -> str:

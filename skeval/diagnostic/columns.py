@@ -45,7 +45,7 @@ def check_names(parameter: str, names: Iterable[str], legal: Sequence[str]) -> N
     """Raise one error for all names that a parameter does not accept."""
     if unknown := [name for name in names if name not in legal]:
         raise InvalidParameterError(
-            f"{parameter} names {', '.join(unknown)}, which the metric does not evaluate. "
+            f"{', '.join(map(repr, unknown))} ({parameter}) cannot be evaluated by this metric. "
             f"Valid columns: {', '.join(legal) or 'none'}."
         )
 

@@ -58,8 +58,8 @@ def text_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...]:
         return tuple(every[: None if columns is None else int(columns)])
     if unknown := [name for name in columns if name not in every]:
         raise InvalidParameterError(
-            f"columns names {', '.join(unknown)}, which holds no texts. "
-            f"Columns that do: {', '.join(every)}."
+            f"{', '.join(map(repr, unknown))} (columns) contains no texts. "
+            f"Text columns: {', '.join(every)}."
         )
     return tuple(name for name in every if name in set(columns))
 

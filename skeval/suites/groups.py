@@ -23,7 +23,8 @@ def add_groups_to_schema(schema: Any, groups: str, columns: Iterable[Any] | None
     names = None if columns is None else list(map(str, columns))
     if names is not None and groups not in names:
         raise InvalidParameterError(
-            f"groups names {groups}, which is not a training column.{did_you_mean([groups], names)}"
+            f"{groups!r} (groups) is not a column of the training data."
+            f"{did_you_mean([groups], names)}"
         )
     is_open = schema is None or isinstance(schema, Mapping)
     return {groups: "id", **(schema or {})} if is_open else schema

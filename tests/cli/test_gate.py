@@ -69,7 +69,7 @@ def test_a_report_is_written_before_the_gate_closes(folder, run):
         (("--junit", "gate.xml"), "--junit needs --fail-on"),
         (("--fail-on", "leak", "--junit", "gate.txt"), "must end in .xml"),
         (("--metrics", "TSTR"), "--metrics: TSTR needs --target COLUMN"),
-        (("--metrics", "ks_complment"), "Did you mean ks_complement"),
+        (("--metrics", "ks_complment"), "Did you mean 'ks_complement'"),
         (("--metrics", ","), "--metrics is empty"),
         (
             ("--metrics", "InferenceRisk"),
@@ -206,7 +206,7 @@ def test_a_report_has_the_title_of_its_release(folder, run):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('recipent = "x"', "Did you mean recipient?"),
+        ('recipent = "x"', "Did you mean 'recipient'?"),
         (
             '[thresholds]\nrequire = ["tstr >= 0.9"]',
             "the policy names tstr, which is not evaluated",
