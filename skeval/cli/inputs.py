@@ -257,7 +257,7 @@ def check_column_options(train: Any, /, **columns: str | None) -> None:
     for option, name in columns.items():
         if names and name is not None and name not in names:
             raise InvalidParameterError(
-                f"{name!r} (--{option}) is not a column of the training data."
+                f"{name!r} ({option}) is not a column of the training data."
             )
 
 

@@ -69,7 +69,7 @@ def test_a_report_is_written_before_the_gate_closes(folder, run):
         (("--junit", "gate.xml"), "--junit needs --fail-on"),
         (("--fail-on", "leak", "--junit", "gate.txt"), "must end in .xml"),
         (("--metrics", "TSTR"), "--metrics: TSTR needs --target COLUMN"),
-        (("--metrics", "ks_complment"), "Did you mean 'ks_complement'"),
+        (("--metrics", "ks_complment"), "Did you mean ks_complement"),
         (("--metrics", ","), "--metrics is empty"),
         (
             ("--metrics", "InferenceRisk"),
