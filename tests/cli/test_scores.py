@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from typing import Any
@@ -76,12 +77,10 @@ def test_an_outcome_has_a_color_on_a_terminal_that_wants_it(
     assert not any("\x1b[1;31m" in line for line in printed(release("leak")))
 
 
-def test_a_terminal_without_shapes_has_other_letters(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
+def test_a_terminal_without_shapes_has_other_letters(tmp_path: Any) -> None:
     path = tmp_path / "out.txt"
-    with path.open("w", encoding="cp1252", errors="replace") as stream:
-        monkeypatch.setattr(sys, "stdout", stream)
+    stream = path.open("w", encoding="cp1252", errors="replace")
+    with stream, contextlib.redirect_stdout(stream):
         print_scores(release("leak"))
     text = path.read_text(encoding="cp1252")
     assert "?" not in text

@@ -112,7 +112,6 @@ def test_without_typst_a_page_can_still_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results = SuiteResult({"a": Result(0.5)})
-    monkeypatch.setattr("sys.executable", sys.executable)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     (tmp_path / "typst.py").write_text("raise ModuleNotFoundError('No module named typst')")
     with pytest.raises(MissingDependencyError, match=r"\.html"):
