@@ -1,4 +1,4 @@
-"""Baseline generators, dials, and the adapter that takes any generator into a search."""
+"""Baseline generators, generators with a dial, and an adapter for any other generator."""
 
 from skeval.generators.adapter import GeneratorAdapter
 from skeval.generators.anonymization import MondrianAnonymization

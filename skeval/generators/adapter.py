@@ -1,4 +1,4 @@
-"""Any generator as a scikit-learn estimator: fit on a table, then sample tables like it."""
+"""An adapter that turns any generator into a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -32,80 +32,81 @@ _SEED_LIMIT = 2**32
 
 
 class GeneratorAdapter(BaseEstimator):
-    """One way to fit and sample any generator: what searches and cross-validation need.
+    """Adapter that gives any generator the interface of a scikit-learn estimator.
 
-    It stands between a generator of any library and scikit-learn's `GridSearchCV` and the like. It
-    clones, takes nested parameters, samples by number and seed, and remembers the rows that it was
-    fitted on: a score of privacy needs to know them, and scikit-learn hands a scorer only the test
-    fold. See :func:`~skeval.model_selection.make_generator_scorer`.
+    Searches such as `GridSearchCV` and cross-validation require this interface. The adapter can be
+    cloned, accepts nested parameters, and samples a given number of rows with a given seed. It also
+    stores its training rows, because privacy scores require them and scikit-learn passes only the
+    test fold to a scorer. See :func:`~skeval.model_selection.make_generator_scorer`.
 
     Parameters
     ----------
     generator : object, class or pair of callables
-        - An object with ``fit(table)`` and ``sample(n)``, such as those of `skeval.generators`.
-          A search of scikit-learn among such objects, for example ``GridSearchCV``, samples by its
-          best estimator. Parameters `random_state` and `seed` that are None are set; if `sample`
-          takes one of these names, it gets it.
-        - A synthesizer of SDV (1.x or 2.x), or its class; the metadata are then detected in the
-          training rows at each fit, or taken from `metadata`.
-        - A pair of functions ``(fit, sample)``: ``model = fit(table)`` and
-          ``table = sample(model, n)``. Either may take `random_state` or `seed`.
+        - An object with ``fit(table)`` and ``sample(n)``, such as the generators of
+          `skeval.generators`. A scikit-learn search over such objects, for example
+          ``GridSearchCV``, samples with its best estimator. Parameters `random_state` and `seed`
+          that are None are set. If `sample` has one of these parameters, the seed is passed.
+        - A synthesizer of SDV (1.x or 2.x), or its class. The metadata come from `metadata`, or are
+          detected in the training rows at each fit.
+        - A pair of functions ``(fit, sample)``, called as ``model = fit(table)`` and
+          ``table = sample(model, n)``. Either may accept `random_state` or `seed`.
     metadata : object, optional
-        Metadata of SDV, for a class of SDV. Detected in the training rows if None; such metadata
-        hold all categories of these rows and their extremes.
+        SDV metadata for an SDV class. If None, the metadata are detected in the training rows.
+        Detected metadata contain all categories and the extreme values of these rows.
     parameters : dict, optional
-        Arguments of a class given as `generator`.
+        Arguments of the class, if `generator` is a class.
     random_state : int or None, default=0
-        Seed of fit, and of samples that get none. None seeds nothing: each fit and each draw is a
-        new one, unless the generator has a seed of its own. **A generator that promises
-        differential privacy needs None**, see the notes.
+        Seed of the fit, and of samples that do not specify a seed. If None, no seed is set, so each
+        fit and each sample differ unless the generator has its own seed. **A generator with a
+        differential privacy guarantee requires None**, see the notes.
 
     Attributes
     ----------
     generator_ : object
-        The fitted generator; what `generator` holds is never fitted.
+        The fitted generator. The object in `generator` itself is never fitted.
     train_ : DataFrame of shape (n_rows, n_columns)
-        The rows that it was fitted on; the generator gets a copy of them. Copies within the process
-        keep them, pickling drops them unless `remember_rows_` is set, and :meth:`forget` does at
-        once.
+        The training rows. The generator gets a copy of them. Copies of the adapter within the
+        process keep the rows. Pickling drops them unless `remember_rows_` is set, and
+        :meth:`forget` drops them immediately.
     n_rows_ : int
-        How many they were, which is kept in any case.
+        Number of training rows. Pickling and :meth:`forget` keep it.
     columns_ : Index of length n_columns
-        Their columns, with the labels that they were given.
+        Columns of the training table with their original labels.
     remember_rows_ : bool
-        Whether pickling keeps `train_`; False. The generator itself may hold training rows too:
-        that is its own affair.
+        Whether pickling keeps `train_`. False after fit. The adapter does not control whether the
+        generator itself stores training rows.
 
     See Also
     --------
-    skeval.model_selection.cross_validate_generator : Measures a generator on fresh splits.
-    skeval.model_selection.make_generator_scorer : A suite as the scorer of a search.
+    skeval.model_selection.cross_validate_generator : Evaluates a generator on several splits.
+    skeval.model_selection.make_generator_scorer : Creates a scorer from a metric suite.
 
     Notes
     -----
-    **Differential privacy.** Where the generator's `random_state` or `seed` is None, which for
-    `DPHistogram` is the only setting with a guarantee against everybody, the adapter sets it to its
-    own, 0 by default. The noise is then known, and whoever knows it can take it off: epsilon is
-    void. Attacks and audits need that, and seed each fit anew; a search has no need of noise that
-    is secret, unless a table of its `best_estimator_` is released. For a table that is released,
-    take ``random_state=None``. And say how many rows to sample: ``sample()`` gives as many as there
-    were training rows, a number that "add_remove" protects. It is `n_rows_` too, which is pickled.
+    **Differential privacy.** If `random_state` or `seed` of the generator is None, the adapter
+    replaces it with its own seed, which is 0 by default. For `DPHistogram`, None is the only
+    setting with a guarantee against every attacker. With a known seed, an attacker can subtract the
+    noise, so epsilon is not valid. Attacks and audits need known seeds and use a new seed for each
+    fit. A search does not need secret noise, unless a table of its `best_estimator_` is released.
+    For a table that is released, use ``random_state=None``. Also specify the number of rows to
+    sample, because ``sample()`` returns the number of training rows, which "add_remove" protects.
+    The pickled attribute `n_rows_` contains this number as well.
 
-    Fitted adapters that come back from other processes were pickled, and have forgotten their rows:
-    such are the estimators of ``cross_validate(..., return_estimator=True, n_jobs=2)``. They still
-    sample, but cannot be scored. The `best_estimator_` of a ``GridSearchCV(n_jobs=2)`` is fitted in
-    the process of the search, and remembers them.
+    Fitted adapters that return from other processes were pickled, so they do not have their rows.
+    This applies to the estimators of ``cross_validate(..., return_estimator=True, n_jobs=2)``. They
+    can still sample, but they cannot be scored. The `best_estimator_` of a
+    ``GridSearchCV(n_jobs=2)`` is fitted in the process of the search and keeps its rows.
 
-    Columns have the labels that the training table had, whole numbers for one, in what the
-    generator learns from and in what :meth:`sample` returns. Those of polars and pyarrow, and those
-    that SDV gets, are strings, as metrics read all.
+    The generator receives the column labels of the training table, for example integers, and
+    :meth:`sample` returns the same labels. Columns of polars and pyarrow tables, and columns that
+    are passed to SDV, have string labels, as in metrics.
 
-    Parameters of the generator are set as ``generator__name``, also where it is a synthesizer of
-    SDV, which has no `set_params`: it is made anew then. Those of a class are the arguments of its
-    constructor that have a default.
+    Parameters of the generator are set as ``generator__name``. SDV synthesizers do not have
+    `set_params`, so the adapter creates a new synthesizer instead. The parameters of a class are
+    the arguments of its constructor that have a default.
 
-    Libraries that draw from the global generators of NumPy or PyTorch are seeded for the time of
-    their work; the state of NumPy's is put back afterwards.
+    The global random generators of NumPy and PyTorch are seeded while a library that uses them is
+    running. Their state is restored afterwards.
 
     Examples
     --------
@@ -131,7 +132,7 @@ class GeneratorAdapter(BaseEstimator):
         self.random_state = random_state
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, those of the generator as ``generator__name``."""
+        """Return the parameters, including generator parameters as ``generator__name``."""
         params: dict[str, Any] = super().get_params(deep=False)
         if deep:
             inner = parameters_of(self.generator, self.parameters)
@@ -139,14 +140,14 @@ class GeneratorAdapter(BaseEstimator):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``generator__name`` are those of the generator."""
+        """Set parameters of the adapter, and parameters of the generator as ``generator__name``."""
         own = {name: value for name, value in params.items() if "__" not in name}
         nested = {name: value for name, value in params.items() if name not in own}
         super().set_params(**own)
         if wrong := [name for name in nested if not name.startswith("generator__")]:
             raise InvalidParameterError(
                 f"GeneratorAdapter has no parameter {', '.join(wrong)}. "
-                "Those of the generator are set as generator__name."
+                "Set parameters of the generator as generator__name."
             )
         if nested:
             inner = {name.removeprefix("generator__"): value for name, value in nested.items()}
@@ -161,9 +162,9 @@ class GeneratorAdapter(BaseEstimator):
         Parameters
         ----------
         X : table of shape (n_rows, n_columns)
-            Training rows: pandas, polars or pyarrow.
+            Training rows, as a pandas, polars or pyarrow table.
         y : ignored
-            Searches of scikit-learn pass it.
+            Accepted because searches of scikit-learn pass it.
 
         Returns
         -------
@@ -172,20 +173,20 @@ class GeneratorAdapter(BaseEstimator):
         Raises
         ------
         TableError
-            If it is no table, or has no rows.
+            If `X` is not a table or has no rows.
         InvalidParameterError
-            If a parameter is outside its legal set: a `generator` that can neither be fitted nor
-            sampled, a `random_state` that is no int.
+            If a parameter is not valid, for example if `generator` has no methods to fit and
+            sample, or if `random_state` is not an int.
         GeneratorFailedError
-            If the generator raises an error of its own. Its message, which may quote cells, is left
-            out; the place where it was raised is reported.
+            If the generator raises an error. The error message may quote cells, so it is not
+            repeated. The location of the error is reported.
         """
         check_parameters("GeneratorAdapter", self.get_params(deep=False), legal_sets(type(self)))
         train = as_frame(X, "train")
         if isinstance(X, pd.DataFrame):
             train.columns = X.columns
         client = client_of(self.generator, self.metadata, self.parameters)
-        # a copy: what a generator does to its table must not change what it is measured against
+        # The generator gets a copy, because it must not change the rows that metrics compare with.
         pair = isinstance(self.generator, list | tuple)
         with without_cells(self.generator[0] if pair else self.generator, "fit"):
             self.generator_ = client.fit(train.copy(), _seed_of(self.random_state))
@@ -202,10 +203,10 @@ class GeneratorAdapter(BaseEstimator):
         Parameters
         ----------
         n : int, optional
-            How many; as many as there were training rows if None.
+            Number of rows. If None, the number of training rows is used.
         random_state : int, optional
-            Seed of the draw; that of the adapter if None, and none if that is None too. If the
-            generator takes a seed, equal seeds give equal rows.
+            Seed of the sample. If None, the seed of the adapter is used, if it has one. If the
+            generator accepts a seed, equal seeds return equal rows.
 
         Returns
         -------
@@ -214,11 +215,11 @@ class GeneratorAdapter(BaseEstimator):
         Raises
         ------
         InvalidParameterError
-            If `n` is no int or below 1, or `random_state` no int.
+            If `n` is not an int or is less than 1, or if `random_state` is not an int.
         TableError
-            If the generator gives another number of rows, or no table.
+            If the generator returns a different number of rows or does not return a table.
         GeneratorFailedError
-            If the generator raises an error of its own.
+            If the generator raises an error.
         """
         check_is_fitted(self, "generator_")
         given = {"n": n, "random_state": random_state}
@@ -230,35 +231,36 @@ class GeneratorAdapter(BaseEstimator):
         rows = as_frame(drawn, "synthetic")
         if len(rows) != n:
             raise TableError(
-                f"{type(self.generator_).__name__} was asked for {n} rows and gave {len(rows)}."
+                f"{type(self.generator_).__name__} returned {len(rows)} rows, but n={n} rows were "
+                "requested."
             )
         return self._restore_labels(rows)
 
     def train_rows(self) -> pd.DataFrame:
-        """Return the rows that the generator was fitted on.
+        """Return the training rows.
 
         Raises
         ------
         NotRememberedError
-            If they were forgotten, or left out when the adapter was pickled.
+            If the rows were dropped by :meth:`forget` or when the adapter was pickled.
         """
         check_is_fitted(self, "generator_")
         if not hasattr(self, "train_"):
             raise NotRememberedError(
-                "The training rows were forgotten, by forget() or when this adapter was pickled. "
+                "The training rows were dropped by forget() or when this adapter was pickled. "
                 "Fit it again, or set remember_rows_ = True before pickling."
             )
         return self.train_
 
     def forget(self) -> Self:
-        """Drop the training rows; the fitted generator stays."""
+        """Drop the training rows. The fitted generator is kept."""
         check_is_fitted(self, "generator_")
         if hasattr(self, "train_"):
             del self.train_
         return self
 
     def _restore_labels(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return rows with the labels of the training columns, which a generator may have lost."""
+        """Return rows with the labels of the training columns, which a generator may change."""
         places = {str(label): j for j, label in enumerate(self.columns_)}
         if not places.keys() >= set(rows.columns):
             return rows
@@ -266,7 +268,7 @@ class GeneratorAdapter(BaseEstimator):
         return rows
 
     def __sklearn_clone__(self) -> GeneratorAdapter:
-        # a pair of functions, a class or a synthesizer is no estimator: clone it as a value
+        # A pair of functions, a class or a synthesizer is not an estimator, so clone it as a value.
         params = {name: clone(v, safe=False) for name, v in super().get_params(deep=False).items()}
         return type(self)(**params)
 
@@ -277,7 +279,7 @@ class GeneratorAdapter(BaseEstimator):
         return self._copy_with_state(copy.deepcopy(self.__dict__, memo))
 
     def _copy_with_state(self, state: dict[str, Any]) -> GeneratorAdapter:
-        """Return an adapter with this state: within the process copies keep the rows."""
+        """Return an adapter with this state. Copies within the process keep the rows."""
         copied = object.__new__(type(self))
         copied.__dict__.update(state)
         return copied
@@ -296,7 +298,7 @@ def _seed_of(random_state: int | None) -> int | None:
 def seeded_copy(
     generator: Any, seed: int, parameters: Mapping[str, Any] | None = None
 ) -> GeneratorAdapter:
-    """Return an unfitted copy of a generator with this seed and these parameters, not its own."""
+    """Return an unfitted copy of a generator with a new seed and changed parameters."""
     adapter = _copy_adapter(generator)
     own = {f"generator__{name}": value for name, value in (parameters or {}).items()}
     adapter.set_params(**own)
@@ -309,7 +311,7 @@ def seeded_copy(
 
 
 def unknown_parameters(generator: Any, names: Iterable[str]) -> list[str]:
-    """Return which of some names are no parameters of a generator."""
+    """Return the names that are not parameters of a generator."""
     adapter = _copy_adapter(generator)
     if isinstance(adapter.generator, type):
         return unknown_arguments(adapter.generator, names)
@@ -319,6 +321,6 @@ def unknown_parameters(generator: Any, names: Iterable[str]) -> list[str]:
 
 
 def _copy_adapter(generator: Any) -> GeneratorAdapter:
-    """Return an unfitted copy of a generator, with an adapter around it."""
+    """Return an unfitted copy of a generator in an adapter."""
     adapter = generator if isinstance(generator, GeneratorAdapter) else GeneratorAdapter(generator)
     return clone(adapter)

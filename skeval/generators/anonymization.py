@@ -1,4 +1,4 @@
-"""An anonymised release as it was made before synthetic data: the comparator to be better than."""
+"""k-anonymized release of the training rows, for comparison with synthetic data."""
 
 from __future__ import annotations
 
@@ -17,78 +17,82 @@ _BETWEEN = "iufMm"  # kinds of columns that have values between two values
 
 
 class MondrianAnonymization(Sampler):
-    r"""Release the training rows themselves, generalised and suppressed to k-anonymity.
+    r"""Release the training rows themselves, generalized and suppressed to k-anonymity.
 
-    What synthetic data claim to be better than: a table in which each row agrees in all
-    quasi-identifiers with at least k - 1 others. Rows are split into classes of at least `k` rows
-    that are near each other, the quasi-identifiers of a class are replaced by what is common to it,
-    and the rows of the most heterogeneous classes may be left out. Measure it by the same metrics
-    as a generator, and "better than anonymising?" has an answer.
+    k-anonymization is the established alternative to synthetic data. In a k-anonymous table, each
+    row has the same quasi-identifiers as at least k - 1 other rows. The generator groups similar
+    rows into classes of at least `k` rows and replaces the quasi-identifiers of each class by a
+    common value. It may also drop the rows of the most heterogeneous classes. To find out whether a
+    synthetic table is better than anonymization, evaluate both with the same metrics.
 
-    It is not private beyond that: columns that are no quasi-identifiers are released as they stand,
-    row by row, keys and names included. A class whose rows agree in a sensitive value gives it
-    away, see :class:`~skeval.privacy.LDiversity`.
+    The result is not private beyond k-anonymity. Columns that are not quasi-identifiers, including
+    keys and names, are released unchanged, row by row. If all rows of a class have the same
+    sensitive value, the class reveals it, see :class:`~skeval.privacy.LDiversity`.
 
     Parameters
     ----------
     k : int, default=5
-        Rows of the smallest class, at most as many as the table has. 1 releases the table.
+        Minimum number of rows per class, at most the number of rows of the table. With 1, the
+        table is released unchanged.
     quasi_identifiers : None, int or list of str, default=None
-        The columns that may be known from elsewhere, or how many of the first; None takes all. The
-        more there are, the coarser the classes. Name keys among them, or drop them before.
+        Columns that an attacker may know from other sources. If an int, the first columns are used.
+        If None, all columns are used. More columns lead to coarser classes. Include keys here, or
+        drop them from the table.
     fill : {"centre", "draw"}, default="centre"
-        What replaces a generalised value, so that the release has the columns and
-        dtypes of train. "centre" writes the median of the class, of categories the most frequent
-        one: equal in all rows of a class, so that the release is k-anonymous as it stands. "draw"
-        draws each cell from what the class is generalised to, alike between its least and greatest
-        value or among its categories: distributions are those that a reader of ranges would assume,
-        wrong where a column is skewed within a class, and rows of a class differ by chance alone.
+        Replacement for a generalized value. The release has the columns and dtypes of the training
+        data in both cases. "centre" uses the median of the class, or the most frequent category. It
+        is equal in all rows of a class, so the release is k-anonymous. "draw" samples each cell
+        uniformly between the minimum and the maximum of the class, or from its categories. The
+        resulting distributions are those that a reader of ranges would assume. They are wrong if a
+        column is skewed within a class, and rows of a class differ only by random noise.
     suppress : float, default=0.0
-        In [0, 1): the largest share of rows that may be left out, whole classes at a time, those
-        with the widest ranges first.
+        Maximum fraction of rows to drop, in [0, 1). Complete classes are dropped, starting with the
+        class with the widest ranges.
     random_state : int or None, default=None
-        Seed of :meth:`sample` where that gets none. Fitting is deterministic.
+        Seed of :meth:`sample` if the method gets no seed. Fitting is deterministic.
 
     Attributes
     ----------
     columns_ : Index of length n_columns
         The columns of the training table.
     n_classes_ : int
-        Classes that are released.
+        Number of released classes.
     n_released_, n_suppressed_ : int
-        Training rows that are released, and that are left out.
+        Number of training rows that are released, and number that are dropped.
     smallest_class_ : int
-        Rows of the smallest class, at least `k`.
+        Number of rows of the smallest class, at least `k`.
     information_loss_ : float
-        Mean width of a class in a quasi-identifier, over released rows: 0 if nothing was
-        generalised, 1 if each class ranges over the whole column.
+        Mean width of a class in a quasi-identifier, over released rows. It is 0 if no value was
+        generalized, and 1 if each class covers the range of every column.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if the table has fewer than `k` rows or lacks a quasi-identifier.
+        At fit, if the table has fewer than `k` rows or a quasi-identifier is missing.
 
     See Also
     --------
-    skeval.privacy.KAnonymity : Holds the release to its k.
-    skeval.privacy.PrivacyGain : Compares a generator with it, target by target.
-    Bootstrap : Releases rows as they are.
+    skeval.privacy.KAnonymity : Checks whether a release is k-anonymous.
+    skeval.privacy.PrivacyGain : Compares a generator with this release, target by target.
+    Bootstrap : Releases rows unchanged.
 
     Notes
     -----
-    Classes are those of Mondrian: the table is cut in two at the median of the quasi-identifier in
-    which it is widest, and so are its parts, until no cut leaves k rows on both sides. With
-    positions x scaled to [0, 1] over the table, the width of class c in column j is
+    The classes are computed with the Mondrian algorithm. The algorithm cuts the table in two at the
+    median of the quasi-identifier with the largest width. It repeats this for each part until no
+    cut leaves k rows on both sides. With positions x scaled to [0, 1] over the table, the width of
+    class c in column j is
 
     .. math:: w_{cj} = \min(1, \max_{i \in c} x_{ij} - \min_{i \in c} x_{ij})
 
-    Categories without an order are put in order of their frequency, so that rare ones stay
-    together. Missing is a value of its own, lower than all others by the range of the column.
+    Unordered categories are ordered by frequency, so that rare categories stay together. A missing
+    value is a separate value, lower than all other values by the range of the column.
 
-    A table of as many rows as were released holds each of them once, in random order. More rows
-    repeat them, as evenly as possible, which keeps classes as large as they are; fewer are a
-    random part, in which a class may have less than k. As rows of the release are persons,
-    :class:`~skeval.privacy.ReplicatedUniques` and screens of distances have their plain meaning.
+    If the number of sampled rows equals the number of released rows, the sample contains each
+    released row once, in random order. A larger sample repeats rows as evenly as possible, so
+    classes do not become smaller. A smaller sample is a random subset, so its classes may have
+    fewer than k rows. The released rows belong to real individuals, so
+    :class:`~skeval.privacy.ReplicatedUniques` and distance-based screens apply directly.
 
     References
     ----------
@@ -127,14 +131,14 @@ class MondrianAnonymization(Sampler):
     def _learn(self, train: pd.DataFrame) -> None:
         if self.k > len(train):
             raise InvalidParameterError(
-                f"MondrianAnonymization: k must be at most the number of rows, {len(train)}, got "
-                f"{self.k}."
+                f"MondrianAnonymization: k must be at most the number of rows, {len(train)}, but "
+                f"got {self.k}."
             )
         known = self._positions(train)
         points = np.column_stack([scaled_positions(train.iloc[:, j]) for j in known])
         classes = mondrian_classes(points, self.k)
         widths = np.array([_widths(points[rows]).mean() for rows in classes])
-        order = np.argsort(-widths, kind="stable")  # the widest first
+        order = np.argsort(-widths, kind="stable")  # widest classes first
         sizes = np.array([len(rows) for rows in classes])
         left_out = order[np.cumsum(sizes[order]) <= self.suppress * len(train)]
         kept = np.setdiff1d(np.arange(len(classes)), left_out)
@@ -167,30 +171,30 @@ class MondrianAnonymization(Sampler):
         return frame_of(drawn, self.columns_)
 
     def _positions(self, train: pd.DataFrame) -> list[int]:
-        """Return where the quasi-identifiers stand."""
+        """Return the positions of the quasi-identifiers."""
         known = self.quasi_identifiers
         names = [str(name) for name in train.columns]
         if known is None or isinstance(known, int):
             return list(range(len(names)))[:known]
         if unknown := [name for name in known if name not in names]:
             raise InvalidParameterError(
-                f"MondrianAnonymization: quasi_identifiers names no column of the table: "
-                f"{', '.join(unknown)}."
+                "MondrianAnonymization: quasi_identifiers contains columns that are not in the "
+                f"table: {', '.join(unknown)}."
             )
         return [j for j, name in enumerate(names) if name in known]
 
 
 @dataclass(frozen=True)
 class _Generalised:
-    """What a column is generalised to in each class."""
+    """Generalized values of a column in each class."""
 
-    centres: np.ndarray  # a row that holds the median or the most frequent value
-    missing: np.ndarray  # the fraction of rows without a value
-    levels: np.ndarray  # a row for each distinct value in ascending order, class after class
-    ends: np.ndarray  # where the levels of each class start, and the last ones end
+    centres: np.ndarray  # row with the median or the most frequent value of each class
+    missing: np.ndarray  # fraction of missing values in each class
+    levels: np.ndarray  # row of each distinct value in ascending order, class after class
+    ends: np.ndarray  # start of the levels of each class, and end of the last class
 
     def draw(self, column: pd.Series, classes: np.ndarray, rng: np.random.Generator) -> pd.Series:
-        """Draw a value for each of some rows, given by their classes."""
+        """Draw a value for each class."""
         absent = rng.random(len(classes)) < self.missing[classes]
         first, last = self.ends[classes], self.ends[classes + 1] - 1
         part = rng.random(len(classes))
@@ -209,7 +213,7 @@ class _Generalised:
 
 
 def mondrian_classes(points: np.ndarray, k: int) -> list[np.ndarray]:
-    """Split rows, by columns on one scale, into classes of at least k rows near each other."""
+    """Split rows with columns on one scale into classes of at least k similar rows."""
     open_parts, classes = [np.arange(len(points))], []
     while open_parts:
         rows = open_parts.pop()
@@ -222,7 +226,7 @@ def mondrian_classes(points: np.ndarray, k: int) -> list[np.ndarray]:
 
 
 def _split_rows(points: np.ndarray, k: int) -> np.ndarray | None:
-    """Tell which rows go into the lower of two parts; None if no cut leaves k on both sides."""
+    """Return a mask of the rows below a cut, or None if no cut leaves k rows on both sides."""
     n_rows = len(points)
     if n_rows < 2 * k:
         return None
@@ -238,9 +242,9 @@ def _split_rows(points: np.ndarray, k: int) -> np.ndarray | None:
 
 
 def scaled_positions(column: pd.Series) -> np.ndarray:
-    """Return where values lie between the least (0) and the greatest (1); -1 where missing.
+    """Return the positions of values from minimum (0) to maximum (1), or -1 if missing.
 
-    Categories without an order lie by their rank, the most frequent first.
+    Unordered categories are ranked by frequency, most frequent first.
     """
     coded = ordered_codes(column)
     if len(coded.positions) == 0:
@@ -255,7 +259,7 @@ def scaled_positions(column: pd.Series) -> np.ndarray:
         values[order] = np.arange(len(counts))
     finite = values[np.isfinite(values)]
     low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
-    # halves, as the difference of huge numbers is infinite
+    # Halves are used because the difference of huge numbers is infinite.
     half = (high / 2 - low / 2) or 0.5
     scaled = (np.clip(values, low, high) / 2 - low / 2) / half
     return np.where(coded.codes < 0, -1.0, scaled[np.maximum(coded.codes, 0)])
@@ -266,7 +270,7 @@ def _widths(points: np.ndarray) -> np.ndarray:
 
 
 def _generalize(column: pd.Series, classes: list[np.ndarray]) -> _Generalised:
-    """Return what the values of classes have in common."""
+    """Return the common values of each class."""
     coded = ordered_codes(column)
     between = kind_of(column.dtype) in _BETWEEN
     centres, missing, levels = [], [], []

@@ -1,4 +1,4 @@
-"""What all generators here share: fit on a checked table, then sample tables like it."""
+"""Base class of the generators, which fit a checked table and sample similar tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skeval.exceptions import NotRememberedError, TableError
 from skeval.utils.parameters import Count, Seed, check_parameters, legal_sets
 from skeval.utils.signatures import with_known_names
 
-# what generators were fitted on is not part of them: it ends with the object, and no copy has it
+# Training rows are not part of a generator. They end with the object and are not copied with it.
 TRAINED: WeakKeyDictionary[Any, pd.DataFrame] = WeakKeyDictionary()
 
 
@@ -25,7 +25,7 @@ def note_features(generator: Any, train: pd.DataFrame) -> None:
 
 
 class Sampler(BaseEstimator):
-    """Base of the generators here: :meth:`fit` on a table, then :meth:`sample` tables like it."""
+    """Base class of the generators, with :meth:`fit` on a table and :meth:`sample`."""
 
     random_state: int | None
     _needs_hashes: ClassVar[bool] = True
@@ -52,11 +52,11 @@ class Sampler(BaseEstimator):
         return self._draw(n, np.random.default_rng(seed))
 
     def train_rows(self) -> pd.DataFrame:
-        """Return the rows that the generator was fitted on, as searches ask for them."""
+        """Return the training rows, which searches need for scoring."""
         check_is_fitted(self)
         if self not in TRAINED:
             raise NotRememberedError(
-                "The training rows were left out when this generator was copied or pickled. Fit "
+                "The training rows were dropped when this generator was copied or pickled. Fit "
                 "it again, or fit GeneratorAdapter(generator) and set remember_rows_ = True."
             )
         return TRAINED[self]
@@ -71,13 +71,13 @@ class Sampler(BaseEstimator):
         check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
 
     def _check_table(self, table: object) -> pd.DataFrame:
-        """Return the training table under a plain index, or raise one error for all its faults."""
+        """Return the training table with a default index, or raise one error for all problems."""
         self._check_parameters()
         owner = f"{type(self).__name__}.fit"
         if not isinstance(table, pd.DataFrame) or table.empty:
             name = type(table).__name__
             came = f"shape {table.shape}" if isinstance(table, pd.DataFrame) else name
-            raise TableError(f"{owner} expected a DataFrame with rows and columns, and got {came}.")
+            raise TableError(f"{owner} expected a DataFrame with rows and columns, but got {came}.")
         columns = table.items() if self._needs_hashes else ()
         faults = [
             str(name)
@@ -86,7 +86,7 @@ class Sampler(BaseEstimator):
         ]
         if faults:
             raise TableError(
-                f"{owner} expected values that can be hashed, and got lists or the like in "
-                f"{', '.join(faults)}. Drop these columns, or turn their values into strings."
+                f"{owner} expected hashable values, but {', '.join(faults)} contain lists or other "
+                "unhashable values. Drop these columns, or convert their values to strings."
             )
         return table.reset_index(drop=True)

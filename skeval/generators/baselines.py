@@ -1,4 +1,4 @@
-"""The generators that any other has to beat: copies of rows, and independent columns."""
+"""Baseline generators that copy rows or sample columns independently."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from skeval.utils.parameters import Seed
 class Bootstrap(Sampler):
     """Sample whole training rows with replacement.
 
-    One end of the scale that tests and examples need: nothing is more faithful, and nothing leaks
-    more. A measure of privacy that does not raise an alarm here cannot raise one anywhere.
+    The resampled rows are one extreme for tests and examples, because they have the highest
+    possible fidelity and the highest possible leakage. A privacy metric that does not detect a leak
+    here cannot detect a leak in any other data.
 
-    It is not private: every row it samples is a training row as it stands.
+    It is not private, because every sampled row is an unchanged training row.
 
     Parameters
     ----------
     random_state : int or None, default=None
-        Seed of :meth:`sample` where that gets none. Fitting is deterministic.
+        Seed of :meth:`sample` if the method gets no seed. Fitting is deterministic.
 
     Attributes
     ----------
     train_ : DataFrame of shape (n_rows, n_columns)
-        The training rows, under a plain index.
+        The training rows with a default index.
 
     See Also
     --------
-    IndependentMarginals : Copies cells and no rows.
+    IndependentMarginals : Copies cells instead of rows.
 
     References
     ----------
@@ -62,32 +63,32 @@ class Bootstrap(Sampler):
 
 
 class IndependentMarginals(Sampler):
-    """Sample each column on its own, with replacement, from its training values.
+    """Sample each column independently, with replacement, from its training values.
 
-    The opposite of a good generator with the same marginals: measures of single columns find
-    nothing to object to, while every association is gone. A measure that claims to look at more
-    than marginals has to tell it from real rows.
+    The marginal distributions match the training data, but all associations between columns are
+    lost. Metrics of single columns therefore find no differences. A metric that is meant to
+    evaluate more than marginals must distinguish these rows from real rows.
 
-    It is not private: every cell is a training value as it stands, so that a value that names one
-    person (a key, an address, the highest income) comes out unchanged.
+    It is not private, because every cell is an unchanged training value. A value that identifies
+    one individual, such as a key, an address or the highest income, is therefore disclosed.
 
     Parameters
     ----------
     random_state : int or None, default=None
-        Seed of :meth:`sample` where that gets none. Fitting is deterministic.
+        Seed of :meth:`sample` if the method gets no seed. Fitting is deterministic.
 
     Attributes
     ----------
     train_ : DataFrame of shape (n_rows, n_columns)
-        The training rows, under a plain index.
+        The training rows with a default index.
 
     See Also
     --------
-    GaussianCopula : Keeps correlations too.
+    GaussianCopula : Also preserves correlations.
 
     Notes
     -----
-    Missing values are drawn like any other, so that their share stays too.
+    Missing values are sampled like other values, so their fraction is preserved.
 
     Examples
     --------

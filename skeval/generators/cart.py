@@ -1,4 +1,4 @@
-"""Columns drawn one after the other from the leaves of trees."""
+"""A generator that samples columns one after the other from the leaves of trees."""
 
 from __future__ import annotations
 
@@ -26,59 +26,59 @@ from skeval.utils.parameters import Count, Seed
 
 
 class SequentialCART(Sampler):
-    """Sample column by column, each from the leaves of a tree that was grown on those before it.
+    """Sample column by column, each from the leaves of a tree fitted on the previous columns.
 
-    The generator that statistical offices use, and hard to beat on tables of mixed types: the first
-    column is drawn from its training values; each further one from the training values of the leaf
-    that the row falls into, by the columns that it has so far. Interactions and rules that few
-    columns make are kept; what leaves of a handful of rows cannot hold is lost.
+    Statistical offices use this method, and it often works well for tables of mixed types. The
+    first column is sampled from its training values. Each further column is sampled from the
+    training values in the leaf that the row reaches with its previous columns. Interactions and
+    rules of few columns are preserved. Structure that small leaves cannot represent is lost.
 
-    It is not private, and smoothing does not make it so. Cells are training values as they stand,
-    the rarest included, and rows with few like them are drawn nearly whole: the larger the leaves,
-    the fewer.
+    It is not private, with or without smoothing. Cells are unchanged training values, including
+    rare ones. Rows with few similar rows are reproduced almost completely. Larger leaves reduce the
+    number of such rows.
 
     Parameters
     ----------
     min_samples_leaf : int, default=5
-        Training rows that a leaf needs. With 1, whole training rows come out.
+        Minimum number of training rows per leaf. With 1, complete training rows are reproduced.
     max_depth : int or None, default=None
-        The deepest a tree may grow; None does not limit it.
+        Maximum depth of a tree. If None, the depth is not limited.
     max_levels : int, default=50
-        The most levels of a category that its tree tells apart: the most frequent ones, and fewer
-        than half as many as there are rows. The others count as one when the tree grows, and are
-        drawn by their shares of the leaf all the same.
+        Maximum number of categories that the tree of a column distinguishes. The most frequent
+        categories are used, and fewer than half the number of rows. The tree treats the remaining
+        categories as one, but they are still sampled with their frequencies in the leaf.
     smoothing : bool, default=False
-        Whether numbers, dates and durations are drawn between a training value of the leaf and the
-        next lower or higher one, on the grid of the column (whole numbers, decimals, whole days).
+        Whether numbers, dates and durations are sampled between a training value of the leaf and
+        the next lower or higher value, on the grid of the column (integers, decimals, full days).
     order : sequence of column names or None, default=None
-        Columns to draw first, in this order; the others follow in the order of the table. Those
-        with many rare levels had better come late.
+        Columns to sample first, in this order. The other columns follow in the order of the table.
+        Columns with many rare categories should come late.
     random_state : int or None, default=None
-        Seed of the trees, and of :meth:`sample` where that gets none. A tree draws only among
-        splits that are equally good.
+        Seed of the trees, and of :meth:`sample` if the method gets no seed. A tree uses random
+        numbers only to choose between equally good splits.
 
     Attributes
     ----------
     train_ : DataFrame of shape (n_rows, n_columns)
-        The training rows, under a plain index: the leaves hold their positions.
+        The training rows with a default index. The leaves refer to their positions.
     order_ : ndarray of shape (n_columns,)
-        Positions of the columns in the order they are drawn in.
+        Positions of the columns in the order of sampling.
     models_ : list of length n_columns
-        The trees of each column, in that order.
+        The tree of each column, in the order of sampling.
 
     See Also
     --------
-    GaussianCopula : Keeps no rows.
+    GaussianCopula : Does not reproduce rows.
 
     Notes
     -----
-    The trees are decision trees of scikit-learn that read ranks. For a number, date or duration,
-    the tree reduces the variance of the rank among the training values, so that neither long tails
-    nor infinities matter. A missing value has a rank far below all others, so that a tree separates
-    missing values first. For a category, the tree reduces the Gini impurity, and being missing is a
-    level. If a category is split on, its levels are put in order by the mean of the target in their
-    rows, which finds the best split in two of all if the target is a number or has two levels. If
-    the target has more levels, its mean is that of their ranks by frequency.
+    The models are scikit-learn decision trees on ranks. For a number, date or duration, the tree
+    reduces the variance of the rank among the training values, so long tails and infinite values
+    have no influence. A missing value has a rank far below all others, so a tree separates missing
+    values first. For a category, the tree reduces the Gini impurity, and missing is a separate
+    category. If a tree splits on a category, its values are ordered by the mean target of their
+    rows. This order finds the best binary split if the target is a number or has two categories. If
+    the target has more categories, the mean of their frequency ranks is used.
 
     References
     ----------
@@ -127,10 +127,10 @@ class SequentialCART(Sampler):
         ]
 
     def _grow(self, before: list[Codes], column: Codes, seed: int) -> _Leaves:
-        """Grow the tree of a column on the columns before it."""
+        """Fit the tree of a column on the previous columns."""
         kind, target = DecisionTreeRegressor, _mean_ranks(column.codes)
         if not column.ordered:
-            # scikit-learn warns if more than half of the rows have a label of their own
+            # scikit-learn warns if more than half of the rows have a unique label.
             n_levels = max(1, min(self.max_levels, len(column.codes) // 2 - 1))
             kind = DecisionTreeClassifier
             target = np.minimum(frequency_ranks(column.codes), n_levels)
@@ -164,8 +164,8 @@ class SequentialCART(Sampler):
         places = {name: np.flatnonzero([name == known for known in names]) for name in first}
         if missing := [str(name) for name in first if not places[name].size]:
             raise InvalidParameterError(
-                f"SequentialCART: order names columns that are not there: {', '.join(missing)}. "
-                f"The table has {', '.join(map(str, names))}."
+                f"SequentialCART: order contains columns that are not in the table: "
+                f"{', '.join(missing)}. The table has {', '.join(map(str, names))}."
             )
         asked = [int(j) for name in dict.fromkeys(first) for j in places[name]]
         rest = [j for j in range(len(names)) if j not in set(asked)]
@@ -174,7 +174,7 @@ class SequentialCART(Sampler):
 
 @dataclass(frozen=True)
 class _Leaves:
-    """A tree, how it reads the columns before, and the training rows of each leaf by rank."""
+    """A tree, its encoding of the previous columns, and the training rows of each leaf by rank."""
 
     tree: DecisionTreeRegressor | DecisionTreeClassifier
     scores: list[np.ndarray]
@@ -189,7 +189,7 @@ class _Leaves:
 
 def _features(codes: list[np.ndarray], scores: list[np.ndarray], n: int) -> np.ndarray:
     read = [score[one] for one, score in zip(codes, scores, strict=True)]
-    # a constant column lets the first column of the table have a tree of one leaf
+    # The constant column allows a tree with a single leaf for the first column of the table.
     return np.column_stack([np.zeros(n), *read]).astype(np.float32)
 
 
@@ -201,7 +201,7 @@ def _mean_ranks(codes: np.ndarray) -> np.ndarray:
 
 
 def _level_scores(column: Codes, target: np.ndarray) -> np.ndarray:
-    """Return the number that a tree reads for each code, and last for missing values."""
+    """Return the number that a tree uses for each code. The last number is for missing values."""
     if column.ordered:
         return np.append(np.arange(len(column.positions)), -1.0)
     place = column.codes % (len(column.positions) + 1)
@@ -216,7 +216,7 @@ def _draw_between(
     neighbors: np.ndarray,
     rng: np.random.Generator,
 ) -> tuple[pd.Series, np.ndarray]:
-    """Return values between those of two codes, and their codes; missing values stay missing."""
+    """Return values between the values of two codes, and new codes. Missing values stay missing."""
     missing = codes < 0
     neighbors = np.where(missing | (neighbors < 0), codes, neighbors)
     low, high = np.minimum(codes, neighbors), np.maximum(codes, neighbors)

@@ -1,4 +1,4 @@
-"""Cells read one by one: a guarantee of differential privacy forbids rules that read all rows."""
+"""Cell-by-cell parsing, because differential privacy forbids rules that depend on all rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pandas as pd
 from skeval.generators.columns import kind_of
 
 T = TypeVar("T")
-# Later and earlier dates count as these, which all resolutions of pandas can be brought to.
+# Later and earlier dates are clipped to this value, which all pandas resolutions can represent.
 _LAST = (2**63 - 1) // 1_000_000 * 1_000_000
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
@@ -27,8 +27,8 @@ _MICROSECONDS = {
     "ms": 1_000,
     "us": 1,
 }
-_PARTS = {"ns": 1_000, "ps": 10**6, "fs": 10**9, "as": 10**12}  # of a microsecond
-# Tuples are faster to ask than unions, and exact types faster than the abstract ones of numbers.
+_PARTS = {"ns": 1_000, "ps": 10**6, "fs": 10**9, "as": 10**12}  # units per microsecond
+# isinstance is faster with tuples than with unions, and exact types are faster than abstract ones.
 _PLAIN = frozenset({float, int, bool})
 _COMPLEX = (complex, np.complexfloating)
 _REAL = (Real, Decimal, np.bool_)
@@ -38,24 +38,24 @@ _DATES = (datetime.date, np.datetime64)
 
 
 def read_each(column: pd.Series, read: Callable[[Any], T], otherwise: T) -> list[T]:
-    """Read each cell by itself; `otherwise` where that fails."""
+    """Read each cell separately, and return `otherwise` for cells that cannot be read."""
 
     def read_one(cell: Any) -> T:
         try:
             return read(cell)
-        except Exception:  # a cell may hold any object, and an error that one row causes is a leak
+        except Exception:  # cells may contain any object, and an error caused by one row is a leak
             return otherwise
 
     if isinstance(column.dtype, pd.CategoricalDtype):
         by_code = [*read_each(pd.Series(column.cat.categories), read, otherwise), read_one(None)]
-        return [by_code[code] for code in column.cat.codes]  # that of missing is -1
+        return [by_code[code] for code in column.cat.codes]  # the code of missing values is -1
     return [read_one(cell) for cell in _cells(column)]
 
 
 def _cells(column: pd.Series) -> Iterator[Any]:
     try:
         yield from list(column)
-    except (OverflowError, ValueError):  # dates of Arrow that Python has none for
+    except (OverflowError, ValueError):  # Arrow dates that Python dates cannot represent
         for i in range(len(column)):
             try:
                 yield column.iloc[i]
@@ -64,7 +64,7 @@ def _cells(column: pd.Series) -> Iterator[Any]:
 
 
 def read_numbers(column: pd.Series) -> np.ndarray:
-    """Return a column as float64, nan where a cell is missing or no number."""
+    """Return a column as float64, with nan for cells that are missing or not numbers."""
     plain = kind_of(column.dtype) in "iufb" and not isinstance(column.dtype, pd.ArrowDtype)
     if plain and getattr(column.dtype, "itemsize", 0) <= 8:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -72,7 +72,7 @@ def read_numbers(column: pd.Series) -> np.ndarray:
 
 
 def dates_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """Return a column as microseconds, and which cells are missing or no date."""
+    """Return a column as microseconds, and a mask of cells that are missing or not dates."""
     if isinstance(column.dtype, pd.DatetimeTZDtype) or (
         isinstance(column.dtype, np.dtype) and column.dtype.kind == "M"
     ):
@@ -95,11 +95,11 @@ def is_missing(cell: Any) -> bool:
 
 
 def is_number(cell: Any) -> bool:
-    """Return whether a cell is a real number, of any type, or a truth."""
+    """Return whether a cell is a real number of any type, or a boolean."""
     if type(cell) in _PLAIN:
         return True
     if isinstance(cell, _COMPLEX):
-        return bool(cell.imag == 0)  # all of a column are complex where one of them is
+        return bool(cell.imag == 0)  # a single complex value makes the whole column complex
     return isinstance(cell, _REAL) and not isinstance(cell, np.timedelta64)
 
 
@@ -109,7 +109,7 @@ def is_date(cell: Any) -> bool:
 
 
 def number_of(cell: Any) -> float:
-    """Return a cell as a float, numbers in strings too; nan if it is none."""
+    """Return a cell or a numeric string as a float, or nan if the cell is not a number."""
     if isinstance(cell, str):
         return float(cell)
     if not is_number(cell) or is_missing(cell):
@@ -121,14 +121,14 @@ def number_of(cell: Any) -> float:
 
 
 def date_of(cell: Any) -> int | None:
-    """Return a cell as microseconds since 1970 in UTC, dates as of ISO 8601 too; None if none."""
+    """Return a date or an ISO 8601 string as microseconds since 1970 (UTC), or None."""
     if isinstance(cell, str):
         cell = _date_in(cell.strip())
     return _clip_microseconds(_microseconds(cell)) if is_date(cell) else None
 
 
 def key_of(cell: Any) -> Hashable:
-    """Return what a category is looked up by: alike for values that a column's type may change."""
+    """Return the lookup key of a category, equal for values that a column type may convert."""
     if isinstance(cell, str):
         return cell
     if is_number(cell):
@@ -143,7 +143,7 @@ def key_of(cell: Any) -> Hashable:
 def _date_in(text: str) -> datetime.datetime:
     try:
         return datetime.datetime.fromisoformat(text)
-    except ValueError:  # a year or a month alone, which it does not take
+    except ValueError:  # fromisoformat rejects a year or a month without a day
         return datetime.datetime.fromisoformat(text + {4: "-01-01", 7: "-01"}[len(text)])
 
 
@@ -152,9 +152,9 @@ def _clip_microseconds(microseconds: int) -> int:
 
 
 def _microseconds(value: Any) -> int:
-    """Return a date or a duration as a whole number of Python, which does not overflow."""
+    """Return a date or a duration as a Python integer, which does not overflow."""
     if isinstance(value, (pd.Timestamp, pd.Timedelta)):
-        value = value.to_numpy()  # its year may be one that Python's own dates do not have
+        value = value.to_numpy()  # the year may be outside the range of Python dates
     if isinstance(value, _NUMPY_TIMES):
         return _numpy_microseconds(value)
     if isinstance(value, datetime.datetime):
@@ -174,7 +174,7 @@ def _numpy_microseconds(value: np.datetime64 | np.timedelta64) -> int:
 
 
 def _plain_microseconds(values: np.ndarray, unit: str) -> np.ndarray:
-    """Do what date_of does for a whole array of numbers of a unit."""
+    """Convert an array of numbers of one unit, with the result of date_of for each number."""
     if unit in _PARTS:
         return values // _PARTS[unit]
     factor = _MICROSECONDS[unit]

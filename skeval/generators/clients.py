@@ -1,4 +1,4 @@
-"""How generators of different libraries are fitted, sampled, seeded and given parameters."""
+"""Interfaces to fit, sample, seed and parameterize the generators of different libraries."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ from skeval.exceptions import GeneratorFailedError, InvalidParameterError, Skeva
 from skeval.tables.set_columns import with_columns
 from skeval.utils.parameters import Legal
 
-SEEDS = ("random_state", "seed")  # what parameters are called that hold one
-_TABLE = "table"  # what SDV calls the one table
+SEEDS = ("random_state", "seed")  # names of parameters that contain a seed
+_TABLE = "table"  # the SDV name of a single table
 _OWN_FILES = {__file__, str(Path(__file__).with_name("adapter.py"))}
-_TABLES = (pd.DataFrame, pd.Series)  # which have a method `sample` too
+_TABLES = (pd.DataFrame, pd.Series)  # these classes also have a method `sample`
 _GENERATORS = (
-    "an object with fit and sample, a class of such, a synthesizer of SDV or a pair of functions"
+    "an object with fit and sample, a class of such objects, an SDV synthesizer or a pair of "
+    "functions"
 )
 
 
 def _is_generator(value: object) -> bool:
-    """Return whether `value` is a generator; what a class makes is checked later."""
+    """Return whether `value` is a generator. Instances of a class are checked later."""
     known = _is_pair(value) or isinstance(value, type) or _is_of_sdv(type(value))
     return known or _can_sample(value)
 
@@ -64,12 +65,12 @@ class Plain:
             fitted = seeded_call(made.fit, seed, train)
         if _is_search(made):
             return made.best_estimator_
-        # what is returned may be anything, such as the history of a training
+        # The return value may be any object, for example the history of a training.
         other = callable(getattr(fitted, "sample", None)) and not isinstance(fitted, _TABLES)
         return fitted if other else made
 
     def sample(self, fitted: Any, n: int, seed: int | None) -> Any:
-        """Sample by number, and by seed where the generator takes one."""
+        """Sample a number of rows, with a seed if the generator accepts one."""
         return seeded_call(fitted.sample, seed, n)
 
 
@@ -81,17 +82,17 @@ class Functions:
     second: Callable[..., Any]
 
     def fit(self, train: pd.DataFrame, seed: int | None) -> Any:
-        """Return the model of the first."""
+        """Return the model of the first function."""
         return seeded_call(self.first, seed, train)
 
     def sample(self, fitted: Any, n: int, seed: int | None) -> Any:
-        """Return the rows of the second."""
+        """Return the rows of the second function."""
         return seeded_call(self.second, seed, fitted, n)
 
 
 @dataclass
 class Synthesizer:
-    """A synthesizer of SDV for one table: that of 1.x takes the table, that of 2.x dicts."""
+    """A synthesizer of SDV for one table. Version 1.x requires the table, version 2.x a dict."""
 
     kind: type
     metadata: Any
@@ -99,7 +100,7 @@ class Synthesizer:
     dtypes: dict[str, Any] = field(default_factory=dict)
 
     def fit(self, train: pd.DataFrame, seed: int | None) -> Any:
-        """Fit a new synthesizer; some of them take no categories of pandas, and no whole names."""
+        """Fit a new synthesizer with string names and without the categorical dtype of pandas."""
         train = train.set_axis([str(name) for name in train.columns], axis="columns")
         categories = train.select_dtypes("category")
         self.dtypes = categories.dtypes.to_dict()
@@ -114,9 +115,9 @@ class Synthesizer:
         return made
 
     def sample(self, fitted: Any, n: int, seed: int | None) -> Any:
-        """Sample by seed; left alone, all of a kind would start from the same one."""
+        """Sample with a seed. Without one, all synthesizers of a class use the same seed."""
         with _seed_global_state(seed):
-            # there is no public way to seed in any version so far
+            # No version of SDV has a public method to set the seed.
             if hasattr(fitted, "reset_sampling"):
                 fitted.reset_sampling()
             if hasattr(fitted, "_set_random_state"):
@@ -130,7 +131,7 @@ Client = Plain | Functions | Synthesizer
 
 
 def client_of(generator: Any, metadata: Any, parameters: dict[str, Any] | None) -> Client:
-    """Return the client of a generator, or raise an error if it is of an unknown kind."""
+    """Return the client of a generator, or raise an error if its type is not supported."""
     if _is_pair(generator):
         return Functions(*generator)
     if isinstance(generator, type):
@@ -140,8 +141,8 @@ def client_of(generator: Any, metadata: Any, parameters: dict[str, Any] | None) 
         return client_of(generator(**arguments), metadata, None)
     if parameters is not None:
         raise InvalidParameterError(
-            "GeneratorAdapter: parameters are the arguments of a class, and generator is an "
-            "object; set them as generator__name."
+            "GeneratorAdapter: parameters requires a class as generator, but generator is an "
+            "object. Set its parameters as generator__name."
         )
     if _is_of_sdv(type(generator)):
         known = generator.get_metadata() if metadata is None else metadata
@@ -154,7 +155,7 @@ def client_of(generator: Any, metadata: Any, parameters: dict[str, Any] | None) 
 
 
 def parameters_taken(function: Any) -> Mapping[str, inspect.Parameter] | None:
-    """Return what a function or class can be called with; None if it is compiled and hides that."""
+    """Return the arguments of a function or class, or None if it is compiled and hides them."""
     try:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):
@@ -162,7 +163,7 @@ def parameters_taken(function: Any) -> Mapping[str, inspect.Parameter] | None:
 
 
 def parameters_of(generator: Any, parameters: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the parameters of a generator by name, those of its parts included."""
+    """Return the parameters of a generator by name, including parameters of its parts."""
     if isinstance(generator, type):
         taken = (parameters_taken(generator) or {}).values()
         defaults = {one.name: one.default for one in taken if one.default is not one.empty}
@@ -173,7 +174,7 @@ def parameters_of(generator: Any, parameters: dict[str, Any] | None) -> dict[str
 
 
 def unknown_arguments(kind: type, names: Iterable[str]) -> list[str]:
-    """Return which of some names a class does not take; of compiled classes nothing is known."""
+    """Return the names that a class does not accept. Arguments of compiled classes are unknown."""
     taken = parameters_taken(kind)
     if taken is None or any(one.kind is one.VAR_KEYWORD for one in taken.values()):
         return []
@@ -183,12 +184,12 @@ def unknown_arguments(kind: type, names: Iterable[str]) -> list[str]:
 def with_parameters(
     generator: Any, parameters: dict[str, Any] | None, changed: dict[str, Any]
 ) -> tuple[Any, dict[str, Any] | None]:
-    """Return a generator and the parameters of its class, some of them changed."""
+    """Return a generator and the parameters of its class after some changes."""
     if isinstance(generator, type):
         if unknown := unknown_arguments(generator, changed):
             raise InvalidParameterError(
-                f"GeneratorAdapter: {generator.__name__} has no parameter {', '.join(unknown)}; "
-                f"there are {', '.join(inspect.signature(generator).parameters)}."
+                f"GeneratorAdapter: {generator.__name__} has no parameter {', '.join(unknown)}. "
+                f"Its parameters are {', '.join(inspect.signature(generator).parameters)}."
             )
         return generator, {**(parameters or {}), **changed}
     if _is_of_sdv(type(generator)):
@@ -196,15 +197,15 @@ def with_parameters(
         return type(generator)(generator.get_metadata(), **arguments), parameters
     if not hasattr(generator, "set_params"):
         raise InvalidParameterError(
-            f"GeneratorAdapter: {type(generator).__name__} has no set_params; "
-            "give its class as generator, and parameters."
+            f"GeneratorAdapter: {type(generator).__name__} has no set_params. "
+            "Pass its class as generator, and use parameters."
         )
     return generator.set_params(**changed), parameters
 
 
 @contextmanager
 def without_cells(owner: Any, verb: str) -> Iterator[None]:
-    """Keep what a foreign error says of rows out of logs: say what was raised and where."""
+    """Hide messages of foreign errors, which may quote rows, and report the type and place."""
     try:
         yield
     except (SkevalError, ImportError, MemoryError):
@@ -218,13 +219,13 @@ def without_cells(owner: Any, verb: str) -> Iterator[None]:
         more = ""
         if verb == "fit" and _takes_more(owner):
             more = (
-                " Its fit takes more than the table: where it needs that, such as the names of "
-                "discrete columns, give a pair of functions instead."
+                " Its fit has more arguments than the table. If it requires them, for example "
+                "the names of discrete columns, pass a pair of functions instead."
             )
         raised = f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
         raise GeneratorFailedError(
-            f"{verb} of {name} raised {raised} ({last.name}). What it says may quote cells, and is "
-            f"left out; it is in __context__ of this error.{more}"
+            f"{verb} of {name} raised {raised} ({last.name}). The message may quote cells, so it "
+            f"is not shown here. It is in __context__ of this error.{more}"
         ) from None
 
 
@@ -245,14 +246,14 @@ def detect_metadata(train: pd.DataFrame) -> Any:
 
 
 def _can_sample(generator: Any) -> bool:
-    """Return whether it can be fitted and sampled; a search can if its estimator can."""
+    """Return whether a generator can be fitted and sampled. A search can if its estimator can."""
     if _is_search(generator):
         return _can_sample(generator.estimator)
     return all(callable(getattr(generator, name, None)) for name in ("fit", "sample"))
 
 
 def _is_search(generator: Any) -> bool:
-    """Return whether it is a search of scikit-learn, such as GridSearchCV."""
+    """Return whether a generator is a scikit-learn search, such as GridSearchCV."""
     return hasattr(generator, "estimator") and hasattr(generator, "refit")
 
 
@@ -281,7 +282,7 @@ def _arguments(synthesizer: Any) -> dict[str, Any]:
 
 
 def _set_seeds(generator: Any, seed: int) -> bool:
-    """Set the seeds of a generator that are None; tell whether one of them is its own."""
+    """Set all seeds that are None, and return whether the generator itself had such a seed."""
     if not (hasattr(generator, "get_params") and hasattr(generator, "set_params")):
         return False
     unset = {
@@ -295,7 +296,7 @@ def _set_seeds(generator: Any, seed: int) -> bool:
 
 
 def seeded_call(function: Callable[..., Any], seed: int | None, *arguments: Any) -> Any:
-    """Call a function with a seed, by argument if it takes one, else through global generators."""
+    """Call a function with a seed as argument, or seed the global generators if it has none."""
     taken = parameters_taken(function) or {}
     if by_name := {name: seed for name in SEEDS if name in taken}:
         return function(*arguments, **by_name)
@@ -305,7 +306,7 @@ def seeded_call(function: Callable[..., Any], seed: int | None, *arguments: Any)
 
 @contextmanager
 def _seed_global_state(seed: int | None) -> Iterator[None]:
-    """Seed what libraries draw from if they take no seed, and put its state back."""
+    """Seed the global random generators, and restore their state afterwards."""
     if seed is None:
         yield
         return

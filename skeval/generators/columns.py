@@ -1,4 +1,4 @@
-"""Columns of any dtype as ranks and as exact numbers, and back."""
+"""Conversion of columns of any dtype to ranks and exact numbers, and back."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-# Floats with at most that many decimals are taken as rounded, and rounded again when sampled.
+# Floats with at most this number of decimals are treated as rounded, and rounded when sampled.
 MAX_DECIMALS = 6
 
 
 @dataclass
 class Codes:
-    """A column as ranks of its distinct values, -1 where missing, and a row to find each at."""
+    """A column as ranks of its distinct values (-1 if missing), and a row for each value."""
 
     codes: np.ndarray
     positions: np.ndarray
@@ -23,13 +23,13 @@ class Codes:
 
 
 def kind_of(dtype: Any) -> str:
-    """Return numpy's letter for numbers (i, u, f), truths (b), dates (M), durations (m); else O."""
+    """Return the dtype kind of numbers, booleans, dates and durations, or "O" for other types."""
     kind = getattr(dtype, "kind", "O")
     return kind if kind in "iufbMm" else "O"
 
 
 def ordered_codes(column: pd.Series) -> Codes:
-    """Rank the values of a column; unordered ones in order of appearance."""
+    """Rank the values of a column. Unordered values are ranked by appearance."""
     missing = column.isna().to_numpy(dtype=bool)
     ordered = kind_of(column.dtype) != "O" or bool(getattr(column.dtype, "ordered", False))
     rows = np.flatnonzero(~missing)
@@ -41,7 +41,7 @@ def ordered_codes(column: pd.Series) -> Codes:
 
 
 def frequency_ranks(codes: np.ndarray) -> np.ndarray:
-    """Recode levels, missing among them, so that the most frequent is 0."""
+    """Recode levels, including missing, by frequency, so that the most frequent level is 0."""
     counts = np.bincount(codes + 1)
     ranks = np.empty(len(counts), dtype=np.int64)
     ranks[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
@@ -71,9 +71,9 @@ def as_dtype(values: np.ndarray, dtype: Any) -> pd.Series:
 
 @dataclass(frozen=True)
 class Steps:
-    """What the numbers of a column are multiples of: decimals of floats, the step of others."""
+    """Grid of the numbers of a column, with decimals for floats and a step for other numbers."""
 
-    decimals: int | None  # None if floats are not rounded, or no floats
+    decimals: int | None  # None for unrounded floats and for other numbers
     step: int
 
     @classmethod
@@ -89,30 +89,30 @@ class Steps:
         return values if self.decimals is None else np.asarray(values.round(self.decimals))
 
     def between(self, lower: np.ndarray, upper: np.ndarray, part: np.ndarray) -> np.ndarray:
-        """Return values that are a part of the way from the lower to the upper ones."""
+        """Return values at a fraction `part` of the interval from lower to upper."""
         if lower.dtype.kind == "f":
             with np.errstate(invalid="ignore", over="ignore"):
                 gap = upper - lower
             return self.round_values(lower + part * np.where(np.isfinite(gap), gap, 0.0))
-        # unsigned differences cannot overflow, and float64 would lose the digits of the values
+        # Unsigned differences cannot overflow, and float64 would lose digits of the values.
         gap = upper.view(np.uint64) - lower.view(np.uint64)
         part = np.minimum(part, np.nextafter(1.0, 0.0))  # all of 2**64 - 1 steps would overflow
         steps = np.rint(part * (gap // np.uint64(self.step))).astype(np.uint64)
         return np.asarray((lower.view(np.uint64) + steps * np.uint64(self.step)).view(lower.dtype))
 
     def part(self, lower: np.ndarray, upper: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Return which part of the way from the lower to the upper ones values are."""
+        """Return the position of values in the interval from lower (0) to upper (1)."""
         if values.dtype.kind == "f":
-            # halves, because the difference of huge numbers is infinite
+            # Halves are used because the difference of huge numbers is infinite.
             return (values / 2 - lower / 2) / np.where(upper > lower, upper / 2 - lower / 2, 1.0)
         way, whole = (end.view(np.uint64) - lower.view(np.uint64) for end in (values, upper))
         return way.astype(np.float64) / np.maximum(whole, 1)
 
 
 def _decimals_of(distinct: np.ndarray) -> int | None:
-    """Return how many decimals write all floats exactly; None if more than six."""
+    """Return the number of decimals that represents all floats exactly, or None if above six."""
     for decimals in range(MAX_DECIMALS + 1):
-        with np.errstate(over="ignore"):  # huge numbers come back infinite, which they are not
+        with np.errstate(over="ignore"):  # rounding turns huge numbers into infinite ones
             rounded = distinct.round(decimals)
         if np.array_equal(rounded, distinct):
             return decimals
@@ -120,7 +120,7 @@ def _decimals_of(distinct: np.ndarray) -> int | None:
 
 
 def frame_of(columns: Iterable[pd.Series], names: pd.Index) -> pd.DataFrame:
-    """Put columns side by side under a plain row index; names may occur twice."""
+    """Put columns side by side with a default row index. Names may occur twice."""
     table = pd.DataFrame({j: c.reset_index(drop=True) for j, c in enumerate(columns)})
     table.columns = names
     return table

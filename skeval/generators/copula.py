@@ -1,4 +1,4 @@
-"""The Gaussian copula: what any serious generator should beat."""
+"""A Gaussian copula as a baseline generator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from skeval.generators.columns import (
 )
 from skeval.utils.parameters import Seed
 
-# Levels rarer than this say too little about the numeric columns to be ordered by them.
+# Rarer categories have too few rows to be ordered by the numerical columns.
 _MIN_ROWS_TO_ORDER = 10
 _N_POLYNOMIALS = 32
 _N_BISECTIONS = 30
@@ -32,49 +32,51 @@ MIN_EIGENVALUE = 1e-8
 class GaussianCopula(Sampler):
     """Sample rows whose columns follow the training marginals and a Gaussian copula.
 
-    A small baseline for tables of mixed types: every column keeps its distribution, its dtype and
-    its share of missing values, and pairs of columns keep their monotone association. It learns no
-    other dependence: no interaction, no rule, and of an unordered category with many levels only
-    one direction.
+    A simple baseline for tables of mixed types. Every column preserves its distribution, its dtype
+    and its fraction of missing values. Pairs of columns preserve their monotone association. Other
+    dependence is not learned, for example interactions and rules. For an unordered category with
+    many values, only one direction is learned.
 
-    It is not private. Numbers lie between training values that are neighbours in rank, or on
-    them; categories, strings and keys are training values as they stand, the rarest included. A
-    fitted generator, and so its pickle, holds them all: see `marginals_`.
+    It is not private. Numbers are equal to training values or lie between training values of
+    neighboring rank. Categories, strings and keys are unchanged training values, including rare
+    ones. A fitted generator and its pickle contain all of them, see `marginals_`.
 
     Parameters
     ----------
     random_state : int or None, default=None
-        Seed of :meth:`sample` where that gets none. Fitting is deterministic.
+        Seed of :meth:`sample` if the method gets no seed. Fitting is deterministic.
 
     Attributes
     ----------
     columns_ : Index of length n_columns
         The columns of the training table.
     marginals_ : list of length n_columns
-        The learned distribution of each column: all numbers, dates and durations of the training
-        table, sorted within the column, and the distinct values of other columns with their shares.
+        The learned distribution of each column. It contains all numbers, dates and durations of the
+        training table, sorted within the column, and the distinct values of other columns with
+        their relative frequencies.
     correlation_ : ndarray of shape (n_latent, n_latent)
-        Correlations of the latent normals: one per column, then one for each column that has both
-        missing and other values, in that order, which is high where the value is missing.
+        Correlations of the latent normals. There is one normal for each column, followed by one for
+        each column with both missing and present values, which is high if the value is missing.
 
     See Also
     --------
-    SequentialCART : Keeps what is not linear, and rows.
-    IndependentMarginals : Keeps columns alone.
+    SequentialCART : Also preserves non-linear dependence, but reproduces rows.
+    IndependentMarginals : Preserves only single columns.
 
     Notes
     -----
-    Column j is a step function of a standard normal Z_j, cut at the normal quantiles of its
-    cumulative shares. With X_j = E(Z_j | value), the covariance of two such scores is the series
-    sum_k a_ik a_jk rho^k over their Hermite coefficients, which rises in rho: the latent
-    correlation is where it meets the covariance of the rows (those in which neither is missing).
-    The matrix is made positive definite by clipping its eigenvalues, which is a compromise where
-    pairs contradict each other, as when values are missing because of their own size.
+    Column j is a step function of a standard normal Z_j, which is cut at the normal quantiles of
+    the cumulative frequencies. With X_j = E(Z_j | value), the covariance of two such scores is the
+    series sum_k a_ik a_jk rho^k over their Hermite coefficients. The series increases with rho. The
+    latent correlation is the rho at which the series equals the covariance of the rows in which
+    neither value is missing. The matrix is made positive definite by clipping its eigenvalues. This
+    is a compromise if pairs contradict each other, for example if values are missing because of
+    their size.
 
-    Levels of an unordered category are put in order by their mean score in the ordered column
-    that depends on them most; rare levels take the middle. Without ordered columns, in order of
-    frequency. Numbers are drawn from the quantiles, linear between neighbours, on the training
-    values' grid (whole numbers, decimals, whole days).
+    The values of an unordered category are sorted by their mean score in the ordered column that
+    depends on them most. Rare values are placed in the middle. Without ordered columns, values are
+    sorted by frequency. Numbers are sampled from the quantiles, with linear interpolation between
+    neighbors, on the grid of the training values (integers, decimals, full days).
 
     References
     ----------
@@ -117,7 +119,7 @@ class GaussianCopula(Sampler):
 
 @dataclass
 class _Levels:
-    """Values that are drawn as they stand."""
+    """Values that are sampled unchanged."""
 
     values: Any
     dtype: Any
@@ -142,7 +144,7 @@ class _Numbers:
 
     def draw(self, uniform: np.ndarray, missing: np.ndarray) -> pd.Series:
         place = uniform * (len(self.values) - 1)
-        # the last interval is closed, and a table of one row has none
+        # The last interval is closed. A table with one row has no interval.
         lower = np.minimum(place.astype(np.int64), max(len(self.values) - 2, 0))
         upper = np.minimum(lower + 1, len(self.values) - 1)
         between = self.grid.between(self.values[lower], self.values[upper], place - lower)
@@ -151,12 +153,12 @@ class _Numbers:
 
 
 def _absent(share: float, gaps: Iterator[np.ndarray], n: int) -> np.ndarray:
-    """Tell which rows miss a value; only columns that have both take the next of `gaps`."""
+    """Return a mask of missing values. Only columns with both kinds use the next of `gaps`."""
     return np.asarray(next(gaps) > 1.0 - share) if 0.0 < share < 1.0 else np.full(n, share == 1.0)
 
 
 def _put_in_order(column: Codes, anchors: list[np.ndarray]) -> Codes:
-    """Order levels by their mean score in the column that depends on them most."""
+    """Order categories by their mean score in the column that depends on them most."""
     rows = np.flatnonzero(column.codes >= 0)
     codes, n_levels = column.codes[rows], len(column.positions)
     counts = np.bincount(codes, minlength=n_levels)
@@ -187,7 +189,7 @@ def _marginal(column: pd.Series, codes: Codes) -> _Levels | _Numbers:
 
 
 def _scores(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return E(Z | value) for each row, 0 where missing, and its Hermite coefficients."""
+    """Return E(Z | value) for each row, 0 if missing, and its Hermite coefficients."""
     present = codes >= 0
     counts = np.bincount(codes[present])
     if len(counts) == 0:
@@ -202,7 +204,7 @@ def _scores(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     before, now = np.zeros_like(cuts), np.ones_like(cuts)
     coefficients = np.empty(_N_POLYNOMIALS)
     for k in range(1, _N_POLYNOMIALS + 1):
-        # the integral of the k-th normalised polynomial is the one before, times the density
+        # The integral of the k-th normalized polynomial is the previous one times the density.
         coefficients[k - 1] = score @ masses(now) / np.sqrt(k)
         before, now = now, (cuts * now - np.sqrt(k - 1) * before) / np.sqrt(k)
     return np.where(present, score[np.maximum(codes, 0)], 0.0), coefficients

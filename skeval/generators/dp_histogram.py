@@ -1,4 +1,4 @@
-"""A generator whose epsilon is exact: noisy counts of the cells of a domain that is public."""
+"""A differentially private generator that samples from noisy counts of a public domain."""
 
 from __future__ import annotations
 
@@ -28,43 +28,45 @@ _SENSITIVITY = {"add_remove": 1, "replace": 2}
 MAX_CELLS = 4_000_000
 _DAY = 86_400_000_000  # microseconds
 _WANTED = (
-    "one or more distinct strings or truths, two or more numbers or dates in ascending order "
-    "(finite; whole ones within int64), or a CategoricalDtype with distinct categories"
+    "at least one distinct string or boolean, at least two numbers or dates in ascending order "
+    "(finite, and integers within int64), or a CategoricalDtype with distinct categories"
 )
 
 
 class DPHistogram(Sampler):
-    """Sample from noisy counts of the cells of a public domain: differential privacy, exactly.
+    """Sample from noisy counts over a public domain, with an exact privacy guarantee.
 
-    The simplest generator with a guarantee, and the yardstick that an audit needs: its epsilon is
-    what it says, so that a bound above it is the auditor's fault. It counts the training rows in
-    every combination of categories and bins, adds noise to each count, the empty ones included, and
-    samples rows by the counts, those below 0 being 0. With more cells than rows the noise of empty
-    cells drowns the rest: it is for few columns.
+    This is the simplest generator with a differential privacy guarantee. It is the reference for
+    audits, because its true epsilon is known exactly. If an audit reports a lower bound above this
+    epsilon, the audit is wrong. The generator counts the training rows in every combination of
+    categories and bins (cell), adds noise to each count, including empty cells, and samples rows
+    according to the counts. Negative counts are set to 0. If there are more cells than rows, the
+    noise of empty cells dominates, so use only few columns.
 
     Parameters
     ----------
     domain : mapping of str to sequence or pandas.CategoricalDtype
-        For each column what values it may have, known without looking at the table. Numbers or
-        dates (also `datetime.date`) in ascending order are edges of bins, closed on the left, the
-        last on both sides; whole numbers bin whole numbers, and dates without a time of day such
-        dates. Strings or truths are categories, and so are the categories of a `CategoricalDtype`
-        of any type. With None among them, missing is a value too. Other things, durations for one,
-        are refused: give them as numbers, or as a `CategoricalDtype`.
+        Possible values of each column, which must be known independently of the table. Numbers or
+        dates (also `datetime.date`) in ascending order are bin edges. Bins are closed on the left,
+        and the last bin on both sides. Integer edges produce integers, and edges that are dates
+        without a time of day produce such dates. Strings or booleans are categories, and so are the
+        categories of any `CategoricalDtype`. If the values include None, missing is a category too.
+        Other values, for example durations, raise an error. Convert them to numbers or use a
+        `CategoricalDtype`.
     epsilon : float, default=1.0
-        The privacy parameter, above 0; delta is 0.
+        The privacy parameter, above 0. Delta is 0.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        What epsilon protects: one row more or less, or one row that is another. The second takes
-        twice the noise.
+        Difference between neighboring tables that epsilon protects. With "add_remove", one row is
+        added or removed. With "replace", one row is replaced, which requires twice the noise.
     random_state : int or None, default=None
-        Seed of the noise, and of :meth:`sample` where that gets none; they are drawn from streams
-        of their own. **Whoever knows the seed can take off the noise: the guarantee holds for None,
-        and for seeds that are secret and used once.** Others are for tests.
+        Seed of the noise, and of :meth:`sample` if the method gets no seed. The two use separate
+        random streams. **Anyone who knows the seed can subtract the noise. The guarantee is valid
+        for None, and for secret seeds that are used once.** Other seeds are for tests.
 
     Attributes
     ----------
     counts_ : ndarray of int64, of shape (n_cells of column 1, n_cells of column 2, ...)
-        The noisy counts; no other trace of the table is kept.
+        The noisy counts. No other information about the table is kept.
 
     Raises
     ------
@@ -73,34 +75,36 @@ class DPHistogram(Sampler):
 
     See Also
     --------
-    skeval.privacy.DPAudit : What tests its promise.
+    skeval.privacy.DPAudit : Tests the privacy guarantee.
 
     Notes
     -----
-    Adding or removing a row changes one count by 1; replacing it changes two. With s = 1 or 2 of
-    these, noise k has a probability proportional to ``exp(-epsilon |k| / s)``, the two-sided
-    geometric distribution, drawn as the difference of two geometric numbers. Counts and noise being
-    whole, every noisy count can stem from every true one, at odds of at most ``exp(epsilon)``.
-    Laplace noise in floating point is another matter: which doubles can come out depends on the
-    true count, and their last digits give it away. What remains is that NumPy's generator is no
-    cryptographic one, and that it resolves probabilities to 53 bits.
+    Adding or removing a row changes one count by 1. Replacing a row changes two counts. With a
+    sensitivity s of 1 or 2, the probability of noise k is proportional to ``exp(-epsilon |k| / s)``
+    (two-sided geometric distribution). The noise is sampled as the difference of two geometric
+    numbers. Counts and noise are integers, so every true count can produce every noisy count, and
+    the odds ratio is at most ``exp(epsilon)``. Laplace noise in floating point does not have this
+    property, because the possible doubles depend on the true count, and their last digits reveal
+    it. Two limits remain. The random generator of NumPy is not cryptographic, and it resolves
+    probabilities to 53 bits.
 
-    A value outside the domain counts as the nearest bin's; an unknown category as the first. What
-    is no number or no date counts as missing, and what is missing as the first category or bin
-    where None is not in the domain. The types of the sampled columns come from the domain, not from
-    the table. Neither thing looks at more than one row, which a guarantee needs: a type or an error
-    that one row decides is a leak.
+    A value outside the domain is counted in the closest bin, and an unknown category is counted as
+    the first category. Values that are not numbers or dates are treated as missing. If the domain
+    does not contain None, missing values are counted in the first category or bin. The types of the
+    sampled columns depend on the domain and not on the table. Neither rule depends on more than one
+    row. The guarantee requires this, because a type or an error that depends on one row is a leak.
 
-    Each cell is read by itself, with any object in it. The type of its column plays no part, since
-    a further row may change that: numbers, and numbers in strings, as float64; dates, and those
-    that strings give by ISO 8601, in UTC and to the microsecond. What a reader of files does before
-    that, by rules that look at all rows, is not covered.
+    Each cell is parsed separately and may contain any object. The type of its column has no
+    influence, because an additional row may change this type. Numbers and numeric strings are
+    parsed as float64. Dates and ISO 8601 strings are parsed in UTC with microsecond resolution. The
+    guarantee does not cover file readers that apply rules to all rows before the fit.
 
-    Drawing rows costs no privacy, however many they are. But where `adjacency` is "add_remove", the
-    size of the training table is protected too: take a number of rows that does not come from it.
-    Columns come in the order of the domain; numbers and dates are uniform within their bin.
+    Sampling does not consume privacy budget, regardless of the number of rows. However, if
+    `adjacency` is "add_remove", the size of the training table is protected too, so use a number of
+    rows that does not depend on it. The columns have the order of the domain. Numbers and dates are
+    uniform within their bin.
 
-    Clipping noisy counts at 0 adds about half the noise's scale to each empty cell on average.
+    Clipping noisy counts at 0 adds on average about half the scale of the noise to each empty cell.
 
     References
     ----------
@@ -135,15 +139,15 @@ class DPHistogram(Sampler):
         self.random_state = random_state
 
     def fit(self, table: pd.DataFrame, y: Any = None) -> Self:
-        """Count the rows of each cell, with noise that is drawn anew.
+        """Count the rows of each cell and add new noise.
 
         Parameters
         ----------
         table : DataFrame of shape (n_rows, n_columns)
-            Training rows, with the columns of the domain, in any order. There may be no rows: the
-            neighbour of a table of one has none.
+            Training rows with the columns of the domain, in any order. The table may be empty,
+            because an empty table is a neighbor of a table with one row.
         y : ignored
-            Pipelines of scikit-learn pass it.
+            Accepted because pipelines of scikit-learn pass it.
 
         Returns
         -------
@@ -153,7 +157,7 @@ class DPHistogram(Sampler):
         Raises
         ------
         InvalidParameterError
-            If a parameter is outside its legal set.
+            If a parameter is not valid.
         TableError, SchemaMismatchError
             If `table` is not a DataFrame with the columns of the domain.
         """
@@ -161,12 +165,12 @@ class DPHistogram(Sampler):
         axes = axes_of(self.domain)
         if not isinstance(table, pd.DataFrame):
             raise TableError(
-                f"DPHistogram.fit expected a DataFrame, and got {type(table).__name__}."
+                f"DPHistogram.fit expected a DataFrame, but got {type(table).__name__}."
             )
         table = table.set_axis([str(name) for name in table.columns], axis="columns")
         if sorted(table.columns) != sorted(axes):
             raise SchemaMismatchError(
-                f"DPHistogram.fit expected the columns of the domain, {', '.join(axes)}, and got "
+                f"DPHistogram.fit expected the columns of the domain, {', '.join(axes)}, but got "
                 f"{', '.join(table.columns)}."
             )
         shape = tuple(axis.n_cells for axis in axes.values())
@@ -174,7 +178,7 @@ class DPHistogram(Sampler):
         flat = np.ravel_multi_index(codes, shape)
         counts = np.bincount(flat, minlength=math.prod(shape))
         sensitivity = _SENSITIVITY[self.adjacency]
-        # another stream than that of sample, which an equal seed must not bring into step
+        # Use a different stream than sample, because equal seeds must not correlate the two.
         (stream,) = np.random.SeedSequence(self.random_state).spawn(1)
         rng, stop = np.random.default_rng(stream), -np.expm1(-self.epsilon / sensitivity)
         noise = rng.geometric(stop, counts.size) - rng.geometric(stop, counts.size)
@@ -184,7 +188,7 @@ class DPHistogram(Sampler):
 
     def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         weights = np.maximum(self.counts_.ravel(), 0)
-        # all cells alike where the noise left none
+        # All cells have equal weight if no count is positive after adding noise.
         cumulative = np.cumsum(weights if weights.any() else np.ones_like(weights))
         cells = np.searchsorted(cumulative, rng.integers(cumulative[-1], size=n), side="right")
         codes = np.unravel_index(cells, self.counts_.shape)
@@ -198,18 +202,18 @@ class DPHistogram(Sampler):
 
 @dataclass(frozen=True)
 class Categories:
-    """A column of categories: cell k is the k-th one."""
+    """A column of categories, in which cell k is the k-th category."""
 
     dtype: pd.CategoricalDtype
     missing: bool
 
     @property
     def n_cells(self) -> int:
-        """How many cells there are."""
+        """Number of cells."""
         return len(self.dtype.categories) + self.missing
 
     def keys(self) -> dict[Hashable, int]:
-        """Return the cell of each category, by what it is looked up by."""
+        """Return the cell of each category by lookup key."""
         return {key_of(label): k for k, label in enumerate(self.dtype.categories)}
 
     def codes(self, column: pd.Series) -> np.ndarray:
@@ -232,16 +236,16 @@ class Categories:
 
 @dataclass(frozen=True)
 class Bins:
-    """A column of numbers, or of dates as microseconds: bins between int64 or float64 edges."""
+    """A column of numbers, or of dates as microseconds, with int64 or float64 bin edges."""
 
     edges: np.ndarray
     missing: bool
     dates: bool = False
-    step: int = 1  # what whole numbers are multiples of
+    step: int = 1  # integers are multiples of this step
 
     @property
     def n_cells(self) -> int:
-        """How many cells there are."""
+        """Number of cells."""
         return len(self.edges) - 1 + self.missing
 
     def codes(self, column: pd.Series) -> np.ndarray:
@@ -261,10 +265,10 @@ class Bins:
         low, high = self.edges[bins], self.edges[bins + 1]
         if self.edges.dtype.kind == "f":
             part = rng.random(len(bins))
-            # their difference may be infinite; this sum lies between them but for rounding
+            # The difference may be infinite. This sum is between low and high except for rounding.
             values = np.clip(low * (1.0 - part) + high * part, low, high)
             return pd.Series(values).mask(absent)
-        last = bins == len(self.edges) - 2  # the one bin whose upper edge belongs to it
+        last = bins == len(self.edges) - 2  # only the last bin includes its upper edge
         highest = high // self.step - ~last
         whole = rng.integers(low // self.step, highest, endpoint=True) * self.step
         if self.dates:
@@ -276,25 +280,25 @@ Axis = Categories | Bins
 
 
 def axes_of(domain: Any) -> dict[str, Axis]:
-    """Read a domain; one error names all faulty columns."""
+    """Parse a domain, and raise one error for all invalid columns."""
     if not isinstance(domain, Mapping) or not domain:
         raise InvalidParameterError(
             "DPHistogram: domain must map each column to its categories or to the edges of its "
-            f"bins, got {domain!r}."
+            f"bins, but got {domain!r}."
         )
     axes = {str(name): _axis_of(values) for name, values in domain.items()}
     if wrong := [name for name, axis in axes.items() if axis is None]:
         raise InvalidParameterError(
-            f"DPHistogram: domain needs for each column {_WANTED}; {', '.join(wrong)} has none of "
-            "these."
+            f"DPHistogram: domain must specify for each column {_WANTED}. The values of "
+            f"{', '.join(wrong)} are not valid."
         )
     complete = {name: axis for name, axis in axes.items() if axis is not None}
-    # a whole number of Python, which does not overflow
+    # A Python integer does not overflow.
     n_cells = math.prod(axis.n_cells for axis in complete.values())
     if n_cells > MAX_CELLS:
         raise InvalidParameterError(
-            f"DPHistogram: the domain has {n_cells:,} cells, and {MAX_CELLS:,} are the most that "
-            "are counted; give it fewer columns, or wider bins."
+            f"DPHistogram: the domain has {n_cells:,} cells, but the maximum is {MAX_CELLS:,}. "
+            "Use fewer columns or wider bins."
         )
     return complete
 
@@ -316,7 +320,7 @@ def _axis_of(values: Any) -> Axis | None:
 
 
 def _distinct(axis: Categories) -> Categories | None:
-    """Return an axis whose categories differ in what is read of them; None if there are none."""
+    """Return an axis if its categories have distinct lookup keys, or None."""
     return axis if 0 < len(axis.dtype.categories) == len(axis.keys()) else None
 
 

@@ -1,4 +1,4 @@
-"""Training rows some of whose cells are replaced by predictions: a dial from copies to models."""
+"""A generator that replaces cells of training rows by predictions of a random forest."""
 
 from __future__ import annotations
 
@@ -20,72 +20,74 @@ from skeval.generators.columns import (
 )
 from skeval.utils.parameters import Count, Fraction, JobCount, Seed
 
-# The probabilities of 50 levels take 6 MB for this number of rows.
+# The probabilities of 50 categories use 6 MB for this number of rows.
 MAX_ROWS_AT_ONCE = 16_384
 
 
 class RandomForestImputation(Sampler):
-    """Sample training rows, each cell replaced with probability p by what a forest predicts for it.
+    """Sample training rows and replace each cell with probability p by a forest's prediction.
 
-    A dial for tests: at p = 0 the sample is the training rows themselves, at p = 1 every cell is a
-    prediction. A measure of privacy must rise along it and a measure of fidelity must not, up to
-    noise. With one seed, the cells replaced at a lower p are among those of a higher one.
+    The generator is a dial for tests. With p = 0, the sample consists of training rows. With p = 1,
+    every cell is a prediction. A privacy metric must increase with p, and a fidelity metric must
+    not, except for noise. With the same seed, the cells that are replaced at a lower p are also
+    replaced at a higher p.
 
-    It is not private, and is not meant to be. Whatever is not replaced is copied, and predictions
-    are made by forests that have seen the very cell they predict.
+    It is not private and is not intended to be private. Cells that are not replaced are copied, and
+    each prediction comes from a forest that was trained on the predicted cell.
 
     Parameters
     ----------
     p : float, default=0.5
-        Share of the cells to replace, in [0, 1]. It is read by :meth:`sample`:
-        `set_params(p=...)` turns the dial of a fitted generator, which is not fitted again.
+        Fraction of the cells to replace, in [0, 1]. It is used by :meth:`sample`, so
+        `set_params(p=...)` changes it without a new fit.
     n_estimators : int, default=25
-        Trees of each column's forest.
+        Number of trees per column.
     max_depth : int or None, default=None
-        The deepest a tree may grow; None does not limit it.
+        Maximum depth of a tree. If None, the depth is not limited.
     min_samples_leaf : int, default=5
-        Rows that a leaf needs. With 1, forests know their training cells nearly by heart, and the
-        dial turns little.
+        Minimum number of rows per leaf. With 1, forests nearly memorize their training cells, so
+        `p` has little effect.
     max_features : str, int, float or None, default="sqrt"
-        How many columns a split chooses among, in scikit-learn's notation.
+        Number of columns to consider for a split, as in scikit-learn.
     max_samples : int, default=10_000
-        The most rows a tree is grown on, so that large tables do not take long.
+        Maximum number of rows per tree, which limits the runtime for large tables.
     max_levels : int, default=50
-        The most levels of a category that its forest tells apart: the most frequent ones. Others
-        are never predicted, and rows that have them are not learned from in that column.
+        Maximum number of categories that the forest of a column distinguishes. The most frequent
+        categories are used. Other categories are never predicted, and rows with them are not used
+        to train the forest of this column.
     n_jobs : int or None, default=None
-        Columns fitted at the same time, in threads; None is 1, -1 all cores. It does not change
-        the values.
+        Number of columns to fit in parallel, in threads. None means 1, and -1 means all cores. It
+        does not affect the values.
     random_state : int or None, default=None
-        Seed of the forests, and of :meth:`sample` where that gets none.
+        Seed of the forests, and of :meth:`sample` if the method gets no seed.
 
     Attributes
     ----------
     train_ : DataFrame of shape (n_rows, n_columns)
-        The training rows, under a plain index.
+        The training rows with a default index.
     predicted_ : DataFrame of shape (n_rows, n_columns)
-        What the forests predict for every cell of `train_`. The forests are not kept.
+        The prediction for every cell of `train_`. The forests are not kept.
 
     See Also
     --------
-    Bootstrap : The end of its dial where nothing is replaced.
+    Bootstrap : Samples rows without any replacement of cells.
 
     Notes
     -----
-    :meth:`sample` draws as many rows as the training table has, or fewer, without replacement and
-    in random order; more with replacement. Then it replaces cells.
+    :meth:`sample` first samples rows in random order, without replacement if `n` is at most the
+    number of training rows, and with replacement otherwise. It then replaces cells.
 
-    Each column has a forest that learns it from all other columns: a regressor for numbers, dates
-    and durations, a classifier for all else. A cell's prediction is made from the original row,
-    never from replaced cells, and in sample: the row was among those the forest was fitted on
-    (unless `max_samples` left it out).
+    Each column has a forest that predicts it from all other columns. The forest is a regressor for
+    numbers, dates and durations, and a classifier for other columns. The prediction of a cell uses
+    the original row and never replaced cells. Predictions are in-sample, because the row is part of
+    the training rows of the forest (unless `max_samples` excluded it).
 
-    The forests see ranks: of size, or of frequency where a column has no order, and missing values
-    below all others. In a category, missing is a level that can be predicted like any other. In a
-    number, a missing cell stays missing, a present one present; infinite values are not learned
-    from. Predicted numbers are rounded to the grid of the training values (whole numbers, decimals,
-    whole days). A table of one column has nothing to learn from: its mean or most frequent level is
-    predicted.
+    The forests use ranks of the values, or frequency ranks for a column without an order. Missing
+    values have the lowest rank. In a categorical column, missing is a category that can be
+    predicted. In a numerical column, missing cells stay missing and present cells stay present.
+    Infinite values are not used for training. Predicted numbers are rounded to the grid of the
+    training values (integers, decimals, full days). For a table with one column, the mean or the
+    most frequent category is predicted.
 
     References
     ----------
@@ -129,7 +131,7 @@ class RandomForestImputation(Sampler):
     def _learn(self, train: pd.DataFrame) -> None:
         columns = [train.iloc[:, j] for j in range(train.shape[1])]
         coded = [ordered_codes(column) for column in columns]
-        # trees read nothing but order, so that ranks lose nothing to infinities or to float32
+        # Trees depend only on order, so ranks avoid problems with infinite values and float32.
         features = np.column_stack(
             [one.codes if one.ordered else frequency_ranks(one.codes) for one in coded]
         ).astype(np.float32)
@@ -143,7 +145,7 @@ class RandomForestImputation(Sampler):
 
     def _predict(self, column: pd.Series, coded: Codes, others: np.ndarray, seed: int) -> pd.Series:
         """Predict a column from all others."""
-        if not others.size:  # every tree is then one leaf, the mean or the most frequent level
+        if not others.size:  # every tree is then a single leaf with the mean or most frequent level
             others = np.zeros((len(column), 1), dtype=np.float32)
         if kind_of(column.dtype) in "Ob":
             return self._predict_levels(column, coded, others, seed)
@@ -152,13 +154,13 @@ class RandomForestImputation(Sampler):
     def _predict_levels(
         self, column: pd.Series, coded: Codes, others: np.ndarray, seed: int
     ) -> pd.Series:
-        codes = coded.codes % (len(coded.positions) + 1)  # missing is the last level
+        codes = coded.codes % (len(coded.positions) + 1)  # missing is the last category
         rows = np.flatnonzero(frequency_ranks(codes) < self.max_levels)
         if 2 * len(np.unique(codes[rows])) > len(rows):
-            # scikit-learn warns if labels rarely repeat; to count each row twice changes nothing
+            # scikit-learn warns if labels rarely repeat. Repeating each row does not change the fit
             rows = np.repeat(rows, 2)
         predicted = self._fit_predict(RandomForestClassifier, others, rows, codes[rows], seed)
-        # a level is written as the cell of a row that has it, which keeps every dtype
+        # A category is copied from a row that contains it, which preserves every dtype.
         return column.take(np.unique(codes, return_index=True)[1][predicted])
 
     def _predict_numbers(self, column: pd.Series, others: np.ndarray, seed: int) -> pd.Series:
@@ -197,7 +199,7 @@ class RandomForestImputation(Sampler):
         rows = rng.permutation(n_rows)[:n] if n <= n_rows else rng.integers(n_rows, size=n)
         replaced = rng.random((n, n_columns)) < self.p
         cells = (
-            # predictions follow below the training values, which keeps every dtype
+            # Predictions are appended to the training values, which preserves every dtype.
             pd.concat([self.train_.iloc[:, j], self.predicted_.iloc[:, j]], ignore_index=True).take(
                 rows + n_rows * replaced[:, j]
             )

@@ -1,4 +1,4 @@
-"""Tables larger than memory and workers of a cluster: where rows are, and what steps do then."""
+"""Evaluation of tables larger than memory, and work on the workers of a cluster."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""A table cut into cells of rows that are alike, so that a query has to do with few of them."""
+"""Cells of similar rows in a table, so that a nearest neighbor query reads only a few of them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from skeval.neighbors.encoding import MISSING, Encoded, round_to_grid
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-N_CODES = 256  # of a uint8 column
+N_CODES = 256  # number of values of a uint8 column
 
 
 @dataclass(frozen=True)
 class CutColumn:
-    """Two sides of a column, and how either is split further."""
+    """Split of a column into two sides, and the further splits of both sides."""
 
     column: int
     border: float | Mask
@@ -28,13 +28,13 @@ class CutColumn:
 
 @dataclass(frozen=True)
 class CellBounds:
-    """Which cell a row belongs to, by its values alone."""
+    """Assignment of rows to cells, which depends only on their values."""
 
     tree: CutColumn | None
 
     @classmethod
     def learn(cls, sample: Encoded, weights: Floats, n_cells: int) -> CellBounds:
-        """Cut a sample into cells of about one size, each time where it spreads most."""
+        """Cut a sample into cells of similar size, each time at the column with most spread."""
         return cls(_grown(sample, weights, np.arange(sample.n_rows), n_cells))
 
     def cell_of_rows(self, rows: Encoded) -> Ints:
@@ -54,7 +54,7 @@ class CellBounds:
 
 @dataclass(frozen=True)
 class Box:
-    """What the rows of a cell have in common: no row is nearer to a query than its box."""
+    """Bounding box of the rows of a cell. No row is closer to a query than the box."""
 
     low: Floats
     high: Floats
@@ -63,7 +63,7 @@ class Box:
 
     @classmethod
     def from_rows(cls, rows: Encoded) -> Box:
-        """Measure the rows of a cell, at least one."""
+        """Compute the box of the rows of a cell, which must have at least one row."""
         present = rows.numbers < MISSING
         absent = np.array([np.bincount(line, minlength=N_CODES) == 0 for line in rows.codes])
         return cls(
@@ -74,12 +74,12 @@ class Box:
         )
 
     def bounds(self, queries: Encoded, weights: Floats) -> Floats:
-        """Return a sum that no row of the cell is below; see the bounds of leaves."""
+        """Return a lower bound of the distances to the rows of the cell, as for leaves."""
         sums = np.zeros(queries.n_rows)
         for absent, line in zip(self.absent, queries.codes, strict=True):
             sums += absent[line]
         columns = zip(queries.numbers, weights, self.low, self.high, self.complete, strict=True)
-        with np.errstate(over="ignore"):  # the cap takes what overflows
+        with np.errstate(over="ignore"):  # the cap of 1 also applies to values that overflow
             for line, weight, low, high, complete in columns:
                 gap = np.maximum(0.0, np.maximum(low - line, line - high))
                 sums += np.where(line < MISSING, np.minimum(1.0, gap * weight), complete)
@@ -100,7 +100,7 @@ def _grown(rows: Encoded, weights: Floats, at: Ints, n_cells: int) -> CutColumn 
 def _choose_split(
     rows: Encoded, weights: Floats, at: Ints, share: float
 ) -> tuple[int, float | Mask]:
-    """Return the column that spreads most, and what of it is to the left."""
+    """Return the column with the largest spread, and its values on the left side."""
     n_numbers = len(rows.numbers)
     if not at.size:
         return (0, 0.0) if n_numbers else (0, np.zeros(N_CODES, dtype=bool))
@@ -114,7 +114,7 @@ def _choose_split(
     column = int(np.argmax(spreads))
     if column < n_numbers:
         return column, float(np.quantile(rows.numbers[column, at], share, method="inverted_cdf"))
-    # most frequent codes first, while the left side stays at or under its share
+    # The most frequent codes come first. Codes are added while the left side is within its share.
     count, left, filled = counts[column - n_numbers], np.zeros(N_CODES, dtype=bool), 0
     for code in np.argsort(-count, kind="stable"):
         if not filled or filled + count[code] <= share * at.size:

@@ -1,4 +1,4 @@
-"""Steps on single columns of tables larger than memory: values, counts and extents."""
+"""Steps on single columns of tables larger than memory, with values, counts and extents."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _(
     cutter, rows = columns.cells(context, n_bins, strategy, max_categories), context[role]
     if isinstance(rows, pd.DataFrame):
         return cutter.cut(rows)
-    # in as few bytes as hold a cell
+    # The dtype uses the smallest number of bytes that can represent all cells.
     kind = np.min_scalar_type(-int(cutter.n_cells_.max(initial=0)))
     return cutter.cut(rows, memory_mapped_array((len(rows), len(cutter.cells_)), kind))
 
@@ -77,7 +77,7 @@ def _(context: Context, role: str, column: str) -> np.ndarray:
 
 @overrides(columns.extent)
 def _(context: Context, role: str, column: str) -> tuple[float, float]:
-    if not counted_by_workers(context[role]):  # one process may need few of the columns
+    if not counted_by_workers(context[role]):  # a single process may need only a few columns
         return cast("tuple[float, float]", columns.extent.ordinary(context, role, column))
     low, high = _extents(context, role)[context.schema.columns(*NUMERIC).index(column)]
     return float(low), float(high)
@@ -85,7 +85,7 @@ def _(context: Context, role: str, column: str) -> tuple[float, float]:
 
 @shared
 def _extents(context: Context, role: str) -> np.ndarray:
-    """Return the extents of all columns of numbers and dates, in one pass over a large table."""
+    """Return the extents of all number and date columns, in one pass over a large table."""
     names, rows = context.schema.columns(*NUMERIC), cast("CanonicalTable", context[role])
     return rows.added_up(names, partial(columns.extents_of, names=names), _widest)
 
@@ -104,7 +104,7 @@ def _(context: Context, role: str, column: str) -> bool:
 
 @shared
 def _gaps(context: Context, role: str) -> dict[str, int]:
-    """Return the numbers of gaps of all columns that are measured, in one pass over the rows."""
+    """Return the number of missing values of all measured columns, in one pass over the rows."""
     return _added_gaps(context[role], context.schema.measured)
 
 
@@ -118,7 +118,7 @@ def _(context: Context, role: str, column: str) -> int:
 
 @shared
 def _gaps_as_given(context: Context, role: str) -> dict[str, int]:
-    """Return the numbers of missing cells of all columns, in one pass over the table as given."""
+    """Return the number of missing cells of all columns, in one pass over the original table."""
     given = context.original_frame(role)
     return _added_gaps(given, [name for name in context.schema.kinds if name in given.columns])
 
@@ -129,7 +129,7 @@ def _added_gaps(table: Any, names: Sequence[str]) -> dict[str, int]:
 
 
 def missing_of(frame: pd.DataFrame) -> list[np.ndarray]:
-    """Return the numbers of missing cells of the columns, to be added up."""
+    """Return the number of missing cells of each column of a batch."""
     return [frame.isna().to_numpy().sum(axis=0)]
 
 
@@ -142,7 +142,7 @@ def _(context: Context, role: str, column: str) -> np.ndarray:
 
 @shared
 def _all_level_counts(context: Context, role: str) -> dict[str, np.ndarray]:
-    """Return the counts of the levels of all columns that have any, in one pass over the rows."""
+    """Return the counts of the levels of all categorical columns, in one pass over the rows."""
     names, rows = context.schema.columns(*NOMINAL), cast("CanonicalTable", context[role])
     added = rows.added_up(names, partial(count_steps.counts_of_levels, names=names), sum_counts)
     return dict(zip(names, added, strict=True))

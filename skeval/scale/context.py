@@ -1,4 +1,4 @@
-"""Tables larger than memory under their role names: columns by turn, samples, neighbours."""
+"""Contexts of tables larger than memory, with access to columns, samples and neighbors."""
 
 from __future__ import annotations
 
@@ -31,24 +31,23 @@ from skeval.tables.sources import FrameSource, TableSource
 from skeval.utils.parameters import Scaling
 
 T = TypeVar("T")
-MAX_ROWS = 50_000  # of a role, for what can do with a sample only
-MAX_BYTES = 2**31  # up to which rows are read at once to look for neighbours among them
-_COPIES = 4  # of each number meanwhile: as given, as read, encoded, in the index
-SPILLED = 2**20  # bytes from which what a step returns is kept in a file
+MAX_ROWS = 50_000  # rows per role for metrics that require a sample in memory
+MAX_BYTES = 2**31  # maximum size of rows that a neighbor search reads at once
+_COPIES = 4  # each number is in memory as original, parsed, encoded and in the index
+SPILLED = 2**20  # results of steps that are larger than this number of bytes are kept in a file
 
 
 class LargeContext(Context):
-    """A context of tables that need not fit in memory."""
+    """A context of tables that may not fit in memory."""
 
-    # Reading `context.train` and the others gives no frame but a tables.CanonicalTable, whose
-    # columns are read one at a time; rows that replace the synthetic ones, as halves do, may
-    # be a frame. What steps remember of many rows is kept in a temporary file while the
-    # context lives. Metrics that have to have all columns at once get another context, see
+    # `context.train` and the other roles return a tables.CanonicalTable instead of a frame. Its
+    # columns are read one at a time. Rows that replace the synthetic rows, for example halves,
+    # may be a frame. Results of steps with many rows are kept in a temporary file while the
+    # context exists. Metrics that require all columns at once use another context, see
     # samples.measured_on.
     #
-    # Rows are read in the order in which they are stored. Sums of numbers that are no whole
-    # ones may differ in their last bits from those of tables in memory, whose rows go by what
-    # they hold.
+    # Rows are read in storage order. Sums of non-integers may therefore differ in the last bits
+    # from the sums of tables in memory, whose rows are sorted by content.
 
     def __init__(self, *args: Any, max_rows: int = MAX_ROWS, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -64,7 +63,7 @@ class LargeContext(Context):
         schema: TableSchema | Mapping[str, Kind] | Accept | None = None,
         max_rows: int | None = None,
     ) -> LargeContext:
-        """Read the real tables once, a column at a time; see :meth:`Context.of`."""
+        """Read the real tables once, one column at a time. See :meth:`Context.of`."""
         sources = {"train": _source(train, "train")}
         if holdout is not None:
             sources["holdout"] = _source(holdout, "holdout")
@@ -98,7 +97,7 @@ class LargeContext(Context):
         return context
 
     def with_synthetic(self, synthetic: Any, *, lenient: bool = False) -> Context:
-        """Return a context with these rows as `synthetic`, of any kind that train may be."""
+        """Return a context with these synthetic rows. Any supported table type is accepted."""
         real = self.real
         if real._tables is None:
             raise NotRememberedError(NOT_REMEMBERED)
@@ -113,7 +112,7 @@ class LargeContext(Context):
         return context
 
     def recall(self, key: Hashable, compute: Callable[[Context], T]) -> T:
-        """Return what is known under `key`; large arrays are kept in a file, and read there."""
+        """Return the cached result for `key`. Large arrays are stored in a file and read there."""
 
         def compute_and_spill(view: Context) -> Any:
             return _spill_arrays(compute(view), self._spill)
@@ -122,7 +121,7 @@ class LargeContext(Context):
 
     @property
     def most_rows(self) -> int:
-        """Rows of each role of a sample."""
+        """Maximum number of rows per role in a sample."""
         return cast("LargeContext", self.real).max_rows
 
     def _state(self) -> dict[str, Any]:
@@ -136,7 +135,7 @@ for _steps in (row_steps, column_steps, distinct_row_steps, pair_steps):
 
 @room.register(LargeContext)
 def _(context: LargeContext, shape: tuple[int, int]) -> np.ndarray:
-    """Return an array to be filled by a step: in a file, where it would be large."""
+    """Return an array that a step fills. Large arrays are in a file."""
     if 8 * np.prod(shape) > SPILLED:
         return context._spill.room(shape)
     return np.asarray(room.ordinary(context, shape))
@@ -144,9 +143,9 @@ def _(context: LargeContext, shape: tuple[int, int]) -> np.ndarray:
 
 @measured_on.register(LargeContext)
 def _(context: LargeContext, scaling: Scaling) -> Context:
-    """Return what a metric that scales so is measured on: this context, or one in memory.
+    """Return the context for a metric with this scaling, which is this context or one in memory.
 
-    A sample is drawn once for all metrics; it is the same rows however the tables are stored.
+    All metrics share one sample. The sampled rows do not depend on how the tables are stored.
     """
     if scaling in {"counts", "sorted runs"}:
         return context
@@ -160,7 +159,7 @@ def _(context: LargeContext, scaling: Scaling) -> Context:
 
 
 class DrawnContext(Context):
-    """A context in memory of rows that were drawn of tables larger than memory."""
+    """A context in memory with rows that were sampled from tables larger than memory."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -169,7 +168,7 @@ class DrawnContext(Context):
 
 @sample_rows.register
 def _(table: LargeTable, n_drawn: int | None, seed: int) -> TableSource:
-    """Return a seeded sample as a source of its own; all rows where they are, if no more."""
+    """Return a seeded sample as a separate source, or the source itself if it is small enough."""
     if n_drawn is None or n_drawn >= len(table):
         return table.source
     drawn = positions_by_content(table, n_drawn, seed)
@@ -182,7 +181,7 @@ def _source(table: Any, role: str) -> TableSource:
 
 
 def _fits(context: Context) -> bool:
-    """Return whether the rows of all roles fit in memory, with what a search makes of them."""
+    """Return whether the rows of all roles fit in memory, including the data of a search."""
     roles = [role for role in ("train", "holdout", "synthetic") if role in context]
     n_rows = sum(context.n_rows(role) for role in roles)
     return n_rows * len(context.schema.kinds) * 8 * _COPIES <= MAX_BYTES
@@ -190,7 +189,7 @@ def _fits(context: Context) -> bool:
 
 @shared
 def _draw_context(context: Context, n_rows: int | None) -> DrawnContext:
-    """Return a context of `n_rows` of each real table, in memory; None for all of them."""
+    """Return a context in memory with `n_rows` of each real table, or with all rows if None."""
     roles = [role for role in ("train", "holdout") if role in context]
     read = {role: _rows(context, role, n_rows) for role in roles}
     drawn = DrawnContext(
@@ -207,7 +206,7 @@ def _draw_context(context: Context, n_rows: int | None) -> DrawnContext:
 
 @shared
 def _with_drawn(context: Context, n_rows: int | None) -> Context:
-    """Return the context of a sample of the real tables with one of the synthetic rows."""
+    """Return the context of samples of the real tables and of the synthetic rows."""
     rows, given, places = _rows(context, "synthetic", n_rows)
     real = _draw_context(context.real, n_rows)
     drawn = cast("DrawnContext", real.with_rows_as_synthetic(rows, given, places=places))
@@ -218,7 +217,7 @@ def _with_drawn(context: Context, n_rows: int | None) -> Context:
 def _rows(
     context: Context, role: str, n_rows: int | None
 ) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
-    """Return a seeded sample of a role's rows, canonical and as given, and their places in it."""
+    """Return a seeded sample of a role, as canonical and original rows, with row positions."""
     if n_rows is None or n_rows >= context.n_rows(role):
         positions = np.arange(context.n_rows(role))
     else:
@@ -233,7 +232,7 @@ def _rows(
 
 
 def _spill_arrays(value: Any, spill: Spill) -> Any:
-    """Return what a step made with its large arrays in files."""
+    """Return the result of a step with its large arrays moved to files."""
     if isinstance(value, np.memmap):
         return value
     if isinstance(value, np.ndarray):

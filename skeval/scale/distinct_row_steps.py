@@ -1,4 +1,4 @@
-"""Distinct rows of tables larger than memory, and how often each occurs, counted by workers."""
+"""Counts of the distinct rows of tables larger than memory, computed by workers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skeval.stats.joint_classes import distinct_codes
 from skeval.steps import distinct_rows
 
 Groups = distinct_rows.Groups
-_MAX_GROUPS = 2**22  # distinct rows that are sent and kept; beyond, columns are read one by one
+_MAX_GROUPS = 2**22  # with more distinct rows, columns are read one by one instead
 overrides = Overrides()
 
 
@@ -28,7 +28,7 @@ def _(
     *,
     given: bool = False,
 ) -> Groups | None:
-    """Return distinct rows that workers count; None for more than 4 million."""
+    """Return the distinct rows that workers count, or None if there are more than 4 million."""
     rows = context.original_frame(role) if given else context[role]
     if not names or not counted_by_workers(rows):
         return None
@@ -41,7 +41,7 @@ def count_groups(frame: pd.DataFrame, code: distinct_rows.Code) -> Groups | None
 
 
 def merge_groups(parts: list[Groups | None]) -> Groups | None:
-    """Add up the counts of batches; None if one of them has too many distinct rows."""
+    """Add up the counts of batches. Return None if there are too many distinct rows."""
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
         return None
@@ -54,7 +54,7 @@ def _limit_groups(columns: list[np.ndarray], sizes: np.ndarray) -> Groups | None
 
 
 def _narrow(column: np.ndarray) -> np.ndarray:
-    """Return whole numbers in as few bytes as hold them; others as they are."""
+    """Convert integers to the smallest sufficient dtype, and return floats unchanged."""
     if column.dtype.kind == "f" or not column.size:
         return column
     kinds = {np.min_scalar_type(int(end)) for end in (column.min(), column.max())}

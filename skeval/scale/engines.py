@@ -1,7 +1,7 @@
-"""Work on the workers of a Dask cluster.
+"""Execution of tasks on the workers of a Dask cluster.
 
-A task that is lost with its worker runs again, so that nothing may exist on one worker alone:
-nothing is scattered, and what is large, as a search index, is built by a task.
+If a worker dies, its tasks run again. Data must therefore not exist on only one worker, so nothing
+is scattered, and large objects such as search indexes are built by tasks.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from skeval.exceptions import InvalidParameterError, MissingDependencyError
 from skeval.utils.engines import Engine, LocalEngine, running_on
 
 T = TypeVar("T")
-TASKS_A_THREAD = 4  # sent ahead: enough to keep workers busy, few enough to hold their arguments
+TASKS_A_THREAD = 4  # number of tasks to send ahead, a trade-off between idle workers and memory
 MERGED_AT_ONCE = 16
 _UNHEARD = {"distributed.admin.large-graph-warning-threshold": "1 TiB"}
 
 
 @dataclass(frozen=True)
 class DaskEngine:
-    """The workers of a `distributed.Client`."""
+    """Engine that runs tasks on the workers of a `distributed.Client`."""
 
     client: Any
     retries: int = 2
@@ -38,31 +38,31 @@ class DaskEngine:
         return max(1, sum(self.client.nthreads().values()))
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Send a task; the scheduler keeps its arguments, and runs it again where it is lost."""
+        """Send a task. The scheduler keeps its arguments and runs it again if it is lost."""
         import dask
         import distributed
 
-        # A worker that cannot read a message ends, and is not started again; so what a task is made
-        # of travels as bytes, which the task itself reads: then it fails, and says why.
+        # A worker that cannot read a message ends and is not restarted. The content of a task is
+        # therefore sent as bytes that the task reads, so a failure is reported as its error.
         packed, asked = _pickle_without((function, arguments), distributed.Future)
-        # never the key of an earlier task: results of tasks are not to be shared, nor kept
+        # The key is unique, because results of tasks must not be shared or kept.
         key = f"{getattr(function, '__name__', 'task')}-{uuid4().hex}"
-        with dask.config.set(_UNHEARD):  # rows in memory can only be sent
+        with dask.config.set(_UNHEARD):  # rows in memory must be sent
             task = self.client.submit(
                 _call, packed, asked, key=key, pure=False, retries=self.retries
             )
-        # The scheduler may hear that a result is let go before it has planned the task that asks
-        # for it, which then never runs. So results that a task asks for are held until it is done.
+        # If a result is released before the scheduler has planned the task that needs it, the task
+        # never runs. The results that a task needs are therefore kept until the task is done.
         if asked:
             task.add_done_callback(lambda _, held=asked: held.clear())
         return task
 
     def result(self, handle: Any) -> Any:
-        """Wait for a task and fetch what it gave."""
+        """Wait for a task and fetch its result."""
         return handle.result()
 
     def map(self, function: Callable[..., T], tasks: Iterable[Sequence[Any]]) -> Iterator[T]:
-        """Yield the results in order; the arguments of a few tasks are held at a time."""
+        """Yield the results in order. Only the arguments of a few tasks are in memory."""
         ahead = TASKS_A_THREAD * self.n_workers
         waiting: deque[Any] = deque()
         for task in tasks:
@@ -78,7 +78,7 @@ class DaskEngine:
         tasks: Iterable[Sequence[Any]],
         merge: Callable[[list[T]], T],
     ) -> T:
-        """Merge on the workers, in groups of neighbours; one result is fetched."""
+        """Merge results on the workers in groups of adjacent results, and fetch the last one."""
         level = [self.submit(function, *task) for task in tasks]
         while len(level) > 1:
             groups = [level[i : i + MERGED_AT_ONCE] for i in range(0, len(level), MERGED_AT_ONCE)]
@@ -89,38 +89,39 @@ class DaskEngine:
 
 @contextmanager
 def engine(client: Any = "local") -> Iterator[Engine]:
-    """Say where work within the block runs, even if another client is active.
+    """Set where work within the block runs, even if another client is active.
 
-    Without it, work goes to the active client of Dask, that is the one last made, or of
-    ``with client.as_current()``, as collections of Dask do; and where there is none it stays on
-    this machine. Real rows are then sent to the workers of that client, within tasks.
+    Without this context manager, work runs on the active Dask client, as for Dask collections. The
+    active client is the client that was created last, or the client of ``with
+    client.as_current()``. If no client is active, work runs on this machine. With a client, tasks
+    send real rows to its workers.
 
     Parameters
     ----------
     client : distributed.Client or "local", default="local"
-        The target of tasks. "local" keeps all rows on this machine, though a client be active.
+        Where tasks run. "local" keeps all rows on this machine, even if a client is active.
 
     Yields
     ------
     Engine
-        What runs the tasks.
+        The engine that runs the tasks.
 
     Raises
     ------
     InvalidParameterError
-        If it is no synchronous client.
+        If `client` is not a synchronous client.
 
     Notes
     -----
-    Results are the same to the bit wherever they are computed. What goes out: searches for
-    neighbours, passes over batches of tables that are read in parts, folds of
+    Results are bitwise identical on all engines. Workers run nearest neighbor
+    searches, passes over batches of tables that are read in parts, folds of
     :func:`~skeval.model_selection.cross_validate_generator`, and the fits of attacks and audits
-    that run the generator. Packages and the classes of generators must be importable on the
-    workers, else the work ends in an `ImportError` that says so; none needs to see the client's
-    files, unless tables are given as files.
+    that run the generator. The workers must be able to import the packages and the classes of
+    generators. If they cannot, an `ImportError` explains what is missing. Workers need access to
+    the files of the client only if tables are passed as files.
 
-    A worker may die, and with it what it holds: the scheduler runs lost tasks again. A task that
-    kills worker after worker, for want of memory as a rule, ends in `distributed.KilledWorker`.
+    If a worker dies with its data, the scheduler runs the lost tasks again. If a task repeatedly
+    kills its worker, usually because memory is exhausted, `distributed.KilledWorker` is raised.
 
     Examples
     --------
@@ -135,12 +136,12 @@ def engine(client: Any = "local") -> Iterator[Engine]:
 
 
 def n_workers(engine: Engine) -> int:
-    """Return how many tasks an engine runs at a time elsewhere; 0 where all runs here."""
+    """Return the number of tasks that an engine runs in parallel on workers, or 0 if local."""
     return engine.n_workers if isinstance(engine, DaskEngine) else 0
 
 
 def active_engine() -> DaskEngine | None:
-    """Return the engine of the client that collections of Dask would use, if there is one."""
+    """Return the engine of the client that Dask collections would use, or None."""
     client = _active_client()
     return None if client is None else DaskEngine(client)
 
@@ -150,18 +151,18 @@ def _engine_of(client: Any) -> Engine:
         return LocalEngine()
     if not hasattr(client, "submit") or not hasattr(client, "nthreads"):
         raise InvalidParameterError(
-            f"skeval.scale.engine: expected a distributed.Client or 'local', got {client!r}."
+            f"skeval.scale.engine: expected a distributed.Client or 'local', but got {client!r}."
         )
     if client.asynchronous:
         raise InvalidParameterError(
-            "skeval.scale.engine: the client is asynchronous, and skeval waits for its results. "
+            "skeval.scale.engine: the client is asynchronous, but skeval waits for its results. "
             "Pass Client(..., asynchronous=False)."
         )
     return DaskEngine(client)
 
 
 def _active_client() -> Any | None:
-    """Return the client that collections of Dask would use; nothing is imported to look for it."""
+    """Return the client that Dask collections would use, without importing `distributed`."""
     if "distributed" not in sys.modules:
         return None
     current: Any = sys.modules["distributed"].Client.current
@@ -173,7 +174,7 @@ def _active_client() -> Any | None:
 
 
 def _pickle_without(content: Any, kind: Any) -> tuple[bytes, list[Any]]:
-    """Return content as bytes, and what of a kind is in it, which is left out."""
+    """Return content as bytes without its objects of a given kind, and these objects."""
     import cloudpickle
 
     left_out: list[Any] = []
@@ -191,7 +192,7 @@ def _pickle_without(content: Any, kind: Any) -> tuple[bytes, list[Any]]:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Reads what was packed, with other things in the places of what was left out."""
+    """Unpickler that inserts other objects in place of the objects that were removed."""
 
     def __init__(self, packed: bytes, others: Sequence[Any]) -> None:
         super().__init__(io.BytesIO(packed))
@@ -202,13 +203,14 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _call(packed: bytes, results: Sequence[Any]) -> Any:
-    """Run a task on a worker; what it calls stays there."""
+    """Run a task on a worker, with further calls on the same worker."""
     try:
         function, arguments = _Unpickler(packed, results).load()
     except (ImportError, AttributeError) as error:
         raise MissingDependencyError(
-            f"a worker cannot import what it is to run: {error}. Install it there, or have it "
-            "sent: cloudpickle.register_pickle_by_value(module)."
+            f"a worker cannot import an object of its task ({error}). Install the package on the "
+            "worker, or send the module with "
+            "cloudpickle.register_pickle_by_value(module)."
         ) from None
     with engine("local"):
         return function(*arguments)

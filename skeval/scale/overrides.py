@@ -11,14 +11,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Overrides(list[tuple[ByContext[..., Any], Callable[..., Any]]]):
-    """What is done in place of steps where tables need not fit in memory."""
+    """Replacements of steps for tables that may not fit in memory."""
 
-    # Called with a step, it decorates the override, which contexts of large tables then
-    # register. A table of such a context may be in memory too: there the ordinary step is
-    # called.
+    # Calling an instance with a step returns a decorator for its override. Contexts of large
+    # tables register these overrides. If a table of such a context is in memory, the override
+    # calls the ordinary step.
 
     def __call__(self, step: ByContext[..., Any]) -> Callable[[F], F]:
-        """Decorate what is done in place of a step."""
+        """Return a decorator that registers a replacement of a step."""
 
         def register(override: F) -> F:
             self.append((step, override))

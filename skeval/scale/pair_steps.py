@@ -1,4 +1,4 @@
-"""Steps on pairs and sets of columns of tables larger than memory: joint counts, correlations."""
+"""Steps on pairs and sets of columns of tables larger than memory, such as joint counts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from skeval.steps.pairs import (
 from skeval.tables.preprocessing import Discretizer, numbers
 from skeval.utils.memory_maps import memory_mapped_array
 
-_MAX_CELLS = 2**24  # joint cells of all sets of columns that are counted at once
+_MAX_CELLS = 2**24  # maximum number of joint cells of all column sets that are counted at once
 overrides = Overrides()
 
 
@@ -96,7 +96,7 @@ def _added_up(
     binning: Binning,
     group: tuple[str, int] | None,
 ) -> list[np.ndarray]:
-    """Return the counts of all joint cells of sets of columns, a batch of rows at a time."""
+    """Return the counts of all joint cells of column sets, one batch of rows at a time."""
     names = list(dict.fromkeys(name for subset in subsets for name in subset))
     cut, rows = cells(context, *binning), cast("CanonicalTable", context[role])
     count = partial(_joint_counts_of, cut=cut, names=names, subsets=subsets, group=group)
@@ -139,7 +139,7 @@ def _(
 def _correlations_by_blocks(
     table: LargeTable, names: tuple[str, ...], ends: Sequence[tuple[float, float]]
 ) -> Correlations:
-    """Return what :func:`correlation_matrix` does: workers sum its blocks of rows."""
+    """Compute :func:`correlation_matrix` on workers, which sum blocks of rows."""
 
     def added_up(look: Callable[..., np.ndarray], *arguments: Any) -> np.ndarray:
         return sum_blocks(over_blocks(table, BLOCK, look, names, *arguments))

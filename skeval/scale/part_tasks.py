@@ -1,4 +1,4 @@
-"""What workers are asked to do with parts of a table: pure functions of what they get."""
+"""Tasks that workers run on parts of a table. They are pure functions of their arguments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from skeval.scale.parts import Rows, Streamed, load_rows, size_of, take_queries
 
 Bytes = NDArray[np.uint8]
 Best = tuple[Floats, Ints]
-SAMPLED = 2_000  # rows of each part, by which the table is cut into cells
+SAMPLED = 2_000  # number of rows per part that determine the cells of the table
 MAX_CELLS = 256
 
 
@@ -53,20 +53,20 @@ class IndexedCell:
         return np.flatnonzero(near)
 
     def own_positions(self, own: Ints) -> Ints:
-        """Return the positions of the queries' own rows in the cell, -1 for none."""
+        """Return the positions of the queries' rows in the cell, or -1 for rows not in the cell."""
         places = np.minimum(np.searchsorted(self.rows, own), len(self.rows) - 1)
         return np.where(self.rows[places] == own, places, -1)
 
 
 class Occurring(NamedTuple):
-    """What an encoder must know of a column: the values of a code book, or the ends of a range."""
+    """Column values for an encoder, as the values of a code book or the ends of a range."""
 
     values: Floats
     is_book: bool
 
 
 class PartValues(NamedTuple):
-    """What is learned of parts before they are indexed: of each column, and a few rows."""
+    """Values of each column of a part, and a sample of its rows, read before the indexing."""
 
     columns: list[Occurring]
     sample: Floats
@@ -75,7 +75,7 @@ class PartValues(NamedTuple):
 def values_of_part(
     part: Rows, ranges: ArrayLike | None, categorical: ArrayLike | None
 ) -> PartValues:
-    """Return of each column what an encoder must know of it, and a few rows."""
+    """Return the values of each column for an encoder, and a sample of rows."""
     rows = load_rows(part)
     lines = column_lines(rows)
     widths, coded = scales(ranges, categorical, len(lines))
@@ -87,11 +87,11 @@ def values_of_part(
 
 
 def merge_values(parts: list[PartValues]) -> PartValues:
-    """Join what parts have in their columns."""
+    """Merge the column values of all parts."""
     widths = [len(part.columns) for part in parts]
     if len(set(widths)) > 1:
         raise InvalidParameterError(
-            "PartitionedNearestNeighbors: parts must have one number of columns, got "
+            "PartitionedNearestNeighbors: all parts must have the same number of columns, but got "
             f"{', '.join(map(str, widths))}."
         )
     merged = []
@@ -127,7 +127,7 @@ def build_part_index(
 
 
 def encoded_rows(columns: ColumnEncoder, rows: Any) -> Encoded:
-    """Return rows as the engine reads them, whether in memory, to be read, or encoded already."""
+    """Return encoded rows from rows in memory, parts to load or rows that are already encoded."""
     if isinstance(rows, Encoded):
         return rows
     if isinstance(rows, Streamed):
@@ -151,7 +151,7 @@ def improve(
     best: Best,
     n_jobs: int | None,
 ) -> Best:
-    """Return the nearest rows of what is known and of one cell."""
+    """Return the nearest rows after a search in one more cell."""
     own, limits = given
     k = best[0].shape[1]
     reach = best[0][:, -1] if limits is None else np.minimum(limits, best[0][:, -1])
@@ -183,7 +183,7 @@ def count_more(
     counts: Ints,
     n_jobs: int | None,
 ) -> Ints:
-    """Add the balls of one cell that hold each query, where the limit is not reached."""
+    """Add the number of balls of one cell that contain each query, up to the limit."""
     radii, limit = given[0][cell.rows], given[1]
     if cell.index is None:
         return counts
@@ -199,7 +199,7 @@ def count_more(
 def share_ties(
     cell: IndexedCell, queries: Encoded, least: Floats, own: Ints, shares: Floats, labels: Bytes
 ) -> tuple[Ints, Ints, Floats]:
-    """Return the rows of a cell, and what the index of the cell returns of `share`."""
+    """Return the rows of a cell, and the result of `share` of the index of the cell."""
     marked, mass = np.zeros(queries.n_rows, dtype=np.int64), np.zeros(cell.rows.size)
     picks = cell.queries_in_reach("all", queries, least)
     if cell.index is not None and picks.size:
@@ -217,7 +217,7 @@ def share_ties(
 def count_around_cell(
     cell: IndexedCell, queries: Encoded, limits: Floats, n_jobs: int | None
 ) -> tuple[Ints, Ints, Ints]:
-    """Return the rows of a cell, and what `TreeIndex.around` counts in it."""
+    """Return the rows of a cell, and the counts of `TreeIndex.around` in it."""
     inside, held = np.zeros(queries.n_rows, dtype=np.int64), np.zeros(cell.rows.size, np.int64)
     picks = cell.queries_in_reach("all", queries, limits)
     if cell.index is not None and picks.size:
@@ -235,7 +235,7 @@ def _occurring_values(line: Floats, is_code: bool, width: float | None) -> Occur
 
 
 def _ends(values: Floats) -> Floats:
-    """Return the least and the greatest number; all values where they hardly differ."""
+    """Return the minimum and the maximum, or all values if their range is tiny."""
     if value_range(values) >= SMALLEST_RANGE:
         finite = values[np.isfinite(values)]
         return np.array([finite.min(), finite.max()])

@@ -1,4 +1,4 @@
-"""Exact nearest neighbours of a reference in parts: more rows than memory, or many machines."""
+"""Exact nearest neighbors among rows in parts, for tables larger than memory and for clusters."""
 
 from __future__ import annotations
 
@@ -52,35 +52,35 @@ from skeval.scale.parts import (
 from skeval.utils.engines import Engine, LocalEngine, current_engine
 from skeval.utils.parameters import Count, check_parameters, legal_sets
 
-INDEX_BYTES = 2**30  # that an index may take, where rows are in a file or sent out
+INDEX_BYTES = 2**30  # maximum size of an index if rows are in a file or sent to workers
 
 
 class PartitionedNearestNeighbors(MixedNearestNeighbors):
-    """Find the nearest rows of a table in parts, exactly: the bits are those of one index.
+    """Exact nearest neighbors in a table of several parts, bitwise equal to a single index.
 
-    What :class:`~skeval.neighbors.mixed.MixedNearestNeighbors` finds among all rows at once, this
-    finds part by part: each is asked for what is nearer than the best so far, or as near and of a
-    lower index. If the index of the whole table fits `max_memory`, it is built once, and on a
-    cluster copied to the workers that need it. Otherwise the table is cut into cells of similar
-    rows with an index each. On one machine these are opened one after the other, twice a call, and
-    on a cluster they stay on the workers that built them.
+    :class:`~skeval.neighbors.mixed.MixedNearestNeighbors` searches all rows at once, and this class
+    searches part by part. Each part returns the rows that are closer than the best rows so far, or
+    equally close with a lower index. If the index of the whole table fits in `max_memory`, it is
+    built once, and on a cluster it is copied to the workers that need it. Otherwise, the table is
+    cut into cells of similar rows with one index per cell. On one machine, the cells are opened one
+    after the other, twice per call. On a cluster, they stay on the workers that built them.
 
     Parameters
     ----------
     ranges : array-like of shape (n_columns,), default=None
-        As of :class:`~skeval.neighbors.mixed.MixedNearestNeighbors`; None takes them from all parts
-        together.
+        See :class:`~skeval.neighbors.mixed.MixedNearestNeighbors`. If None, the ranges are computed
+        from all parts together.
     categorical : array-like of bool of shape (n_columns,) or of int, default=None
-        Mask or positions of the columns that hold codes.
+        Mask or positions of the columns that contain codes.
     max_memory : int, default=None
-        Bytes that an index may take in one process, about: it is cells of a sample of rows that are
-        of one size. None: no limit.
+        Approximate maximum size of an index in one process, in bytes. It is approximate because
+        the cells have equal size only in a sample of rows. If None, the size is not limited.
     leaf_size : int, default=None
-        Most reference rows that are read together.
+        Maximum number of reference rows per leaf.
     n_jobs : int, default=None
-        Number of threads on this machine; tasks on a cluster have one each.
+        Number of threads on this machine. Tasks on a cluster use one thread each.
     backend : {"auto", "numba", "numpy"}, default="auto"
-        As of :class:`~skeval.neighbors.mixed.MixedNearestNeighbors`.
+        See :class:`~skeval.neighbors.mixed.MixedNearestNeighbors`.
 
     Attributes
     ----------
@@ -89,18 +89,19 @@ class PartitionedNearestNeighbors(MixedNearestNeighbors):
     n_samples_fit_ : int
         Number of reference rows in all parts.
     n_indexes_ : int
-        Number of indexes, 1 where the whole table fits.
+        Number of indexes. It is 1 if the whole table fits.
     backend_ : str
         The backend in use.
 
     Notes
     -----
-    Rows are read once by `fit`, for the codes and ranges that all parts share, and once for each
-    index; queries given in parts twice for each index, or once on a cluster. A query is first asked
-    of the cell that it lies in, and then of those whose box is as near as its nearest row so far.
+    `fit` reads rows once to compute the codes and ranges that all parts share. Each index reads all
+    rows once more. Queries in parts are read twice per index, or once on a cluster. A query is
+    first sent to the cell that contains it, and then to cells whose bounding box is at most as
+    distant as the nearest row so far.
 
-    Under a client of Dask (see :func:`skeval.scale.engine`) every step is a task: an index whose
-    worker dies is built anew.
+    With a Dask client (see :func:`skeval.scale.engine`) every step is a task, so an index is built
+    again if its worker dies.
 
     Examples
     --------
@@ -127,14 +128,14 @@ class PartitionedNearestNeighbors(MixedNearestNeighbors):
         self.max_memory = max_memory
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Learn the codes and ranges of all parts; indexes are built when they are searched.
+        """Learn the codes and ranges of all parts. Indexes are built during the first search.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_columns), or sequence of arrays and `Part`
-            Reference rows, NaN where missing; their indices go on from part to part.
+            Reference rows, with NaN for missing values. Row indices continue from part to part.
         y : None
-            Ignored; there for scikit-learn's pipelines.
+            Ignored. Accepted because pipelines of scikit-learn pass it.
 
         Returns
         -------
@@ -144,16 +145,16 @@ class PartitionedNearestNeighbors(MixedNearestNeighbors):
         Raises
         ------
         InvalidParameterError
-            If there is no row, a part has another number of rows or columns than it should, or a
-            parameter is outside its legal set.
+            If there are no rows, if a part has a wrong number of rows or columns, or if a
+            parameter is not valid.
         """
         given = self.get_params(deep=False)
         check_parameters(type(self).__name__, given, legal_sets(type(self)))
         parts = as_parts(X)
         if not parts:
-            raise InvalidParameterError(f"{type(self).__name__}: there is no reference row.")
+            raise InvalidParameterError(f"{type(self).__name__}: there are no reference rows.")
         tasks = [(part, self.ranges, self.categorical) for part in parts]
-        # what is in memory is looked at here
+        # Rows in memory are read in this process.
         in_memory = not any(isinstance(part, Part) for part in parts)
         engine = LocalEngine() if in_memory else current_engine()
         merged = engine.reduce(values_of_part, tasks, merge_values)
@@ -181,10 +182,10 @@ class PartitionedNearestNeighbors(MixedNearestNeighbors):
 
 
 class PartsIndex:
-    """Indexes of cells of alike rows, opened one at a time here, or each by a task of a cluster."""
+    """Indexes of cells of similar rows, opened one after the other or built by cluster tasks."""
 
-    # Parts are in no order as a rule: each would hold rows near every query. Cells do not, so
-    # that most queries have to do with the one that they lie in.
+    # Parts usually have no order, so each part would contain rows close to every query. Cells
+    # avoid this, so most queries only need the cell that contains them.
 
     def __init__(
         self,
@@ -197,7 +198,7 @@ class PartsIndex:
     ) -> None:
         self.columns, self.parts, self.cells, self.n_cells = columns, parts, cells, n_cells
         self.leaf_size, self.backend = leaf_size, backend
-        self._held: IndexedCell | None = None  # the one that was opened last
+        self._held: IndexedCell | None = None  # the most recently opened cell
 
     def nearest(
         self, queries: Any, n_neighbors: int, own: Ints, limits: Floats, n_jobs: int | None
@@ -205,7 +206,7 @@ class PartsIndex:
         """Return sums and indices of the nearest rows of all cells."""
         engine = current_engine(n_jobs)
         if n_workers(engine) and self.n_cells > 1 and isinstance(queries, Encoded):
-            # alike queries go out together, to the worker that has what is near them
+            # Similar queries are sent together to the worker with the rows close to them.
             order = np.argsort(self.cells.cell_of_rows(queries), kind="stable")
             back = np.argsort(order)
             queries, own, limits = take_queries(queries, order), own[order], limits[order]
@@ -236,7 +237,7 @@ class PartsIndex:
     def find_ties(
         self, queries: Any, own: Ints, limits: Floats, n_jobs: int | None
     ) -> tuple[Floats, Ints, Ints]:
-        """Return the sum and the index of the nearest row, and how many rows are as near."""
+        """Return the sum and index of the nearest row, and the number of equally near rows."""
         encoded = encoded_rows(self.columns, queries)
         sums, rows = self.nearest(encoded, 1, own, limits, n_jobs)
         every, n_rows = np.arange(encoded.n_rows), sum(size_of(part) for part in self.parts)
@@ -249,9 +250,9 @@ class PartsIndex:
         self, queries: Any, least: Floats, own: Ints, shares: Floats, labels: Bytes, picks: Ints,
         n_jobs: int | None, n_chunks: int,
     ) -> tuple[Ints, Floats]:  # fmt: skip
-        """Give the share of each picked query to each row at its `least` distance, in all cells.
+        """Add the share of each picked query to each row at its `least` distance, in all cells.
 
-        The chunks are those of one index because the last bits of a sum depend on them.
+        The chunks match a single index, because the last bits of a sum depend on them.
         """
         encoded = encoded_rows(self.columns, queries)
         chunks = cut_chunks(picks, SUMMED_TILE, n_chunks)
@@ -268,7 +269,7 @@ class PartsIndex:
         return np.concatenate(marked), masses
 
     def around(self, queries: Any, limits: Floats, n_jobs: int | None) -> tuple[Ints, Ints]:
-        """Count the rows within each query's limit, and the queries that each row is so near to."""
+        """Count the rows within the limit of each query, and for each row the queries in reach."""
         engine = current_engine(n_jobs)
         task = engine.submit(hold, encoded_rows(self.columns, queries))
         given = [[(task, limits, n_jobs)] * self.n_cells]
@@ -281,7 +282,7 @@ class PartsIndex:
     def _each(
         self, engine: Engine, function: Callable[..., T], given: list[list[tuple[Any, ...]]]
     ) -> Iterator[list[T]]:
-        """Yield for each cell what a function gives of its chunks, which `given` lists first."""
+        """Yield the results of a function for each cell, one result for each chunk of `given`."""
         for at in range(self.n_cells):
             cell = self._open_cell(engine, at)
             tasks = [engine.submit(function, cell, *chunk[at]) for chunk in given]
@@ -298,10 +299,9 @@ class PartsIndex:
         *,
         home_first: bool = False,
     ) -> list[Any]:
-        """Take each block of queries through all cells: what is known goes along."""
-        # Here a cell is opened and all blocks visit it. On a cluster the blocks of a wave
-        # begin at different cells, so that all workers have work; the results are the
-        # same.
+        """Pass each block of queries through all cells, together with its results so far."""
+        # On one machine, a cell is opened and all blocks visit it. On a cluster, the blocks of
+        # a wave start at different cells, so that all workers are busy. The results are equal.
         if not n_workers(engine):
             for at, which in _visits(self.n_cells, home_first):
                 cell = self._open_cell(engine, at)
@@ -315,7 +315,7 @@ class PartsIndex:
             mine = range(first, min(first + wave, len(blocks)))
             sent = {b: engine.submit(encoded_rows, self.columns, blocks[b][1]) for b in mine}
             homes = {b: self._home(blocks[b][1], b) for b in mine}
-            # the home of a block that is read there is not known here
+            # The home of a block that a worker reads is not known here.
             sorted_here = all(isinstance(blocks[b][1], Encoded) for b in mine)
             for at, which in _visits(self.n_cells, home_first and not sorted_here):
                 for b in mine:
@@ -338,7 +338,7 @@ class PartsIndex:
             return engine.submit(build_part_index, *task)
         held = self._held
         if held is None or held.at != at:
-            held = self._held = None  # two of them need not fit
+            held = self._held = None  # two cells may not fit in memory at the same time
             held = self._held = build_part_index(*task)
         return held
 
@@ -347,9 +347,9 @@ class PartsIndex:
 
 
 def _visits(n_cells: int, home_first: bool) -> list[tuple[int, str]]:
-    """Return in what order cells are visited, and by which queries."""
-    # A query that begins at home knows how near a row elsewhere would have to be. What was
-    # opened last stays open for the way back.
+    """Return the order in which cells are visited, and by which queries."""
+    # A query that starts at its home cell has a bound for the distance to rows of other cells.
+    # The most recently opened cell stays open for the way back.
     if n_cells == 1 or not home_first:
         return [(at, "all") for at in range(n_cells)]
     there = [(at, "home") for at in range(n_cells)]
@@ -357,11 +357,11 @@ def _visits(n_cells: int, home_first: bool) -> list[tuple[int, str]]:
 
 
 def _n_indexes(parts: list[Rows], columns: ColumnEncoder, max_memory: int | None) -> int:
-    """Return into how many cells to cut a table so that the index of each fits the memory."""
+    """Return the number of cells such that the index of each cell fits in memory."""
     if max_memory is None:
         return 1
     n_numbers, n_codes = len(columns.wide) + len(columns.metric), len(columns.narrow)
-    # encoded twice, in the order of the table and of the leaves, with bytes and places
+    # Rows are encoded twice, in table order and in leaf order, with bytes and positions.
     row_bytes = 2 * (8 * n_numbers + n_codes) + n_numbers + 16
     n_rows = sum(size_of(part) for part in parts)
     return max(1, min(-(-n_rows * row_bytes // max_memory), n_rows, MAX_CELLS))

@@ -16,22 +16,22 @@ from skeval.neighbors.encoding import Encoded
 from skeval.scale.cells import Floats, Ints
 
 T = TypeVar("T")
-MAX_SENT, MIN_SENT = 200_000, 2_000  # rows of a block of queries that goes to a worker
+MAX_SENT, MIN_SENT = 200_000, 2_000  # rows per block of queries that is sent to a worker
 BLOCKS_A_WORKER = 4
 
 
 @dataclass(frozen=True)
 class Part:
-    """Rows that are read where they are needed, and again wherever they were lost.
+    """Rows that are loaded when they are needed, and again if they are lost.
 
     Attributes
     ----------
     n_rows : int
-        How many there are.
+        Number of rows.
     load : callable
-        Returns the rows, array-like of shape (n_rows, n_columns), the same ones at every call. To
-        be sent to another process it must pickle: a partial of a function of a module, with a path
-        and a range of rows, say.
+        Returns the rows, array-like of shape (n_rows, n_columns), with equal rows in every call.
+        Another process can use it only if it can be pickled, for example a partial of a module
+        function with a path and a range of rows.
     """
 
     n_rows: int
@@ -49,12 +49,12 @@ class Streamed(NamedTuple):
 
 
 def hold(rows: T) -> T:
-    """Hold what several tasks ask for."""
+    """Return the argument, as a task whose result several tasks need."""
     return rows
 
 
 def as_parts(rows: Any) -> list[Rows]:
-    """Return the parts of a table that have rows; an array is one, unless it is in a file."""
+    """Return the non-empty parts of a table. An array is one part, unless it is in a file."""
     given = list(rows) if isinstance(rows, list | tuple) and are_parts(rows) else [rows]
     if is_in_file(rows):
         given = [rows[start : start + MAX_SENT] for start in range(0, len(rows), MAX_SENT)]
@@ -81,13 +81,14 @@ def load_rows(part: Rows) -> Floats:
     )
     if len(rows) != part.n_rows:
         raise InvalidParameterError(
-            f"PartitionedNearestNeighbors: a part of {part.n_rows} rows loaded {len(rows)}."
+            f"PartitionedNearestNeighbors: a part with n_rows={part.n_rows} loaded {len(rows)} "
+            "rows."
         )
     return rows
 
 
 def blocks_of(queries: Any, n_workers: int) -> list[tuple[slice, Any]]:
-    """Cut queries: by their own parts, or evenly for the workers; in one where all stays here."""
+    """Cut queries into blocks: their parts, equal blocks for workers, or one local block."""
     if isinstance(queries, Streamed):
         borders = np.cumsum([0, *(size_of(part) for part in queries.parts)]).tolist()
         here = [slice(start, stop) for start, stop in pairwise(borders)]
@@ -110,7 +111,7 @@ def take_queries(queries: Encoded, picks: Ints | slice) -> Encoded:
 
 
 def are_parts(rows: Any) -> bool:
-    """Tell parts from the rows of one table, which are no tables themselves."""
+    """Return whether `rows` is a sequence of parts or in a file, and not the rows of one table."""
     return is_in_file(rows) or (
         isinstance(rows, list | tuple)
         and all(isinstance(part, Part) or getattr(part, "ndim", 0) == 2 for part in rows)
@@ -118,7 +119,7 @@ def are_parts(rows: Any) -> bool:
 
 
 def is_in_file(rows: Any) -> bool:
-    """Return whether an array is in a file, of which the system holds in memory what is used."""
+    """Return whether an array is memory-mapped to a file."""
     while isinstance(rows, np.ndarray):
         if isinstance(rows, np.memmap):
             return True

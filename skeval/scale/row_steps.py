@@ -1,4 +1,4 @@
-"""Steps on the rows of tables larger than memory: passes over batches, here or on workers."""
+"""Steps on the rows of tables larger than memory, in batches, locally or on workers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _(context: Context, role: str, look: Callable[..., T], *arguments: Any) -> T
         return cast("T", count_steps.apply_to_original.ordinary(context, role, look, *arguments))
     if not counted_by_workers(given):
         return look(given, *arguments)
-    engine = current_engine()  # one worker reads all columns, one after the other
+    engine = current_engine()  # a single worker reads all columns, one after the other
     return cast("T", engine.result(engine.submit(look, given, *arguments)))
 
 
@@ -60,7 +60,7 @@ def _(context: Context, role: str, look: Callable[..., T], *arguments: Any) -> T
 def _(context: Context, role: str) -> np.ndarray | None:
     rows, kinds = context[role], context.schema.kinds
     names = [name for name in rows.columns if kinds.get(name, "id") != "id"]
-    # a text's cells may be anything, and something else in a batch than in the whole column
+    # Text cells may be any object, and their type may differ between a batch and the column.
     if names and counted_by_workers(rows) and "text" not in {kinds[name] for name in names}:
         return rows.added_up(names, partial(row_hashes, names=names), np.concatenate)
     return cast("np.ndarray | None", content_hashes.ordinary(context, role))
@@ -78,7 +78,7 @@ def _(
 
 
 def search_in_parts(ranges: np.ndarray, is_nominal: np.ndarray) -> Any:
-    """Return the unfitted search that holds no more of its rows than fit."""
+    """Return an unfitted search with a limit for the size of its indexes."""
     from skeval.scale.partitioned import INDEX_BYTES, PartitionedNearestNeighbors
 
     return PartitionedNearestNeighbors(ranges, is_nominal, max_memory=INDEX_BYTES)

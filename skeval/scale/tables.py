@@ -1,4 +1,4 @@
-"""Tables that stay where they are: columns are read when asked for, whole or some of the rows."""
+"""Tables that are not loaded. Single columns or selected rows are read when they are needed."""
 
 from __future__ import annotations
 
@@ -34,33 +34,32 @@ from skeval.tables.sources import TableSource, as_pandas, batch_rows
 from skeval.utils.engines import current_engine
 
 T = TypeVar("T")
-_ALIGNED = 64  # bytes, at multiples of which arrays start
-IN_MEMORY = 2**18  # rows that are read at once, as of halves and samples
+_ALIGNED = 64  # arrays in a file start at multiples of this number of bytes
+IN_MEMORY = 2**18  # number of rows that are read at once, for example of halves and samples
 
 
 class LargeTable:
-    """A table as it was given, of which a column, or some rows, are in memory at a time."""
+    """The original table, of which one column or some rows are in memory at a time."""
 
-    # It answers what steps ask of a frame one column at a time: `table[name]` reads the
-    # column whole. Some of its rows, by `table.iloc[positions]`, are a frame if they are few,
-    # else a view.
+    # The class has the interface of a frame that steps need. `table[name]` reads a complete
+    # column. `table.iloc[positions]` returns a frame for few rows, and a view otherwise.
 
     def __init__(self, source: TableSource, rows: np.ndarray | None = None) -> None:
         self.source, self.rows = source, rows
 
     @property
     def columns(self) -> pd.Index:
-        """The names of the columns."""
+        """Names of the columns."""
         return pd.Index(self.source.names)
 
     @property
     def dtypes(self) -> pd.Series:
-        """The types of the columns, which their values decide: each is read."""
+        """Types of the columns, which depend on their values, so each column is read."""
         return pd.Series({name: self[name].dtype for name in self.columns}, dtype=object)
 
     @property
     def iloc(self) -> _Rows:
-        """Its rows by position."""
+        """Indexer of rows by position."""
         return _Rows(self)
 
     def __len__(self) -> int:
@@ -73,21 +72,21 @@ class LargeTable:
         return self._read(list(columns), self.rows)
 
     def at(self, positions: np.ndarray) -> Self | pd.DataFrame:
-        """Return the rows at some positions, in their order: in memory if they are few."""
+        """Return the rows at some positions, in their order, and in memory if there are few."""
         rows = positions if self.rows is None else self.rows[positions]
         return self.in_memory(positions) if len(rows) <= IN_MEMORY else self._with(rows=rows)
 
     def in_memory(self, positions: np.ndarray) -> pd.DataFrame:
-        """Return the rows at some positions, however many, as a frame."""
+        """Return the rows at any number of positions as a frame."""
         rows = positions if self.rows is None else self.rows[positions]
         return self._read(list(self.columns), rows)
 
     def reset_index(self, *, drop: bool) -> Self:
-        """Return itself: rows have no other names than their positions."""
+        """Return the table itself, because rows are only identified by position."""
         return self
 
     def copy(self, *, deep: bool) -> Self:
-        """Return itself: nothing can be assigned to it."""
+        """Return the table itself, because it is read-only."""
         return self
 
     def added_up(
@@ -96,13 +95,13 @@ class LargeTable:
         count: Callable[[pd.DataFrame], T],
         merge: Callable[[list[T]], T],
     ) -> T:
-        """Count the rows a batch at a time, here or on the workers of a cluster."""
+        """Count the rows one batch at a time, locally or on the workers of a cluster."""
         sources = self.source.split() if counted_by_workers(self) else [self.source]
         tasks = [(self.with_source(source), columns, count, merge) for source in sources]
         return current_engine().reduce(_count_part, tasks, merge)
 
     def frames(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
-        """Yield some columns of all rows, a batch at a time, as the rows lie in the source."""
+        """Yield some columns of all rows, one batch at a time, in the order of the source."""
         rows = None if self.rows is None else np.sort(self.rows)
         for frame in self.source.frames(
             self._stored_columns(columns), rows, batch_rows(len(columns))
@@ -110,7 +109,7 @@ class LargeTable:
             yield self._canonical_frame(frame, columns)
 
     def with_source(self, source: TableSource) -> Self:
-        """Return the table of the rows of a source, read as these are."""
+        """Return the table of the rows of another source, with the same settings."""
         return self._with(source=source)
 
     def _with(self, **changed: Any) -> Self:
@@ -134,7 +133,7 @@ class LargeTable:
 
 
 class _Rows:
-    """What `iloc` of a large table is."""
+    """Indexer of the rows of a large table."""
 
     def __init__(self, table: LargeTable) -> None:
         self._table = table
@@ -144,7 +143,7 @@ class _Rows:
 
 
 class CanonicalTable(LargeTable):
-    """A large table whose columns are read as contexts hold them."""
+    """A large table whose columns are read in canonical form."""
 
     def __init__(
         self, source: TableSource, schema: TableSchema, levels: Levels, precision: Precision
@@ -154,17 +153,17 @@ class CanonicalTable(LargeTable):
 
     @property
     def columns(self) -> pd.Index:
-        """The names of the columns."""
+        """Names of the columns."""
         return pd.Index(list(self.schema.kinds))
 
     def at_precision(self, precision: Precision) -> Self:
-        """Return the table with values at a coarser storage; see :mod:`skeval.tables.frames`."""
+        """Return the table with values at coarser precision. See :mod:`skeval.tables.frames`."""
         coarse = coarsest([self.precision, precision])
         return self if coarse == self.precision else self._with(precision=coarse)
 
     def _stored_columns(self, columns: Sequence[str]) -> list[str]:
         stored = [name for name in columns if name in self.source.names]
-        return stored or self.source.names[:1]  # of which the number of rows is known
+        return stored or self.source.names[:1]  # one column is enough for the number of rows
 
     def _canonical_frame(self, frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
         absent = [name for name in columns if name not in frame.columns]
@@ -175,7 +174,7 @@ class CanonicalTable(LargeTable):
 
 
 def counted_by_workers(table: Any) -> TypeGuard[LargeTable]:
-    """Return whether batches of a table's rows are counted on the workers of a cluster."""
+    """Return whether batches of a table are counted on the workers of a cluster."""
     return isinstance(table, LargeTable) and table.rows is None and _seen_by_workers(table.source)
 
 
@@ -186,7 +185,7 @@ def _seen_by_workers(source: TableSource) -> bool:
 def over_columns(
     table: LargeTable, names: Sequence[str], look: Callable[..., T], *arguments: Any
 ) -> Iterator[T]:
-    """Look at columns of all rows, one at a time, here or some of them on each worker."""
+    """Apply a function to columns of all rows, one at a time or in groups on the workers."""
     if not counted_by_workers(table):
         yield look(table, names, *arguments)
         return
@@ -208,7 +207,7 @@ def _(frame: LargeTable, schema: TableSchema) -> dict[str, ColumnReason]:
 def over_blocks(
     table: LargeTable, size: int, look: Callable[..., T], *arguments: Any
 ) -> Iterator[T]:
-    """Look at blocks of rows on the workers of a cluster."""
+    """Apply a function to blocks of rows on the workers of a cluster."""
     blocks = (table.with_source(source) for source in table.source.blocks(size))
     yield from current_engine().map(look, ((block, *arguments) for block in blocks))
 
@@ -216,7 +215,7 @@ def over_blocks(
 def _read_rows(
     source: TableSource, columns: Sequence[str], rows: np.ndarray | None
 ) -> pd.DataFrame:
-    """Return some columns of the rows at ascending positions: of few, workers pick them."""
+    """Return some columns of the rows at ascending positions. Workers select small samples."""
     if rows is None or not 0 < rows.size <= IN_MEMORY or not _seen_by_workers(source):
         return source.read(columns, rows)
     parts = source.split()
@@ -249,7 +248,7 @@ def _count_part(
 
 @dataclass
 class Learned:
-    """What one look at the columns of a table shows, one after the other."""
+    """Properties of a table that are learned in one pass over its columns."""
 
     schema: TableSchema
     labels: dict[str, list[str]]
@@ -266,7 +265,7 @@ def look_at(
     *,
     lenient: bool = False,
 ) -> Learned:
-    """Read every column once, each by itself, and keep what contexts know of a table."""
+    """Read every column once and separately, and return the properties that contexts need."""
     known = infer_kinds(source, schema) if role == "train" else TableSchema.known(schema)
     oddities = Oddities(known, role, source.names, lenient=lenient)
     labels: dict[str, list[str]] = {}
@@ -288,7 +287,7 @@ def look_at(
 
 
 class _Look(NamedTuple):
-    """What a look at some columns shows."""
+    """Properties of some columns."""
 
     oddities: Oddities
     labels: dict[str, list[str]]
@@ -322,7 +321,7 @@ def _looked_at(
 def infer_kinds(
     source: TableSource, schema: TableSchema | Mapping[str, Any] | Accept | None
 ) -> TableSchema:
-    """Return the kinds of all columns, each that is not known inferred from the whole column."""
+    """Return the column types of all columns, inferred from the whole column if not known."""
     known = TableSchema.known(schema, source.names)
     kinds, formats = dict(known.kinds), dict(known.datetime_formats)
     open_ones = [name for name in source.names if kinds.get(name) in {None, "datetime"}]
@@ -346,18 +345,18 @@ def _infer_schema(table: LargeTable, names: Sequence[str], known: TableSchema) -
 
 
 class Spill:
-    """A file of arrays that are too large to be remembered in memory; it ends with the object."""
+    """A file for arrays that are too large for memory. It is deleted with the object."""
 
-    # What steps remember of a large table may be larger than memory itself. Reading an array
-    # maps its place in the file; the system keeps in memory what of it is in use. The file
-    # has no name, so that nothing is left of it, however the process ends.
+    # Results of steps on a large table may be larger than memory. Arrays are memory-mapped, so
+    # the system only loads the parts in use. The file has no name, so it is always deleted when
+    # the process ends.
 
     def __init__(self) -> None:
         self.file: Any = None
         self._lock = Lock()
 
     def room(self, shape: tuple[int, int]) -> np.memmap:
-        """Return an array of numbers in the file that can be written to, column by column."""
+        """Return a writable array of floats in the file, stored column by column."""
         with self._lock:
             start = self._end()
             self.file.truncate(start + 8 * shape[0] * shape[1])
@@ -370,10 +369,10 @@ class Spill:
         return int(self.file.seek(-(-self.file.seek(0, SEEK_END) // _ALIGNED) * _ALIGNED))
 
     def keep(self, array: np.ndarray) -> Spilled:
-        """Write an array, and return where it is."""
+        """Write an array, and return its location."""
         with self._lock:
             start = self._end()
-            # transposed, an array that lies column by column is written as it lies
+            # Arrays in column order are transposed, so that they are written in memory order.
             np.ascontiguousarray(array.T).tofile(self.file)
             self.file.flush()
         return Spilled(self, start, array.dtype, array.shape)

@@ -1,4 +1,4 @@
-"""From any table that a user has to canonical columns: schemas, cells, preprocessing, encoders."""
+"""Reading and preprocessing of tables, including schemas, cells, bins and encoders."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""How numbers and dates are written in cells, and how cells that are neither are described."""
+"""Parsing of numbers and dates in cells, and descriptions of cells that cannot be parsed."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-# "007" and "02139" are codes, "0" and "0.5" numbers
+# "007" and "02139" are codes, but "0" and "0.5" are numbers.
 LEADING_ZERO = re.compile(r"\s*[-+]?0\d")
-EXACT = 2.0**53  # beyond, float64 cannot tell whole numbers apart
-MAX_UNREAD = 0.05  # fraction of the cells of a column of numbers that may be something else
+EXACT = 2.0**53  # float64 cannot distinguish all integers above this number
+MAX_UNREAD = 0.05  # maximum fraction of cells in a numerical column that are not numbers
 MIN_CELLS = 20  # with fewer cells, every cell must be a number
-MAX_LEVELS = 12  # with a placeholder among up to this number of levels, it is another level
-_MANY_CODES = 50  # more distinct whole numbers in strings than that are numbers
-_SAMPLE = 100  # cells that settle nearly every column at a fraction of the cost
-_DESCRIBED = 1000  # distinct texts that are looked at for a description
-# words that stand for a missing value, or begin a footer; only these are quoted in messages
+MAX_LEVELS = 12  # in a column with at most this number of categories, a placeholder is a category
+_MANY_CODES = 50  # more distinct integers in strings than this number are numbers, not codes
+_SAMPLE = 100  # number of cells that are sufficient for nearly every column
+_DESCRIBED = 1000  # number of distinct texts that are read for a description
+# These words represent a missing value, or begin a footer. Messages quote only these words.
 _PLACEHOLDERS = frozenset(
     (
         *("?", "-", "--", "---", ".", "..", "...", "*", "#", "/", "na", "n/a", "n.a.", "nan"),
@@ -46,15 +46,15 @@ _FORMS = (
     (re.compile(rf"\s*[~≈]\s*{_NUMBER}\s*"), "'~' before a number"),
     (re.compile(rf"\s*{_NUMBER}\s*\D+"), "text after a number"),
 )
-# groups of three digits: 1,234 and 1,234.50; a currency before or after, or a percent sign
+# Numbers may have groups of three digits (1,234 and 1,234.50), a currency or a percent sign.
 _GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
 _CURRENCY = re.compile(r"^([-+]?)\s*[$\u20ac\u00a3\u00a5]\s*|\s*[$\u20ac\u00a3\u00a5]$")
-# a date needs three parts with separators: "2020", "12" or "MAY" alone stay what they are
+# A date needs three parts with separators, so "2020", "12" and "MAY" are not dates.
 _LOOKS_LIKE_DATE = re.compile(
     r"\s*(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}\.?[- ]\d{2,4}"
     r"|[A-Za-z]{3,9} \d{1,2}, \d{4})"
 )
-COMPACT = "%Y%m%d"  # whole numbers are read so only if a schema says that they are dates
+COMPACT = "%Y%m%d"  # integers are read in this format only if a schema declares them as dates
 _FIRST_DAY, _LAST_DAY = 19_000_101, 21_001_231
 _DATE_FORMATS = (
     "ISO8601",
@@ -69,11 +69,11 @@ _DATE_FORMATS = (
 
 
 def plain_values(values: pd.Series) -> pd.Series:
-    """Return a categorical column as its values; others as they are."""
+    """Return the values of a categorical column, or any other column unchanged."""
     if not isinstance(values.dtype, pd.CategoricalDtype):
         return values
     dtype = values.cat.categories.dtype
-    # integers, and intervals of them, have no place for missing cells
+    # Integer dtypes, and intervals of integers, cannot represent missing cells.
     return values.astype(object if values.hasnans and dtype.kind not in "mM" else dtype)
 
 
@@ -83,20 +83,20 @@ def is_plain(dtype: Any) -> bool:
 
 
 def inferred_type(present: pd.Series) -> str:
-    """Return what pandas takes values to be, none of them missing; strings need no look at each."""
+    """Return the type that pandas infers for present values, with a shortcut for strings."""
     if isinstance(present.dtype, pd.StringDtype) and len(present):
         return "string"
     return str(pd.api.types.infer_dtype(present, skipna=True))
 
 
 def are_placeholders(cells: pd.Series, column: str) -> np.ndarray:
-    """Return which cells are blank, stand for a missing value, or repeat the column's name."""
+    """Return which cells are blank, represent a missing value, or repeat the column's name."""
     said = cells.astype(str).str.strip().str.casefold()
     return said.isin({*_PLACEHOLDERS, "", column.strip().casefold()}).to_numpy(dtype=bool)
 
 
 def describe_unread_cells(cells: pd.Series, column: str) -> str:
-    """Describe cells that were not read: placeholders are quoted, others described by form."""
+    """Describe unreadable cells by quoting placeholders and naming the form of other cells."""
     texts = cells.astype(str).drop_duplicates().iloc[:_DESCRIBED]
     is_placeholder = are_placeholders(texts, column)
     forms = {_quote_placeholder(text, column) for text in texts[is_placeholder]}
@@ -118,7 +118,7 @@ def nearly_all(n_read: int, n_other: int) -> bool:
 
 
 def have_digits(texts: pd.Series) -> bool:
-    """Return whether a sample of texts has a digit: without one, no number or date is found."""
+    """Return whether a sample of texts has a digit, which numbers and dates require."""
     return any(_DIGIT.search(text) for text in _sample(texts))
 
 
@@ -128,8 +128,8 @@ def _sample(present: pd.Series) -> pd.Series:
 
 def are_numbers(present: pd.Series) -> bool:
     """Return whether nearly all texts in a column are numbers, not codes such as "007"."""
-    # Placeholders such as "?" do not count. A column of few distinct whole numbers contains
-    # codes, unless a few placeholders show that it was only read as text because of them.
+    # Placeholders such as "?" are ignored. Few distinct integers in strings are codes, unless the
+    # column has a few placeholders, which are the reason why it was read as text.
     name = str(present.name)
     sample = _sample(present)
     if not _share_read(sample, read_numbers(sample), name):
@@ -147,7 +147,7 @@ def are_numbers(present: pd.Series) -> bool:
     if texts.str.match(LEADING_ZERO).any():
         return False
     whole = texts.str.strip().str.lstrip("+-").str.isdigit().to_numpy()
-    if whole.all() and len(texts) <= _MANY_CODES:  # "1", "2", "3" as strings are codes
+    if whole.all() and len(texts) <= _MANY_CODES:  # the strings "1", "2", "3" are codes
         few = n_placeholders <= MAX_UNREAD * len(present)
         return bool(n_placeholders and few and not n_other and len(texts) > MAX_LEVELS)
     return not (whole & (np.abs(numbers[is_read]) > EXACT)).any()
@@ -163,7 +163,7 @@ def _share_read(sample: pd.Series, read: pd.Series, name: str) -> bool:
 
 
 def read_numbers(values: pd.Series) -> pd.Series:
-    """Read cells as float64; a cell that is not a number is missing."""
+    """Read cells as float64. A cell that is not a number becomes missing."""
     if values.dtype.kind == "M":
         return pd.Series(np.nan, index=values.index, dtype="float64")
     if values.dtype.kind == "m":
@@ -179,7 +179,7 @@ def read_numbers(values: pd.Series) -> pd.Series:
 
 
 def _dressed_numbers(cells: pd.Series) -> pd.Series:
-    """Read "1,234.00", "$12.00" and "12.5%"; if a comma is a decimal sign, it groups nothing."""
+    """Read "1,234.00", "$12.00" and "12.5%", unless commas of the column are decimal signs."""
     texts = cells[[isinstance(cell, str) for cell in cells]].astype(object).str.strip()
     texts = texts[texts.str.contains("[0-9]", regex=True).astype(bool)] if len(texts) else texts
     if texts.empty:
@@ -197,14 +197,14 @@ def _dressed_numbers(cells: pd.Series) -> pd.Series:
 
 
 def _floating(cell: Any) -> Any:
-    """Return what pandas cannot convert as infinite, where it is too large, or as missing."""
+    """Return cells that pandas cannot convert as infinite if too large, or as missing."""
     if type(cell) is int and abs(cell) > EXACT:
         return float(cell) if cell.bit_length() < 1024 else math.inf * (1 if cell > 0 else -1)
     return math.nan if isinstance(cell, complex) else cell
 
 
 def read_dates(values: pd.Series, form: str | None) -> pd.Series:
-    """Read cells as dates in UTC; a cell that is not a date is missing."""
+    """Read cells as dates in UTC. A cell that is not a date becomes missing."""
     if form == COMPACT and pd.api.types.is_numeric_dtype(values.dtype):
         values = values.map("{:.0f}".format, na_action="ignore").astype(object)
     if pd.api.types.is_numeric_dtype(values.dtype):
@@ -213,7 +213,7 @@ def read_dates(values: pd.Series, form: str | None) -> pd.Series:
         dates = pd.to_datetime(values, errors="coerce", utc=True)
     else:
         dates = pd.to_datetime(values, format=form or "ISO8601", errors="coerce", utc=True)
-        # if the format of the schema reads no cell, or none is known, that of the other strings
+        # If no format is known, or the format of the schema fits no cell, detect the format.
         rest = values[dates.isna()] if form is None or not dates.notna().any() else values[:0]
         if len(rest) and (own := datetime_format(rest)):
             dates = dates.fillna(pd.to_datetime(rest, format=own, errors="coerce", utc=True))
@@ -222,8 +222,8 @@ def read_dates(values: pd.Series, form: str | None) -> pd.Series:
 
 def datetime_format(values: pd.Series) -> str | None:
     """Return the format in which nearly all strings of `values` read as dates, or None."""
-    # The first format that reads every distinct value wins, ISO 8601 first, month before day
-    # where both fit. Placeholders such as "?" do not count.
+    # The first format that fits the distinct values is used. ISO 8601 is tried first, and the
+    # month before the day if both orders fit. Placeholders such as "?" are ignored.
     present = values.dropna() if values.hasnans else values
     if isinstance(values.dtype, pd.CategoricalDtype):
         present = plain_values(present)
@@ -248,7 +248,7 @@ def datetime_format(values: pd.Series) -> str | None:
 
 
 def are_compact_dates(present: pd.Series) -> bool:
-    """Return whether nearly all whole numbers of a column read as dates such as 20200305."""
+    """Return whether nearly all integers of a column are dates such as 20200305."""
     numbers = read_numbers(present).to_numpy()
     fits = (numbers >= _FIRST_DAY) & (numbers <= _LAST_DAY) & (numbers % 1 == 0)
     if not fits.any() or not nearly_all(int(fits.sum()), int((~fits).sum())):

@@ -1,4 +1,4 @@
-"""Cells of a column, read by the kind of the column: as numbers, dates or labels."""
+"""Reading of the cells of a column as numbers, dates or labels, depending on its type."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from skeval.tables.cells import plain_values, read_dates, read_numbers
 from skeval.tables.schema import Kind, storage_dtype
 from skeval.tables.spelling import match_spelling
 
-_LAST_YEAR = 290_000  # that a number of microseconds reaches, before and after 1970
+_LAST_YEAR = 290_000  # range of microseconds in years, before and after 1970
 _MICROSECONDS = np.dtype("datetime64[us]")
-RESPELLED = "respelled"  # whether levels of a column were spelled differently in the real tables
+RESPELLED = "respelled"  # marks a column that spells categories of the real tables differently
 _BOOLEAN_LEVELS = ("False", "True")
 _TRUTH = {
     **dict.fromkeys(("true", "yes", "y", "t", "1", "1.0"), "True"),
     **dict.fromkeys(("false", "no", "n", "f", "0", "0.0"), "False"),
 }
-# "0010", "1_0" and "1e1" also read as ten, but are labels of their own
+# "0010", "1_0" and "1e1" also represent ten, but they are different labels.
 _WHOLE_NUMBER = re.compile(r"(-?[0-9]+)\.0+")
 
 
 def read_column(
     values: pd.Series, kind: Kind, form: str | None, real: Sequence[str] | None = None
 ) -> pd.Series:
-    """Read a column as its kind, with the `real` levels, where they are known, before others.
+    """Read a column as its type, with the `real` categories first, if they are known.
 
-    `form` is the format of dates in strings, where it is known.
+    `form` is the format of dates in strings, if it is known.
     """
-    # what is of its kind already is taken as it is; times with a zone have a dtype of pandas
+    # Values that already have the type are used directly. Times with a zone have a pandas dtype.
     held = values.dtype.kind if isinstance(values.dtype, np.dtype) else ""
     if kind == "continuous" and held in ("i", "u", "f"):
-        # one copy, which outlives changes of the table that was given
+        # The copy protects against later changes of the original table.
         numbers = values.to_numpy().astype(np.float64)
-        numbers += 0.0  # no negative zero
+        numbers += 0.0  # removes negative zeros
         return pd.Series(numbers, index=values.index, copy=False)
     if kind == "datetime" and held == "M":
         try:
             return values.astype(_MICROSECONDS)
-        except pd.errors.OutOfBoundsDatetime:  # seconds reach further: such times cannot be read
+        except pd.errors.OutOfBoundsDatetime:  # seconds have a larger range than microseconds
             return values.mask(values.dt.year.abs() > _LAST_YEAR).astype(_MICROSECONDS)
     if kind == "boolean" and held == "b":
         codes = values.to_numpy().astype(np.intp)
@@ -60,55 +60,55 @@ def read_column(
 
 def _read_labels(values: pd.Series, real: Sequence[str] | None, *, boolean: bool) -> pd.Series:
     if values.dtype == object and pd.api.types.infer_dtype(values).startswith("mixed"):
-        # to a hash True is 1: among other values, their labels keep them apart
+        # True and 1 have the same hash, so mixed columns use the labels to distinguish them.
         values = values.map(lambda v: str(v) if isinstance(v, bool | np.bool_) else v)
     try:
         codes, distinct = pd.factorize(values, use_na_sentinel=True)
-    except (TypeError, NotImplementedError) as error:  # the latter from nested Arrow columns
+    except (TypeError, NotImplementedError) as error:  # nested Arrow columns are not implemented
         raise TableError(
-            f"{values.name} holds values that are no categories ({error}). "
+            f"{values.name} contains values that cannot be categories ({error}). "
             "Flatten the column or drop it."
         ) from error
     stored = storage_dtype(values)
-    if stored.kind == "f" and stored.itemsize < 8:  # else Python gives them as float64
+    if stored.kind == "f" and stored.itemsize < 8:  # otherwise Python converts them to float64
         distinct = np.asarray(distinct, dtype=stored)
     if isinstance(values.dtype, pd.StringDtype):
-        distinct = distinct.to_numpy(dtype=object)  # each text of Arrow is read by itself else
+        distinct = distinct.to_numpy(dtype=object)  # faster than reading single texts from Arrow
     labels = [value if type(value) is str else _label(value) for value in distinct]
     if boolean:
         truths = [_TRUTH.get(label.strip().lower()) for label in labels]
         return _recode(codes, truths, _BOOLEAN_LEVELS, real)
-    if real is not None and set(labels).issubset(real):  # as of nearly every column
+    if real is not None and set(labels).issubset(real):  # true for nearly every column
         return _recode(codes, labels, real)
     return _recode(codes, labels, sorted_labels(set(labels)), real)
 
 
 def _label(value: object) -> str:
-    """Name a category so that 1, 1.0 and true integers agree, and midnight is its date."""
+    """Name a category so that 1 and 1.0 are equal, and midnight is written as a date."""
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
     if isinstance(value, Integral):
         return str(int(value))
     if isinstance(value, Real):
         try:
-            # float32 by its own digits: 0.1, not the 0.10000000149011612 of the same bits
+            # The digits of float32 are used, for example 0.1 instead of 0.10000000149011612.
             number = float(str(value) if getattr(value, "itemsize", 8) < 8 else value)
-        except OverflowError:  # of a fraction
+        except OverflowError:  # fractions may be too large for float
             return str(value)
         return str(int(number)) if number.is_integer() else repr(number)
     if isinstance(value, dt.datetime):
-        return value.isoformat().removesuffix("T00:00:00")  # date() fails beyond the year 9999
+        return value.isoformat().removesuffix("T00:00:00")  # date() fails after the year 9999
     return str(value)
 
 
 def with_real_levels(values: pd.Series, real: Sequence[str]) -> pd.Series:
-    """Put the real levels first and the others, sorted, behind them."""
+    """Put the real categories first, followed by the other categories in sorted order."""
     known = set(real)
-    # truth values written by a generator are the levels of a column of 0 and 1
+    # If the column contains 0 and 1, booleans written by a generator are converted to them.
     codes = {"False": "0", "True": "1"} if {"0", "1"} <= known - {*_BOOLEAN_LEVELS} == known else {}
     labels = [codes.get(label, label) for label in values.cat.categories]
     for i, label in enumerate(labels):
-        # "1.0" written by a generator is the level 1 of a column of integer codes
+        # "1.0" written by a generator is the category 1 in a column of integer codes.
         whole = _WHOLE_NUMBER.fullmatch(label)
         if label not in known and whole and whole[1] in known:
             labels[i] = whole[1]
@@ -126,12 +126,12 @@ def _recode(
     levels: Sequence[str],
     real: Sequence[str] | None = None,
 ) -> pd.Series:
-    """Return the categorical whose row i is `labels[codes[i]]`, missing where that is no level.
+    """Return the categorical whose row i is `labels[codes[i]]`, or missing if not in `levels`.
 
-    The `real` levels are put first, where they are known.
+    The `real` categories are put first, if they are known.
     """
     position: dict[str | None, int] = {level: i for i, level in enumerate(levels)}
-    smallest = np.min_scalar_type(-max(1, len(levels)))  # as categoricals keep them
+    smallest = np.min_scalar_type(-max(1, len(levels)))  # the dtype that categoricals use
     lookup = np.array([*(position.get(label, -1) for label in labels), -1], dtype=smallest)
     dtype = pd.CategoricalDtype(pd.Index(levels, dtype=object))
     read = pd.Series(
@@ -143,7 +143,7 @@ def _recode(
 
 
 def sorted_labels(labels: Iterable[str]) -> list[str]:
-    """Sort numbers by size, then the rest by name."""
+    """Sort numbers by size, followed by other labels in alphabetical order."""
     places = {}
     for label in labels:
         try:

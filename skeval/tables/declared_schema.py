@@ -1,7 +1,8 @@
-"""What a schema states of a table without a row of it: kinds, ranges, levels, formats, keys, rules.
+"""Schema files that declare column types, ranges, categories, formats, keys and rules of a table.
 
-Files are in one of two forms: kinds by column with constraints next to them, as `skeval schema`
-begins one, or a Table Schema of Frictionless Data. Both use the same names of constraints.
+There are two file formats. One maps columns to their types and constraints, as in the files that
+`skeval schema` creates. The other is a Table Schema of Frictionless Data. Both use the same names
+of constraints.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from skeval.tables.schema import Kind, TableSchema
 RULES, KEY = "rules", "primaryKey"
 _FIELDS = "fields"
 _CONSTRAINTS = ("minimum", "maximum", "enum", "pattern", "required", "unique")
-_SAID = ("kind", "proposed", "doubt", "format")  # besides constraints, in our own form
+_SAID = ("kind", "proposed", "doubt", "format")  # further keys of a column in a skeval schema
 _ENDS = ("minimum", "maximum")
-MAX_VALUE = 1e200  # beyond, numbers count as this
+MAX_VALUE = 1e200  # larger numbers are replaced by this value
 _TRUE_OR_FALSE = ("required", "unique")
-_MADE_FOR: dict[str, tuple[Kind, ...]] = {  # others hold for any kind
+_MADE_FOR: dict[str, tuple[Kind, ...]] = {  # other constraints apply to any column type
     **dict.fromkeys(_ENDS, ("continuous", "datetime")),
     "enum": ("categorical", "boolean"),
 }
@@ -37,7 +38,7 @@ _KINDS: dict[str, Kind] = {
 
 @dataclass(frozen=True)
 class StatedTable:
-    """A table as a schema states it."""
+    """A table as declared by a schema."""
 
     schema: TableSchema
     constraints: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -46,15 +47,15 @@ class StatedTable:
 
     @classmethod
     def from_schema(cls, content: Any) -> StatedTable:
-        """Read what a schema states."""
+        """Read the declarations of a schema."""
         if isinstance(content, StatedTable):
             return content
         if isinstance(content, TableSchema):
             return cls(content)
         if not isinstance(content, Mapping) or not content:
             raise InvalidParameterError(
-                "a schema of a table maps its columns to their kinds, or is a Table Schema with "
-                f"fields; got {type(content).__name__}."
+                "a schema of a table must be a mapping of columns to their types, or a Table "
+                f"Schema with fields, got {type(content).__name__}."
             )
         rules, key = _texts(content, RULES), _texts(content, KEY)
         not_held: list[str] = []
@@ -71,16 +72,16 @@ class StatedTable:
         return cls(schema, constraints, tuple(rules), tuple(not_held))
 
     def of_all(self, constraint: str) -> dict[str, Any]:
-        """Return a constraint of the columns that have it."""
+        """Return the value of a constraint for each column that has it."""
         return {n: one[constraint] for n, one in self.constraints.items() if constraint in one}
 
     def columns_that_are(self, constraint: str) -> list[str]:
-        """Return the columns of which a constraint is stated to be true."""
+        """Return the columns for which a constraint is declared as true."""
         return [name for name, value in self.of_all(constraint).items() if value is True]
 
 
 def _is_of_table(name: Any, said: Any) -> bool:
-    """Return whether an entry is of the table, not of a column that is called so."""
+    """Return whether an entry describes the table, and not a column of the same name."""
     return name in (RULES, KEY) and isinstance(said, list | str) and said not in _KINDS.values()
 
 
@@ -97,12 +98,12 @@ def _texts(content: Mapping[str, Any], name: str) -> Sequence[str]:
 def _of_fields(
     content: Mapping[str, Any], not_held: list[str]
 ) -> dict[str, tuple[Kind, dict[str, Any]]]:
-    """Return the columns of a Table Schema; add to what is not held."""
+    """Return the columns of a Table Schema, and add ignored constraints to `not_held`."""
     columns: dict[str, tuple[Kind, dict[str, Any]]] = {}
     for said in content[_FIELDS]:
         name, kind, stated = _of_field(said)
         if name in columns:
-            raise InvalidParameterError(f"the Table Schema has two fields of the name {name}.")
+            raise InvalidParameterError(f"the Table Schema has two fields with the name {name}.")
         held = {key: value for key, value in stated.items() if _is_held(key, kind)}
         not_held += [f"{key} of {name}" for key in stated if key not in held]
         columns[name] = kind, held
@@ -113,13 +114,13 @@ def _of_fields(
 
 
 def _of_field(said: Any) -> tuple[str, Kind, dict[str, Any]]:
-    """Return the name, the kind and the constraints of a field of a Table Schema."""
+    """Return the name, the type and the constraints of a field of a Table Schema."""
     if not isinstance(said, Mapping) or not isinstance(said.get("name"), str):
         raise InvalidParameterError("each of the fields of a Table Schema must have a name.")
     name, constraints = said["name"], said.get("constraints") or {}
     _check_known(name, constraints, _IGNORED)
     kind = _KINDS.get(str(said.get("type", "any")), "text")
-    if "enum" in constraints and kind != "boolean":  # of numbers too: codes
+    if "enum" in constraints and kind != "boolean":  # numbers with an enum are codes
         kind = "categorical"
     stated, form = dict(constraints), said.get("format", "")
     if isinstance(form, str) and "%" in form:
@@ -128,8 +129,8 @@ def _of_field(said: Any) -> tuple[str, Kind, dict[str, Any]]:
 
 
 def _is_held(constraint: str, kind: Any) -> bool:
-    """Return whether a constraint is one that columns of this kind are held to."""
-    is_open = kind not in get_args(Kind)  # such a kind is refused later on
+    """Return whether a constraint is checked for columns of this type."""
+    is_open = kind not in get_args(Kind)  # an unknown type raises an error later
     return constraint not in _IGNORED and (is_open or kind in _MADE_FOR.get(constraint, (kind,)))
 
 
@@ -137,30 +138,30 @@ _IGNORED = ("minLength", "maxLength", "jsonSchema", "exclusiveMinimum", "exclusi
 
 
 def _of_column(name: str, said: Any) -> tuple[Kind, dict[str, Any]]:
-    """Return the kind and the constraints of a column, of our own form."""
+    """Return the type and the constraints of a column in a skeval schema."""
     if not isinstance(said, Mapping):
         return said, {}
     _check_known(name, said, _SAID)
     if "kind" not in said:
-        raise InvalidParameterError(f"the schema does not say of which kind {name} is.")
+        raise InvalidParameterError(f"the schema does not specify the kind of {name}.")
     for constraint in said:
         if not _is_held(constraint, said["kind"]):
             kinds = " and ".join(_MADE_FOR[constraint])
             raise InvalidParameterError(
-                f"the schema states {constraint} of {name}, which is {said['kind']}; columns that "
-                f"are {kinds} have it."
+                f"the schema specifies {constraint} for {name}, which is {said['kind']}. This "
+                f"constraint is only valid for {kinds} columns."
             )
     return said["kind"], {k: v for k, v in said.items() if k in (*_CONSTRAINTS, "format")}
 
 
 def _check_known(name: str, said: Any, further: tuple[str, ...]) -> None:
-    """Refuse constraints that are misspelt: they would hold nothing."""
+    """Raise an error for misspelled constraints, which would otherwise be ignored."""
     if not isinstance(said, Mapping):
         raise InvalidParameterError(f"the constraints of {name} must be a mapping.")
     if unknown := [key for key in said if key not in (*_CONSTRAINTS, *further)]:
         raise InvalidParameterError(
-            f"the schema states {', '.join(map(str, unknown))} of {name}, which is unknown; known "
-            f"are {', '.join(_CONSTRAINTS)}."
+            f"the schema specifies unknown constraints for {name}: {', '.join(map(str, unknown))}. "
+            f"Valid constraints are {', '.join(_CONSTRAINTS)}."
         )
     if "enum" in said and (not isinstance(said["enum"], list) or not said["enum"]):
         raise InvalidParameterError(f"enum of {name} must be a list of values.")

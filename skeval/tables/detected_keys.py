@@ -1,4 +1,4 @@
-"""Keys between tables, detected from the names of columns and from their values."""
+"""Detection of keys between tables from the names and the values of columns."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from skeval.tables.keys import fraction_in_keys
 from skeval.tables.relational_sources import Parts
 from skeval.tables.schema import TableSchema
 
-_INCLUDED = 0.8  # share of the values that must name a row, for real tables have orphans
+_INCLUDED = 0.8  # minimum fraction of values that match a row, because real tables have orphans
 _GENERIC = frozenset({"id", "key", "uuid", "guid", "code", "no", "nr", "number", "name", "index"})
 _SUFFIX = re.compile(r"_(id|key|uuid|guid|code|no|nr|number|ref|fk)$")
 _IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "woman"}
 
 
 def detected_parts(tables: Mapping[str, pd.DataFrame]) -> Parts:
-    """Return the keys that names and values of tables both speak for."""
+    """Return the keys that both the names and the values of columns indicate."""
     primary = {name: key for name in tables if (key := _primary_key(name, tables))}
     keys = [
         (child, column, parent, primary[parent])
@@ -29,7 +29,7 @@ def detected_parts(tables: Mapping[str, pd.DataFrame]) -> Parts:
         if (parent := _parent(child, column, tables, primary)) is not None
     ]
     composite = {}
-    for name, rows in tables.items():  # of a table that links others, what it links is its key
+    for name, rows in tables.items():  # the foreign keys of a link table are its primary key
         links = [column for child, column, *_ in keys if child == name]
         if name not in primary and len(links) > 1 and _is_key(rows[links]):
             composite[name] = links
@@ -41,7 +41,7 @@ def detected_parts(tables: Mapping[str, pd.DataFrame]) -> Parts:
 
 
 def _primary_key(name: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
-    """Return the column that names rows: unique, without gaps, and called or used as a key."""
+    """Return a unique column without missing values that is named or used as a key."""
     rows, own = tables[name], _singular(name)
     unique = [c for c in rows.columns if _may_be_key(rows[c]) and _is_key(rows[[c]])]
     by_rank: list[Callable[[str], bool]] = [
@@ -62,7 +62,7 @@ def _primary_key(name: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
 def _parent(
     child: str, column: str, tables: Mapping[str, pd.DataFrame], primary: Mapping[str, str]
 ) -> str | None:
-    """Return the table that a column names a row of; None if no name says so, or several do."""
+    """Return the only table that a column seems to refer to, or None if it is not unique."""
     values = tables[child][column]
     if not _may_be_key(values) or values.isna().all():
         return None
@@ -71,7 +71,7 @@ def _parent(
     for parent, key in primary.items():
         rank = _closeness(child, column, parent, key)
         if rank is None or (parent == child and own) or (own and rank > 1):
-            continue  # equal names of two keys say nothing: both may be called code
+            continue  # equal names of two keys, for example "code", do not indicate a reference
         ranks[parent] = rank
     ranks = {
         p: r
@@ -83,13 +83,13 @@ def _parent(
 
 
 def _closeness(child: str, column: str, parent: str, key: str) -> int | None:
-    """Return how clearly a column's name speaks of a table, 0 the clearest; None if not at all."""
+    """Return the rank of a name match, from 0 (clearest), or None if the names do not match."""
     stem, table = _stem(column), _singular(parent)
     if stem == table and (parent != child or _snake(column) != _snake(key)):
         return 0
     if stem.endswith(f"_{table}"):  # home_team, receiving_user_id
         return 1
-    if parent == child:  # a column of the same name as the key is the key itself
+    if parent == child:  # a column with the name of the key is the key itself
         return 0 if stem in {"parent", f"parent_{table}"} else None
     if _snake(column) == _snake(key) and _snake(key) not in _GENERIC:
         return 2
@@ -97,11 +97,11 @@ def _closeness(child: str, column: str, parent: str, key: str) -> int | None:
 
 
 def _may_be_key(values: pd.Series) -> bool:
-    """Return whether cells are whole numbers, also if gaps make them float, or texts."""
+    """Return whether cells are texts or integers, including floats of integers with gaps."""
     dtype = values.dtype
     if pd.api.types.is_object_dtype(dtype) and not all(
         map(is_scalar, values)
-    ):  # lists have no hash
+    ):  # lists are not hashable
         return False
     if pd.api.types.is_bool_dtype(dtype) or pd.api.types.is_datetime64_any_dtype(dtype):
         return False
@@ -120,7 +120,7 @@ def _snake(name: str) -> str:
 
 
 def _stem(column: str) -> str:
-    """Return what a column is the key of, as its name says: user of user_id."""
+    """Return the name of a key column without its suffix, for example user for user_id."""
     return _SUFFIX.sub("", _snake(column))
 
 

@@ -1,7 +1,6 @@
-"""The one way in for tables: any table that a user gives is read here, and only once."""
+"""Reading of any table that a user passes. Every table is read here, and only once."""
 
-# Behind the door, a table is a frame, a large source that is read a column at a time, or several
-# tables by name.
+# The result is a frame, a large source that is read one column at a time, or several tables.
 
 from __future__ import annotations
 
@@ -24,14 +23,14 @@ from skeval.tables.sources import TableSource, is_large, is_parquet, source_of
 
 @dataclass(frozen=True)
 class ReadTable:
-    """A table that was read: a frame, a large source or several tables; and its file, if any."""
+    """A frame, a large source or several tables, together with the file, if there is one."""
 
     rows: Any
     place: Place | None = None
 
 
 def read(given: Any, role: str, relations: Any = None) -> ReadTable:
-    """Read any table that a user gives: a frame, a path, a folder, a URL or a lazy frame."""
+    """Read any table that a user passes, for example a frame, path, folder, URL or lazy frame."""
     if isinstance(given, ReadTable):
         return given
     if isinstance(given, pd.DataFrame | Mapping | TableSource):
@@ -51,7 +50,7 @@ def read(given: Any, role: str, relations: Any = None) -> ReadTable:
 def read_file(
     place: Place, role: str, *, header: bool = False, dialect: Dialect = PLAIN
 ) -> pd.DataFrame | TableSource:
-    """Read a file or a database at once, if it is not large."""
+    """Read a file or a database completely, or return a source if it is large."""
     path, source = place.path, None
     if path is not None and is_large(path):
         source = source_of(path, role)
@@ -61,11 +60,11 @@ def read_file(
 
 
 def _read_folder(place: Place, role: str, relations: Any) -> RelationalData | TableSource | None:
-    """Read a folder: of Parquet files that are parts of one table, or of a file per table."""
+    """Read a folder that contains Parquet parts of one table, or one file per table."""
     folder = place.path
     assert folder is not None
     files = [] if is_large(folder) else list(table_files(folder).values())
-    # a single Parquet file in a folder is one table
+    # A single Parquet file in a folder is one table.
     if not files or (len(files) == 1 and is_parquet(files[0])):
         return source_of(folder, role)
     known = relations if isinstance(relations, RelationalSchema) else None

@@ -1,4 +1,4 @@
-"""Vectors of texts by any embedder: scikit-learn's transformers, sentence embedders."""
+"""Embedding of texts with scikit-learn transformers or sentence embedders."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from skeval.exceptions import InvalidParameterError
 from skeval.tables.transformers import fitted_transformer, with_fitted_transformers
 from skeval.utils.parameters import Legal
 
-_MAX_FEATURES = 4096  # of a matrix that is dense
-EMBEDDER = "a transformer of scikit-learn that takes texts, or an object with encode(texts)"
+_MAX_FEATURES = 4096  # maximum number of features of a dense matrix
+EMBEDDER = "a scikit-learn transformer that accepts texts, or an object with encode(texts)"
 
 
 def is_embedder(value: object) -> bool:
-    """Return whether `value` turns texts into vectors: by `encode`, or as scikit-learn's do."""
+    """Return whether `value` has the method `encode`, or the methods of a transformer."""
     transforms = all(hasattr(value, name) for name in ("fit", "transform", "get_params"))
     return not isinstance(value, type | str) and (hasattr(value, "encode") or transforms)
 
@@ -39,7 +39,7 @@ Vectorizer = Annotated[
 
 
 def vectors_of(embedder: Any, texts: Sequence[str]) -> np.ndarray:
-    """Return the vectors of texts by an object with `encode`, or by a fitted transformer."""
+    """Compute the vectors of texts with an object with `encode`, or with a fitted transformer."""
     encode = getattr(embedder, "encode", None) or embedder.transform
     vectors = encode(list(texts))
     if issparse(vectors) and vectors.shape[1] <= _MAX_FEATURES:
@@ -47,24 +47,25 @@ def vectors_of(embedder: Any, texts: Sequence[str]) -> np.ndarray:
     kind = type(embedder).__name__
     if issparse(vectors):
         raise InvalidParameterError(
-            f"{kind} gives {vectors.shape[1]:,} features a text; reduce them, such as by "
+            f"{kind} returns {vectors.shape[1]:,} features per text, but at most "
+            f"{_MAX_FEATURES:,} are supported. Reduce them, for example with "
             "make_pipeline(TfidfVectorizer(), TruncatedSVD(100))."
         )
     matrix = np.asarray(vectors, dtype=np.float64)
     if matrix.ndim != 2 or len(matrix) != len(texts) or not np.isfinite(matrix).all():
         raise InvalidParameterError(
-            f"{kind} must give one vector of finite numbers a text, got an array of shape "
+            f"{kind} must return one vector of finite numbers per text, got an array of shape "
             f"{matrix.shape} for {len(texts)} texts."
         )
     return matrix
 
 
 class TextEmbedder(TransformerMixin, BaseEstimator):
-    """Text columns as vectors: unrelated texts at a distance of 1, as levels of a category are."""
+    """Encode text columns as vectors, such that unrelated texts have distance 1."""
 
-    # Vectors have a length of the square root of 1/2, so that the distance of two texts is at
-    # most the square root of 2, and 1 where their vectors are at right angles. A missing text
-    # is at 1 from all others.
+    # Two categories have distance 1, too. Vectors have a length of sqrt(1/2), so the distance of
+    # two texts is at most sqrt(2), and 1 if their vectors are orthogonal. A missing text has
+    # distance 1 from all other texts.
 
     def __init__(self, embedder: Embedder = None) -> None:
         self.embedder = embedder
@@ -83,7 +84,7 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: pd.DataFrame) -> np.ndarray:
-        """Return the vectors of all columns side by side, and for each whether it is missing."""
+        """Return the vectors of all columns, each followed by an indicator of missing texts."""
         parts = []
         for name, embedder in self.embedders_.items():
             which, distinct = pd.factorize(X[name].map(str, na_action="ignore"))

@@ -1,4 +1,4 @@
-"""How the names of files end, by the kind of table that they contain."""
+"""File name endings of the supported table formats."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ PARQUET = (".parquet", ".pq")
 WORKBOOKS = (".xlsx", ".xlsm")
 DATABASES = (".sqlite", ".sqlite3", ".db", ".duckdb")
 TEXTS, LINES, ARROW = (".csv", ".tsv"), (".jsonl", ".ndjson"), (".feather", ".arrow")
-ENDINGS = (*TEXTS, *PARQUET, *LINES, *ARROW, *WORKBOOKS)  # of files of one table
+ENDINGS = (*TEXTS, *PARQUET, *LINES, *ARROW, *WORKBOOKS)  # endings of files with one table
 PACKINGS = (".gz", ".bz2", ".xz", ".zip")

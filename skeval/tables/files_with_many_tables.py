@@ -1,7 +1,8 @@
-"""Workbooks and databases, which hold several tables: which one is meant, and its cells.
+"""Reading of one table from a workbook or a database, which may contain several tables.
 
-Such a file may come from a stranger. Formulas and macros of workbooks are not run, database files
-are opened for reading only, and what unpacks to more than memory holds is refused.
+Such a file may come from an untrusted source. Therefore, formulas and macros of workbooks are not
+executed, database files are opened read-only, and files that do not fit in memory after
+decompression raise an error.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ from skeval.utils.dependencies import import_optional
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_UNPACKED = 2**29  # bytes of a workbook
-_MAX_ROWS = 2**20  # of a sheet of Excel
-_MAX_EMPTY = 100  # rows above a table
-MAX_BYTES = 2**29  # of the texts and blobs of a table that is read as objects of Python
-_FETCHED = 8  # rows at a time: a cell may have 16 MiB
-_MAX_CELL_LENGTH = 2**24  # bytes of a cell of a database file
-MAX_STEPS, _AT_ONCE = 2**32, 2**20  # of SQLite, for a table or a view: a hundred for each cell
-_MAX_NAMED = 10  # tables or sheets of a message
+MAX_UNPACKED = 2**29  # maximum decompressed size of a workbook in bytes
+_MAX_ROWS = 2**20  # maximum number of rows of an Excel sheet
+_MAX_EMPTY = 100  # maximum number of empty rows above a table
+MAX_BYTES = 2**29  # maximum size of the texts and blobs of a table that is read as Python objects
+_FETCHED = 8  # number of rows to fetch at a time, because a cell may have 16 MiB
+_MAX_CELL_LENGTH = 2**24  # maximum size of a cell in a database file in bytes
+MAX_STEPS, _AT_ONCE = 2**32, 2**20  # SQLite steps per table or view, about a hundred per cell
+_MAX_NAMED = 10  # maximum number of tables or sheets in a message
 _NO_VALUES = frozenset(
     ("", "#N/A", "#DIV/0!", "#REF!", "#NAME?", "#NULL!", "#NUM!", "#VALUE!", "#SPILL!", "#CALC!")
 )
 _BY_SQLITE, _BY_DUCKDB = b"SQLite format 3\x00", b"DUCK"
-# a file of a stranger can read no other file, and load no code
+# An untrusted file must not read other files or load code.
 _CLOSED = {
     "enable_external_access": "false",
     "autoinstall_known_extensions": "false",
@@ -48,17 +49,19 @@ _CLOSED = {
 
 
 def chosen_part(part: str, names: Sequence[str], kind: str) -> str:
-    """Return which sheet or table is meant: the one that is named, or the only one."""
+    """Return the name of the specified sheet or table, or of the only one."""
     listed = ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
     if part:
         if part in names:
             return part
-        raise ValueError(f"it has no such {kind}; it has {listed or 'none'}.")
+        raise ValueError(f"there is no such {kind}. The available {kind}s are: {listed or 'none'}.")
     if len(names) == 1:
         return names[0]
     if not names:
-        raise ValueError(f"it has no {kind} with cells.")
-    raise ValueError(f"it has {len(names)} {kind}s, {listed}; name one behind a #.")
+        raise ValueError(f"there is no {kind} with cells.")
+    raise ValueError(
+        f"there are {len(names)} {kind}s ({listed}). Append # and the name of one to the path."
+    )
 
 
 def read_part(place: Place) -> pd.DataFrame:
@@ -73,16 +76,16 @@ def read_part(place: Place) -> pd.DataFrame:
         return _of_sqlite(place.path, place)
     if head[8:12] == _BY_DUCKDB:
         return _of_duckdb(place.path, place)
-    raise ValueError("it is a database neither of SQLite nor of DuckDB.")
+    raise ValueError("the file is not a database of SQLite or DuckDB.")
 
 
 def _of_workbook(path: Path, part: str) -> pd.DataFrame:
     openpyxl = import_optional(
-        f"{path}, a workbook of Excel,", "openpyxl", 'pip install "skeval[excel]"'
+        f"{path}, an Excel workbook,", "openpyxl", 'pip install "skeval[excel]"'
     )
     has_formulas = _check_workbook(path)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of styles and forms, which are not read
+        warnings.simplefilter("ignore")  # openpyxl warns about styles and forms, which are not read
         try:
             options = {"read_only": True, "keep_links": False}
             with closing(openpyxl.load_workbook(path, data_only=True, **options)) as book:
@@ -94,13 +97,15 @@ def _of_workbook(path: Path, part: str) -> pd.DataFrame:
                 with closing(openpyxl.load_workbook(path, **options)) as book:
                     formulas = _cells_of(book[name])
         except (KeyError, IndexError, AttributeError, TypeError, SyntaxError) as error:
-            # what openpyxl raises over broken workbooks; SyntaxError is that of broken XML
-            raise ValueError(f"it is no sound workbook ({type(error).__name__}).") from None
+            # openpyxl raises these errors for broken workbooks, and SyntaxError for broken XML.
+            raise ValueError(
+                f"the file is not a valid workbook ({type(error).__name__})."
+            ) from None
     if unsaved := _without_values(cells, formulas):
         warnings.warn(
             MetricWarning(
-                f"{path} has formulas without a saved value, read as missing, in "
-                f"{', '.join(unsaved)}. Open it in a spreadsheet program and save it."
+                f"{path} contains formulas without a saved value in {', '.join(unsaved)}. These "
+                "cells are treated as missing. Open the file in a spreadsheet program and save it."
             ),
             stacklevel=5,
         )
@@ -108,24 +113,25 @@ def _of_workbook(path: Path, part: str) -> pd.DataFrame:
 
 
 def _check_workbook(path: Path) -> bool:
-    """Refuse what is no workbook, or unpacks to too much; return whether it has formulas."""
+    """Return whether a workbook has formulas, or raise an error if it is not valid or too large."""
     if not zipfile.is_zipfile(path):
         raise ValueError(
-            "it is no workbook of this kind, or has a password; save it as .xlsx, without one."
+            "the file is not an Excel workbook, or it has a password. Save it as .xlsx without a "
+            "password."
         )
     with zipfile.ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())
         if size > MAX_UNPACKED:
             raise ValueError(
-                f"it unpacks to {size / 2**20:,.0f} MiB, more than {MAX_UNPACKED >> 20} MiB; "
-                "write the table as Parquet."
+                f"the decompressed size of {size / 2**20:,.0f} MiB is more than "
+                f"{MAX_UNPACKED >> 20} MiB. Write the table as Parquet."
             )
         sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
         return any(_has_formula(archive, name) for name in sheets)
 
 
 def _has_formula(archive: zipfile.ZipFile, name: str) -> bool:
-    """Read a sheet in pieces: it may unpack to more than the archive states."""
+    """Return whether a sheet has formulas. It is read in pieces, because it may be very large."""
     end = b""
     with archive.open(name) as file:
         while piece := file.read(2**20):
@@ -136,12 +142,12 @@ def _has_formula(archive: zipfile.ZipFile, name: str) -> bool:
 
 
 def _is_filled(sheet: Any) -> bool:
-    """Return whether the first rows of a sheet have any cell."""
+    """Return whether the first rows of a sheet have a nonempty cell."""
     return any(cell is not None for row in islice(_rows_of(sheet), _MAX_EMPTY) for cell in row)
 
 
 def _rows_of(sheet: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a sheet, not as many as it says it has."""
+    """Yield the rows of a sheet, without trusting the size that the sheet specifies."""
     sheet.reset_dimensions()
     n_cells = 0
     for n_rows, row in enumerate(sheet.iter_rows(values_only=True)):
@@ -152,8 +158,8 @@ def _rows_of(sheet: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def _cells_of(sheet: Any) -> pd.DataFrame:
-    """Return the cells of the rows that have any, by the numbers of row and column."""
-    # pandas.read_excel has no bound: it fills all rows up to the last column of any
+    """Return the cells of nonempty rows by the numbers of row and column."""
+    # pandas.read_excel has no size limit, because it extends all rows to the last used column.
     import pandas as pd
 
     rows: dict[int, tuple[Any, ...]] = {}
@@ -168,16 +174,16 @@ def _cells_of(sheet: Any) -> pd.DataFrame:
 
 
 def _table_of(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return a sheet as a table, with names in the first row and columns that have any cell."""
+    """Return a sheet as a table, with names from the first row and without empty columns."""
     import pandas as pd
 
     names, rows = _names_of(cells), cells.iloc[1:]
     rows = rows.mask(rows.isin(_NO_VALUES), None)
     nameless = [place for place in rows if place not in names and rows[place].notna().any()]
-    if nameless and nameless != [0]:  # the first may be a saved index
+    if nameless and nameless != [0]:  # the first column may be a saved index
         raise ValueError(
-            f"{len(nameless)} of its columns have cells but no name; write all names in the first "
-            "row, with no title above them."
+            f"the first row does not name {len(nameless)} of the columns with cells. Write all "
+            "names in the first row, without a title above them."
         )
     kept = sorted([*names, *nameless])
     table = pd.DataFrame({place: rows[place].tolist() for place in kept})
@@ -189,7 +195,7 @@ def _names_of(cells: pd.DataFrame) -> dict[int, str]:
 
 
 def _without_values(cells: pd.DataFrame, formulas: pd.DataFrame) -> list[str]:
-    """Return the names of columns in which formulas are whose values were not saved."""
+    """Return the names of columns with formulas whose values were not saved."""
     names = _names_of(cells)
     unsaved = formulas.map(_is_formula) & cells.reindex_like(formulas).isna()
     places = unsaved.columns[unsaved.any()]
@@ -207,9 +213,9 @@ def _of_sqlite(path: Path, place: Place) -> pd.DataFrame:
         with _uri_of_sqlite(path) as uri, closing(sqlite3.connect(uri, uri=True)) as base:
             base.text_factory = lambda cell: cell.decode("utf-8", "replace")
             base.execute("PRAGMA query_only=ON")
-            base.execute("PRAGMA trusted_schema=OFF")  # views run no functions of this process
+            base.execute("PRAGMA trusted_schema=OFF")  # views cannot call functions of this process
             base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_CELL_LENGTH)
-            if not place.is_query:  # a view of the file may never end
+            if not place.is_query:  # a view in the file may be an infinite query
                 steps = iter(range(MAX_STEPS // _AT_ONCE))
                 base.set_progress_handler(lambda: next(steps, None) is None, _AT_ONCE)
             known = (
@@ -220,7 +226,7 @@ def _of_sqlite(path: Path, place: Place) -> pd.DataFrame:
             )
     except sqlite3.Error as error:
         ended = str(error) == "interrupted"
-        what = "it takes too long; write the table as Parquet" if ended else str(error)
+        what = "the query is too slow. Write the table as Parquet" if ended else str(error)
         raise ValueError(f"{what}.") from None
 
 
@@ -228,7 +234,7 @@ def _of_sqlite(path: Path, place: Place) -> pd.DataFrame:
 def _uri_of_sqlite(path: Path) -> Iterator[str]:
     """Yield a URI that reads all committed rows and adds no file to the folder of the database."""
     # SQLite creates two files next to a database with a write-ahead log, unless the URI
-    # states that nobody writes. In that case SQLite ignores rows that only the log contains.
+    # specifies that the database is immutable. An immutable database is read without its log.
     path = path.resolve()
     log, index, journal = (Path(f"{path}{ending}") for ending in ("-wal", "-shm", "-journal"))
     has_log = log.exists() and log.stat().st_size > 0
@@ -246,7 +252,7 @@ def _uri_of_sqlite(path: Path) -> Iterator[str]:
 
 def _of_duckdb(path: Path, place: Place) -> pd.DataFrame:
     duckdb = import_optional(
-        f"{path}, a database of DuckDB,", "duckdb", 'pip install "skeval[duckdb]"'
+        f"{path}, a DuckDB database,", "duckdb", 'pip install "skeval[duckdb]"'
     )
     try:
         with closing(duckdb.connect(str(path), read_only=True, config=_CLOSED)) as base:
@@ -258,7 +264,7 @@ def _of_duckdb(path: Path, place: Place) -> pd.DataFrame:
                 base.cursor(), place, known, is_table=lambda kind: kind == "BASE TABLE"
             )
     except duckdb.Error as error:
-        # of a query that cannot run the message quotes the query, of others perhaps a cell
+        # Messages of these errors quote only the query. Other messages may quote a cell.
         kinds = (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException)
         text = f": {str(error).splitlines()[0]}" if isinstance(error, kinds) else ""
         raise ValueError(f"{type(error).__name__}{text}.") from None
@@ -267,7 +273,7 @@ def _of_duckdb(path: Path, place: Place) -> pd.DataFrame:
 def _query_database(
     cursor: Any, place: Place, known: str, is_table: Callable[[str], bool]
 ) -> pd.DataFrame:
-    """Return what a query gives, or all of a table: the only one, or the one that is named."""
+    """Return the result of a query, or the only table, or the table with the specified name."""
     query = place.part
     if not place.is_query:
         kinds = dict(cursor.execute(known).fetchall())
@@ -294,8 +300,8 @@ def _fetch_rows(cursor: Any) -> Iterator[Any]:
             n_bytes += sum(len(cell) for cell in row if isinstance(cell, str | bytes))
         if n_bytes > MAX_BYTES:
             raise ValueError(
-                f"its texts have over {MAX_BYTES >> 20} MiB; write the table as Parquet, which "
-                "is read in parts."
+                f"the texts of the table have more than {MAX_BYTES >> 20} MiB. Write the table as "
+                "Parquet, which is read in parts."
             )
         yield from rows
 
@@ -306,29 +312,29 @@ def _of_url(place: Place) -> pd.DataFrame:
         engine = sa.create_engine(place.url, poolclass=sa.pool.NullPool)
     except ImportError as error:
         raise TableError(
-            f"{place} needs the package {error.name}, its driver. Install it: "
+            f"{place} requires its driver, the package {error.name}. Install it: "
             f"pip install {error.name}."
         ) from None
     except (sa.exc.SQLAlchemyError, ValueError):  # the message may quote the URL
         raise ValueError(
-            "its URL must read DIALECT://USER@HOST/DATABASE#TABLE, in which # and @ of a password "
-            "are written %23 and %40."
+            "the URL must have the form DIALECT://USER@HOST/DATABASE#TABLE. Write # and @ in a "
+            "password as %23 and %40."
         ) from None
     options = {"stream_results": True, "postgresql_readonly": True}
-    try:  # nothing is committed
+    try:  # the transaction is never committed
         with engine.connect().execution_options(**options) as connection:
             result = _result(sa, connection, place)
             return _fetch_table(list(result.keys()), result)
     except sa.exc.SQLAlchemyError as error:
         cause = getattr(error, "orig", None) or error
         raise ValueError(
-            f"the database refused with {type(cause).__name__}; look at the URL and the query."
+            f"the database raised {type(cause).__name__}. Check the URL and the query."
         ) from None
 
 
 def _result(sa: Any, connection: Any, place: Place) -> Any:
-    """Return the result of the query that is given, or all rows of a table."""
-    if place.is_query:  # as it is written: a colon or percent sign is no parameter
+    """Return the result of a query, or all rows of a table."""
+    if place.is_query:  # executed unchanged, so a colon or percent sign is not a parameter
         return connection.exec_driver_sql(place.part, execution_options={"no_parameters": True})
     inspector = sa.inspect(connection)
     views = inspector.get_view_names() if place.part else []

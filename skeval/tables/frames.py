@@ -1,8 +1,8 @@
-"""Canonical frames, in which the codes of two tables of one context can be compared.
+"""Canonical frames, which make the values and codes of several tables comparable.
 
-Canonical means: string column names, a plain row index, float64 numbers, ``datetime64`` dates in
-UTC, and categories (booleans too) as pandas categoricals whose levels are strings, the real levels
-first.
+Canonical frames have string column names, a default row index, float64 numbers, ``datetime64``
+dates in UTC, and pandas categoricals of strings for categories and booleans. The categories of the
+real data come first.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def conform(
     *,
     lenient: bool = False,
 ) -> tuple[pd.DataFrame, tuple[MetricWarning, ...]]:
-    """Read each column of `frame` as its kind."""
+    """Read each column of `frame` as its type, and return warnings about the table."""
     oddities = Oddities(schema, role, list(frame.columns), lenient=lenient)
     frame = with_columns(frame, dict.fromkeys(oddities.absent)) if oddities.absent else frame
     read = read_as(frame, schema, levels or {}, oddities=oddities)
@@ -49,9 +49,9 @@ def read_as(
     names: Sequence[str] | None = None,
     oddities: Oddities | None = None,
 ) -> pd.DataFrame:
-    """Read columns as their kinds, noting what is odd; of a column by itself as of a whole table.
+    """Read columns as their types, and collect problems in `oddities`.
 
-    `names` are those of the schema that the frame has; all by default.
+    `names` are the columns to read, by default all columns of the schema.
     """
     columns = {}
     for name in schema.kinds if names is None else names:
@@ -62,7 +62,7 @@ def read_as(
             form = schema.datetime_formats.get(name)
             read = read_column(given, schema.kinds[name], form, levels.get(name))
             columns[name] = oddities.add(given, read)
-    # columns with an index would be aligned, and arrays of objects inferred to be strings
+    # Series would be aligned by index, and arrays of objects would be converted to strings.
     plain = {n: c if c.dtype == object else c.array for n, c in columns.items()}
     return pd.DataFrame(plain, copy=False)
 
@@ -70,7 +70,7 @@ def read_as(
 def read_alone(
     given: pd.Series, schema: TableSchema, name: str, real: Sequence[str] | None = None
 ) -> pd.Series:
-    """Return a column read as its kind, with numbers beyond the largest as infinite."""
+    """Return a column read as its type, with numbers beyond the limit as infinite."""
     read = read_column(given, schema.kinds[name], schema.datetime_formats.get(name), real)
     if read.dtype != np.float64 or not (np.abs(read.to_numpy()) > MAX_NUMBER).any():
         return read
@@ -78,7 +78,7 @@ def read_alone(
 
 
 def without_unread(given: pd.DataFrame, read: pd.DataFrame) -> pd.DataFrame:
-    """Return a table as it was given with cells that were not read as missing."""
+    """Return the original table, with unreadable cells replaced by missing values."""
     masks = {
         name: read[name].isna().to_numpy() & given[name].notna().to_numpy(dtype=bool)
         for name in read
@@ -95,7 +95,7 @@ def without_unread(given: pd.DataFrame, read: pd.DataFrame) -> pd.DataFrame:
 def canonical(
     frame: pd.DataFrame, schema: TableSchema, role: str, levels: Levels | None = None
 ) -> pd.DataFrame:
-    """Return `frame` as contexts hold it; unchanged where it already is."""
+    """Return the canonical form of `frame`, or `frame` itself if it is canonical already."""
     check_columns(list(frame.columns), list(schema.kinds), role, exact=False)
     for name, kind in schema.kinds.items():
         dtype = frame[name].dtype
@@ -111,7 +111,7 @@ def canonical(
 
 
 def column_values(values: pd.Series) -> np.ndarray:
-    """Return a canonical column as float64: numbers, seconds since 1970, codes; missing is nan."""
+    """Return a canonical column as float64 (numbers, seconds since 1970 or codes, or nan)."""
     if isinstance(values.dtype, pd.CategoricalDtype):
         codes = values.array.codes.astype(np.float64)
         codes[codes < 0] = np.nan
@@ -126,7 +126,7 @@ def column_values(values: pd.Series) -> np.ndarray:
 def learned_frame(
     table: Any, schema: TableSchema | Mapping[str, Kind] | None
 ) -> tuple[pd.DataFrame, TableSchema, dict[str, list[str]]]:
-    """Return a training table in canonical form, with the kinds and the levels of its columns."""
+    """Return the canonical training table, and the types and categories of its columns."""
     frame = as_frame(table, "train")
     complete = TableSchema.infer(frame, schema)
     frame = canonical(frame, complete, "train")
@@ -135,7 +135,7 @@ def learned_frame(
 
 
 def with_levels(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
-    """Return the canonical `frame` with the real levels first in each categorical column."""
+    """Return the canonical `frame` with the real categories first in each categorical column."""
     columns = {
         name: with_real_levels(frame[name], real)
         for name, real in levels.items()
@@ -145,11 +145,11 @@ def with_levels(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
 
 
 def learn_levels(frames: Sequence[pd.DataFrame], schema: TableSchema) -> dict[str, list[str]]:
-    """Return the levels of each categorical column over all `frames` (canonical), train first."""
+    """Return the categories of each categorical column over all frames, train first."""
     return levels_together(*(levels_of(frame, schema) for frame in frames))[0]
 
 
 def levels_of(frame: pd.DataFrame, schema: TableSchema) -> dict[str, list[str]]:
-    """Return the levels of each categorical column of a canonical table."""
+    """Return the categories of each categorical column of a canonical table."""
     names = schema.columns("categorical", "boolean")
     return {name: list(frame[name].dtype.categories) for name in names}

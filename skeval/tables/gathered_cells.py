@@ -1,15 +1,15 @@
-"""Cells of rows, gathered by column, up to the number that fits in memory."""
+"""Collection of the cells of rows by column, with a limit for the memory."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-MAX_CELLS = 2**25  # that are read as objects of Python
+MAX_CELLS = 2**25  # maximum number of cells that are read as Python objects
 
 
 def gather_cells(rows: Iterable[Iterable[tuple[Hashable, Any]]]) -> dict[Hashable, list[Any]]:
-    """Return the cells of each column; a cell that a row does not have is None."""
+    """Return the cells of each column, with None for cells that are missing in a row."""
     cells: dict[Hashable, list[Any]] = {}
     for n_rows, row in enumerate(rows, start=1):
         for key, cell in row:
@@ -25,9 +25,9 @@ def gather_cells(rows: Iterable[Iterable[tuple[Hashable, Any]]]) -> dict[Hashabl
 
 
 def check_size(n_rows: int, n_columns: int) -> None:
-    """Refuse more cells than fit in memory as objects of Python."""
+    """Raise an error for more cells than fit in memory as Python objects."""
     if n_rows * n_columns > MAX_CELLS or n_rows > MAX_CELLS:
         raise ValueError(
-            f"it has more than {MAX_CELLS:,} cells; write the table as Parquet, which is read in "
+            f"the table has more than {MAX_CELLS:,} cells. Write it as Parquet, which is read in "
             "parts."
         )

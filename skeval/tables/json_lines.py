@@ -1,4 +1,4 @@
-"""Tables in files of JSON lines: one object of names and plain values per line."""
+"""Reading of JSON lines, that is, files with one object of names and plain values per line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skeval.tables.packed_files import MAX_LINE_LENGTH, MAX_PACKED, open_file
 
 
 def read_json_lines(path: Path) -> pd.DataFrame:
-    """Read JSON lines: an object of names and plain values each."""
+    """Read a file in which each line is a JSON object of names and plain values."""
     with open_file(path) as file:
         cells = gather_cells(_objects(file, is_packed=path.suffix.lower() in PACKINGS))
     nested = [
@@ -23,7 +23,7 @@ def read_json_lines(path: Path) -> pd.DataFrame:
     ]
     if nested:
         raise ValueError(
-            f"{', '.join(map(str, nested))}: the cells are lists or objects; write plain values."
+            f"the cells of {', '.join(map(str, nested))} are lists or objects. Write plain values."
         )
     return pd.DataFrame(cells)
 
@@ -36,14 +36,14 @@ def _objects(file: BinaryIO, *, is_packed: bool) -> Iterator[Any]:
         n_bytes += len(line)
         if len(line) == MAX_LINE_LENGTH or (is_packed and n_bytes > MAX_PACKED):
             raise ValueError(
-                f"its line {number} is too long, or all of them; write the table as CSV or Parquet."
+                f"line {number} or the whole file is too long. Write the table as CSV or Parquet."
             )
         if not line.strip():
             continue
         try:
             row = json.loads(line)
-        except (ValueError, RecursionError):  # no JSON, no UTF-8, or nested without end
+        except (ValueError, RecursionError):  # not JSON, not UTF-8, or nested too deeply
             row = None
         if not isinstance(row, dict):
-            raise ValueError(f"its line {number} is no JSON object of names and values.")
+            raise ValueError(f"line {number} is not a JSON object of names and values.")
         yield row.items()

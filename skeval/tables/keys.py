@@ -1,4 +1,4 @@
-"""Keys between tables and of sequences, and rows' keys as codes that compare across tables."""
+"""Keys between tables and of sequences, and codes to compare the keys of rows across tables."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from skeval.tables.schema import name_of
 
 @dataclass(frozen=True)
 class ForeignKey:
-    """Columns of one table that name a row of another.
+    """Foreign key, that is, columns of one table that refer to rows of another table.
 
     Parameters
     ----------
     child : str
-        The table that refers.
+        The table that contains the references.
     columns : str or tuple of str
-        Its columns.
+        Referring columns of the child table.
     parent : str
-        The table that is referred to; it may be `child` itself.
+        The table that is referred to, which may be `child` itself.
     parent_columns : str or tuple of str
-        The columns there, as many as `columns` and in their order.
+        Columns of the parent table, with the same number and order as `columns`.
 
     Raises
     ------
     InvalidParameterError
-        If there is no column, or not as many on both sides.
+        If there are no columns, or if the two sides have different numbers of columns.
 
     See Also
     --------
-    RelationalSchema : It holds the keys.
+    RelationalSchema : Schema that contains the keys.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class ForeignKey:
     """
 
     child: str
-    columns: Sequence[str]  # as given; tuples from then on
+    columns: Sequence[str]  # converted to a tuple, as parent_columns
     parent: str
     parent_columns: Sequence[str]
 
@@ -54,8 +54,9 @@ class ForeignKey:
             object.__setattr__(self, name, names_of(getattr(self, name)))
         if not self.columns or len(self.columns) != len(self.parent_columns):
             raise InvalidParameterError(
-                f"ForeignKey: {self.child} refers to {self.parent} by {len(self.columns)} columns "
-                f"and {len(self.parent_columns)}; give as many on both sides, at least one."
+                f"ForeignKey: {len(self.columns)} columns of {self.child} cannot refer to "
+                f"{len(self.parent_columns)} columns of {self.parent}. Specify the same number of "
+                "columns, at least one."
             )
 
     def __str__(self) -> str:
@@ -65,23 +66,24 @@ class ForeignKey:
 
 @dataclass(frozen=True)
 class SequenceKey:
-    """What makes the rows of a table sequences: whose they are, and their order.
+    """Columns that divide the rows of a table into ordered sequences.
 
     Parameters
     ----------
     key : str or tuple of str
-        The columns whose values name a sequence.
+        The columns whose values identify a sequence.
     index : str, optional
-        The column that orders its rows, of numbers or dates; without one, the order of the table.
+        The column of numbers or dates that orders the rows of a sequence. If None, the order of the
+        table is used.
 
     Raises
     ------
     InvalidParameterError
-        If `key` names no column.
+        If `key` contains no columns.
 
     See Also
     --------
-    RelationalSchema : It holds them.
+    RelationalSchema : Schema that contains the sequence keys.
 
     Examples
     --------
@@ -90,20 +92,20 @@ class SequenceKey:
     SequenceKey(key=('patient',), index='visited')
     """
 
-    key: Sequence[str]  # as given; a tuple from then on
+    key: Sequence[str]  # converted to a tuple
     index: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "key", names_of(self.key))
         object.__setattr__(self, "index", None if self.index is None else name_of(self.index))
         if not self.key:
-            raise InvalidParameterError("SequenceKey: key must name at least one column.")
+            raise InvalidParameterError("SequenceKey: key must contain at least one column.")
 
 
 def key_codes(left: pd.DataFrame, right: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Get a code of each row's key, equal for equal keys on both sides; -1 where a cell lacks."""
-    # Columns are taken by position. Numbers are equal as numbers in any storage; anything
-    # else is equal by its text.
+    """Get a code for the key of each row, equal for equal keys, or -1 if a cell is missing."""
+    # Columns are matched by position. Numbers are compared as numbers in any storage, and other
+    # values as text.
     codes = np.zeros(len(left) + len(right), dtype=np.int64)
     missing = np.zeros(len(codes), dtype=bool)
     for one, other in zip(left.columns, right.columns, strict=True):
@@ -111,7 +113,7 @@ def key_codes(left: pd.DataFrame, right: pd.DataFrame) -> tuple[np.ndarray, np.n
             cells, _ = pd.factorize(_comparable([left[one], right[other]]))
         except TypeError as error:
             raise TableError(
-                f"{one} holds values that cannot be keys ({error}). Flatten the column."
+                f"{one} contains values that cannot be keys ({error}). Flatten the column."
             ) from error
         missing |= cells < 0
         codes, _ = pd.factorize(codes * (int(cells.max(initial=0)) + 1) + np.maximum(cells, 0))
@@ -128,7 +130,7 @@ def _comparable(columns: Sequence[pd.Series]) -> Any:
         for dtype in dtypes
     ):
         return np.concatenate([column.to_numpy("float64", na_value=np.nan) for column in columns])
-    if any(pd.api.types.is_datetime64_any_dtype(dtype) for dtype in dtypes):  # or texts of dates
+    if any(pd.api.types.is_datetime64_any_dtype(dtype) for dtype in dtypes):  # parse other columns
         return pd.concat(
             [
                 pd.to_datetime(column, utc=True, errors="coerce", format="ISO8601")
@@ -139,7 +141,7 @@ def _comparable(columns: Sequence[pd.Series]) -> Any:
 
 
 def _texts(column: pd.Series) -> np.ndarray:
-    """Return cells as texts, whole numbers without a point; None where they are missing."""
+    """Return cells as texts, with integers without a decimal point and None for missing cells."""
     levels, names = pd.factorize(column)
     texts = [
         str(int(name)) if isinstance(name, float) and name.is_integer() else str(name)
@@ -149,14 +151,14 @@ def _texts(column: pd.Series) -> np.ndarray:
 
 
 def fraction_in_keys(values: pd.Series, keys: pd.Series) -> float:
-    """Return the share of values, missing ones left out, that are among the keys; nan of none."""
+    """Return the fraction of present values that are among the keys, or nan without values."""
     codes, named = key_codes(values.to_frame(), keys.to_frame())
     present = codes[codes >= 0]
     return float(np.isin(present, named).mean()) if present.size else float("nan")
 
 
 def names_of(columns: Any) -> tuple[str, ...]:
-    """Return names of columns, of one as of several, as text."""
+    """Return the names of one or several columns as a tuple of texts."""
     several = isinstance(columns, Iterable) and not isinstance(columns, str)
     return tuple(name_of(column) for column in (columns if several else [columns]))
 

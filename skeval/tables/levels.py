@@ -1,6 +1,6 @@
-"""The levels that a column of categories has in several tables together.
+"""The categories that a column has in several tables together.
 
-CSV files contain text only, so that the country code "NA" and a missing cell look the same in them.
+CSV files contain only text, so the country code "NA" and a missing cell look the same in them.
 In Parquet and in data frames, the two differ. The training data decide which of the two is meant.
 """
 
@@ -14,7 +14,7 @@ from skeval.exceptions import DifferentFormWarning
 from skeval.tables.columns_by_kind import sorted_labels, with_real_levels
 from skeval.tables.spelling import list_columns, match_spelling
 
-# what pandas reads as a missing cell in CSV files
+# These texts in CSV files are missing cells for pandas.
 _READ_AS_MISSING = frozenset(
     (
         *("#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
@@ -26,9 +26,9 @@ _READ_AS_MISSING = frozenset(
 def levels_together(
     train: Mapping[str, Sequence[str]], *others: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, list[str]], list[str]]:
-    """Return the levels of columns over real tables, and the columns that others spell otherwise.
+    """Return the categories of columns over real tables, and the columns with other spellings.
 
-    The arguments are the levels of each table, by column.
+    The arguments are the categories of each table, by column.
     """
     together, respelled = {}, []
     for name, known in train.items():
@@ -40,9 +40,8 @@ def levels_together(
 
 
 def labels_together(train: Iterable[str], *others: Iterable[str]) -> list[str]:
-    """Return the labels of a column in train and in other real tables, sorted."""
-    # What the others write otherwise than train, as truth values for 0 and 1, is no level of
-    # its own.
+    """Return the sorted labels of a column in the training table and in other real tables."""
+    # A label that is only a different form of a training label, such as "True" for 1, is not added.
     real = list(train)
     labels = set(real)
     for other in others:
@@ -56,10 +55,10 @@ def labels_together(train: Iterable[str], *others: Iterable[str]) -> list[str]:
 def with_missing_as_in_train(
     train: pd.DataFrame, rows: pd.DataFrame, given: pd.DataFrame, names: Sequence[str], role: str
 ) -> tuple[pd.DataFrame, pd.DataFrame, tuple[DifferentFormWarning, ...]]:
-    """Return canonical rows, and the rows as given, in which "NA" means what it means in train."""
-    # If train contains a level such as "NA" and no missing cell in a column, missing cells of
-    # the other table are that level. If train contains missing cells and no such level, the
-    # level counts as missing in the other table.
+    """Return canonical and original rows in which "NA" has its meaning in the training data."""
+    # If train contains a category such as "NA" and no missing cell in a column, missing cells of
+    # the other table are replaced by that category. If train contains missing cells and no such
+    # category, the category is treated as missing in the other table.
     names = [
         name
         for name in names
@@ -83,14 +82,14 @@ def with_missing_as_in_train(
             continue
         changed.append(name)
     said = (
-        f"{role} contains missing cells in {list_columns(changed)} where train contains a text "
-        "such as 'NA', or the other way round. They are treated as in train. Store all tables in "
-        "one file format, or write another code for that category."
+        f"{role} contains missing cells in {list_columns(changed)}, but the training data contain "
+        "a text such as 'NA', or the other way round. They are treated as in the training data. "
+        "Store all tables in one file format, or write another code for that category."
     )
     return rows, given, (DifferentFormWarning(said),) if changed else ()
 
 
 def _words_of(values: pd.Series) -> list[str]:
-    """Return the levels of a column that a CSV file would show as missing, if they occur."""
+    """Return the categories that occur in a column and look like missing cells in a CSV file."""
     words = sorted(_READ_AS_MISSING.intersection(values.cat.categories))
     return [word for word in words if (values == word).any()]

@@ -1,7 +1,7 @@
-"""CSV files of many rows: written once, a part at a time, to a temporary file of Parquet.
+"""CSV files of many rows, which are copied once and in parts to a temporary Parquet file.
 
-The values are those that reading the file at once gives. What type a column has is known when all
-of it was seen: numbers for a million rows, and a word in the last one, are texts.
+The values are the same as if the file is read at once. The type of a column is known only after all
+rows were read. For example, a million numbers followed by a word in the last row are texts.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from skeval.tables.packed_files import check_unpacked_size, open_file
 from skeval.tables.reading import UNREADABLE
 from skeval.tables.sources import MANY_ROWS, ArrowSource, TableSource
 
-_MIN_BYTES = 2**22  # a smaller file is not looked at
-CHUNK = 100_000  # rows that are held at a time
+_MIN_BYTES = 2**22  # the lines of smaller files are not counted
+CHUNK = 100_000  # number of rows in memory at a time
 _BLOCK = 2**20
 OPEN_FILES = Path("/proc/self/fd")
 
 
 def is_long(path: Path) -> bool:
-    """Return whether a CSV file has more lines than a table that is read at once has rows."""
+    """Return whether a CSV file has too many lines to be read at once."""
     kinds = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in PACKINGS]
     if not kinds or kinds[-1] not in ENDINGS[:2] or not path.is_file():
         return False
@@ -46,7 +46,7 @@ def is_long(path: Path) -> bool:
                 n_lines += block.count(b"\n")
                 if n_lines > MANY_ROWS:
                     return True
-    except UNREADABLE:  # whoever reads the file says so
+    except UNREADABLE:  # reading the file raises the error later
         return False
     return False
 
@@ -54,10 +54,10 @@ def is_long(path: Path) -> bool:
 def stream_csv(
     path: Path, role: str, *, header: bool = False, dialect: Dialect = PLAIN
 ) -> TableSource | None:
-    """Return a CSV file as a source that is read a column at a time, from a temporary copy."""
-    # The copy holds the rows. It is in the folder for temporary files, for its owner alone to
-    # read, and goes with the source or the process; on Linux it has no name from the start,
-    # so that nothing is left of it, however the process ends.
+    """Return a CSV file as a source that is read one column at a time from a temporary copy."""
+    # The copy contains the rows. It is in the folder for temporary files, readable only by its
+    # owner, and is deleted with the source or at the end of the process. On Linux, the copy has
+    # no name, so it is always deleted when the process ends.
     read = dialect.detect(path)
     try:
         source = _stream_csv(path, role, read, header=header)
@@ -72,13 +72,13 @@ def stream_csv(
     except UNREADABLE:
         return None
     if source is not None and (guessed := dialect.describe_guesses(read, path)):
-        note(f"{path} was read with {guessed}, as it seems to be written.")
+        note(f"{path} was read with {guessed}. These settings were detected automatically.")
     return source
 
 
 def _stream_csv(path: Path, role: str, read: Dialect, *, header: bool) -> TableSource | None:
     settings = read.settings()
-    check_unpacked_size(path)  # of its lines: there may be any number of them
+    check_unpacked_size(path)  # limits the length of lines, but not their number
     names = names_of(path, settings, header=header)
     looks = _looked_at(path, settings)
     if looks is None or any(look.type_name is None for look in looks):
@@ -95,7 +95,7 @@ def _stream_csv(path: Path, role: str, read: Dialect, *, header: bool) -> TableS
 
 @dataclass
 class _Look:
-    """What was seen of a column."""
+    """Properties of a column in the rows that were read so far."""
 
     name: str
     types: set[str] = field(default_factory=set)
@@ -104,7 +104,7 @@ class _Look:
     has_gaps: bool = False
 
     def add(self, values: pd.Series) -> None:
-        """See further values."""
+        """Update the properties with further values."""
         self.has_gaps |= bool(values.isna().any())
         if values.isna().all():
             return
@@ -119,7 +119,7 @@ class _Look:
 
     @property
     def type_name(self) -> str | None:
-        """The type of the whole column; None where it takes the whole column to know."""
+        """Type of the column, or None if it cannot be determined from parts."""
         if self.is_empty:
             return "float64"
         if "unsigned" in self.types:
@@ -136,14 +136,14 @@ def _is_boolean(values: pd.Series) -> bool:
 
 
 def _chunks(path: Path, settings: dict[str, Any], **how: Any) -> Iterator[pd.DataFrame]:
-    """Yield the rows, some at a time, as frames with places for names."""
+    """Yield frames of some rows each."""
     given = {"low_memory": False, "index_col": False, "chunksize": CHUNK, **settings, **how}
     with pd.read_csv(path, **given) as chunks:
         yield from chunks
 
 
 def _looked_at(path: Path, settings: dict[str, Any]) -> list[_Look] | None:
-    """Return what each column holds; None where rows are not as long as the header."""
+    """Return the properties of each column, or None if rows are longer than the header."""
     looks: list[_Look] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -159,16 +159,17 @@ def _looked_at(path: Path, settings: dict[str, Any]) -> list[_Look] | None:
 def _kept(
     path: Path, settings: dict[str, Any], names: list[Any], looks: list[_Look]
 ) -> tuple[list[int], list[str]]:
-    """Return the places of the columns that are one, and warnings about the others."""
+    """Return the positions of the columns to keep, and warnings about ignored columns."""
     kept, notes = list(range(len(looks))), []
     if pd.isna(names[-1]) and len(kept) > 1 and looks[-1].is_empty:
-        notes.append(f"the lines of {path} end in a separator; the empty last column left out.")
+        notes.append(f"The lines of {path} end in a separator. The empty last column was ignored.")
         kept = kept[:-1]
     if pd.isna(names[0]) and len(kept) > 1 and looks[0].type_name == "int64":
         first = pd.read_csv(path, usecols=[0], index_col=False, **settings).iloc[:, 0]
         if first.is_unique:
             notes.append(
-                f"{path} was saved with its row index; its first column, without a name, left out."
+                f"{path} was saved with its row index. The first column, which has no name, was "
+                "ignored."
             )
             kept = kept[1:]
     return kept, notes
@@ -187,7 +188,7 @@ def _with_leading_zeros(path: Path, settings: dict[str, Any], whole: list[int]) 
 def _copied(
     path: Path, role: str, settings: dict[str, Any], looks: dict[int, _Look]
 ) -> TableSource:
-    """Write the columns at some places to a temporary file, and return it as a source."""
+    """Write the columns at some positions to a temporary file, and return it as a source."""
     import pyarrow as pa
     import pyarrow.dataset as ds
     import pyarrow.parquet as pq
@@ -198,7 +199,7 @@ def _copied(
     read_as: dict[str, Any] = {
         name: str if kind == "text" else kind for name, kind in types.items() if kind != "bool"
     }
-    descriptor, copy = tempfile.mkstemp(prefix="skeval-", suffix=".parquet")  # for its owner alone
+    descriptor, copy = tempfile.mkstemp(prefix="skeval-", suffix=".parquet")  # owner access only
     file = os.fdopen(descriptor, "wb")
     try:
         with pq.ParquetWriter(file, schema) as writer:
@@ -223,7 +224,7 @@ def _copied(
 
 
 def _cells(column: pd.Series, kind: str) -> pd.Series:
-    """Return the cells of a column; of truth values with gaps as objects, a part of gaps too."""
+    """Return the cells of a column, with booleans as objects because they may have gaps."""
     if kind != "bool":
         return column
     return column.astype(object).where(column.notna(), None)

@@ -1,4 +1,4 @@
-"""All that is odd in a table that is read, in one sentence: columns, types and values."""
+"""Collection of all problems with the columns, types and values of a table that is read."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ _WANTED = {
     "datetime": "dates",
     "boolean": "true/false, yes/no, y/n, t/f or 1/0",
 }
-_UNREAD = "has cells of another type, counted as missing: {}. Empty these cells, or, if they are"
+_UNREAD = "has cells of another type, treated as missing: {}. Empty these cells. If they are"
 _NOTICES = (
-    (InvalidValueWarning, "has infinite values, taken as beyond all real ones: {}."),
-    (InvalidValueWarning, "has values beyond 4.5e+307, taken as infinite: {}."),
+    (InvalidValueWarning, "has infinite values, treated as outside the range of real values: {}."),
+    (InvalidValueWarning, "has values larger than 4.5e+307, treated as infinite: {}."),
     (
         InvalidValueWarning,
-        "has whole numbers beyond 2**53 that are one as float64: {}. Subtract an offset from the "
-        "columns of all tables, or declare them id or categorical.",
+        "has different integers larger than 2**53 that are equal as float64: {}. Subtract an "
+        "offset from the columns of all tables, or declare them as id or categorical.",
     ),
     (
         DegenerateInputWarning,
-        "has no value at all in {}. Drop the columns from all tables, or fill them.",
+        "has only missing values in {}. Drop the columns from all tables, or fill them.",
     ),
-    (InvalidValueWarning, "lacks columns of train, which count as empty: {}."),
+    (InvalidValueWarning, "has missing columns, which are treated as empty: {}."),
     (
         IgnoredColumnsWarning,
-        "has columns that train lacks; ignored: {}. Nothing looks at what stands there: drop "
-        "them, or give them to all tables.",
+        "has columns that are not in the training data, which are ignored: {}. Drop them, or add "
+        "them to all tables.",
     ),
 )
-_MAX_NAME_LENGTH = 60  # characters of a further column
-MAX_NUMBER = 2.0**1022  # the difference of larger numbers may be none
+_MAX_NAME_LENGTH = 60  # maximum number of characters of an unexpected column name
+MAX_NUMBER = 2.0**1022  # the difference of larger numbers may overflow
 _WHOLE = frozenset({"integer", "mixed-integer-float"})
 
 
@@ -70,20 +70,18 @@ def check_columns(given: Sequence[str], names: Sequence[str], role: str, *, exac
         hints = (
             f"{name} (did you mean {like[0]}?)" if like else name for name, like in near.items()
         )
-        faults.append(f"misses {', '.join(hints)}")
+        faults.append(f"missing: {', '.join(hints)}")
     if extra and exact:
-        faults.append(f"has unexpected {', '.join(extra)}")
+        faults.append(f"unexpected: {', '.join(extra)}")
     if faults:
         raise SchemaMismatchError(
-            f"{role} does not have the columns of train: it {' and '.join(faults)}. "
-            f"Rename, add or drop columns so that {role} has those of train."
+            f"{role} does not have the same columns as the training data ({'; '.join(faults)}). "
+            "Rename, add or drop columns so that the columns of both tables match."
         )
 
 
 class Oddities:
-    """What is odd in a table, gathered a column at a time."""
-
-    # So that not all need be there at once.
+    """Problems in a table, collected one column at a time to save memory."""
 
     def __init__(
         self,
@@ -110,10 +108,10 @@ class Oddities:
         self._respelled: list[str] = []
 
     def add(self, given: pd.Series, read: pd.Series) -> pd.Series:
-        """Look at a column as it was given and as it was read; return the latter as it is used."""
+        """Collect the problems of a column, and return its final values."""
         name = str(given.name)
         kind, n_read = self.schema.kinds[name], read.count()
-        # a cell that is missing reads as missing, and others do where they are of another type
+        # Present cells become missing if they have another type than the column.
         n_unread = 0 if n_read == len(read) else int(given.count() - n_read)
         if kind in {"continuous", "datetime", "boolean"} and n_unread > 0:
             self._add_unread(name, given, read.isna().to_numpy())
@@ -139,7 +137,7 @@ class Oddities:
             self._respelled.append(name)
 
     def join(self, others: Oddities) -> None:
-        """Add what is odd in columns that follow these, which were looked at by themselves."""
+        """Add the problems of further columns, which were collected separately."""
         for mine, theirs in zip(self._lists(), others._lists(), strict=True):
             mine.extend(theirs)
         self._cells |= others._cells
@@ -154,31 +152,31 @@ class Oddities:
         unread = given[missing & given.notna().to_numpy(dtype=bool)]
         count, cells = len(unread), "1 cell" if len(unread) == 1 else f"{len(unread)} cells"
         n_read, n_other = n_cells - count, count - int(are_placeholders(unread, name).sum())
-        said = f"no dates as {form}" if form and n_other else describe_unread_cells(unread, name)
+        said = f"not dates as {form}" if form and n_other else describe_unread_cells(unread, name)
         self._cells[name] = f"{name} ({cells}: {said})"
         stated = name not in self.schema.inferred and n_other < n_read
         if n_read and (self.role not in _REAL or stated or nearly_all(n_read, n_other)):
             return
         self._by_format |= form is not None
         expected = (
-            f"dates as {form}, {count} of {n_cells} cells do not read so"
+            f"dates as {form}, but {count} of {n_cells} cells have another form"
             if form
             else f"{_WANTED[self.schema.kinds[name]]}, got {given.dtype}"
         )
         self._faults.append(f"{name} (expected {expected})")
 
     def notices(self) -> tuple[MetricWarning, ...]:
-        """Return the warnings about the table; raise if it cannot be used."""
+        """Return the warnings about the table, or raise an error if it is not valid."""
         if self._faults and not self.lenient:
             self._refuse_types()
         if (self._huge or self._infinite) and self.role in _REAL:
-            what = "infinite values" if self._infinite else f"values beyond {MAX_NUMBER:.2g}"
+            what = "infinite values" if self._infinite else f"values larger than {MAX_NUMBER:.2g}"
             raise TableError(
                 f"{self.role} has {what} in {', '.join(self._infinite or self._huge)}. "
-                "Replace them by missing values or finite ones."
+                "Replace them by missing or finite values."
             )
         columns = (self._infinite, self._huge, self._inexact, self._empty)
-        # a name that a stranger gave may itself hold a row
+        # A column name in an untrusted file may itself contain a row.
         extra = [
             name if len(name) <= _MAX_NAME_LENGTH else f"{name[:12]}..." for name in self.extra
         ]
@@ -194,33 +192,33 @@ class Oddities:
         )
 
     def _of_unread(self) -> str:
-        """Return the sentence on cells that were not read, with at most three columns."""
+        """Return the warning about unreadable cells, with at most three columns."""
         named = list(self._cells)[:MAX_NAMED]
         said = f"{self.role} {_UNREAD.format(list_columns(list(self._cells.values())))}"
         kinds = ", ".join(f"{name!r}: 'categorical'" for name in named)
         return f"{said} categories, pass schema={{{kinds}}}."
 
     def _refuse_types(self) -> None:
-        """Refuse unreadable cells in real tables, columns of others without a readable cell."""
-        cure = "Convert them, or pass schema={column: kind} to fit."
+        """Raise an error for columns that have too many unreadable cells."""
+        cure = "Convert them, or pass their types to fit, such as schema={'column': 'categorical'}."
         if self._by_format:
             cure += (
-                " Where the format of dates is wrong, convert them to real datetimes, or pass "
+                " If the date format is wrong, convert the dates to datetimes, or pass "
                 "schema=TableSchema({column: kind}, datetime_formats={column: format})."
             )
         raise SchemaMismatchError(
-            f"{self.role} has columns of another type than train or its schema says: "
+            f"{self.role} has columns whose type differs from the training data or the schema: "
             f"{', '.join(self._faults)}. {cure}"
         )
 
 
 def with_infinities(values: pd.Series) -> pd.Series:
-    """Return numbers with those as infinite whose differences overflow."""
+    """Return numbers, with infinity for numbers whose differences overflow."""
     return values.where(~(values.abs() > MAX_NUMBER), np.inf * np.sign(values))
 
 
 def _format_of_strings(values: pd.Series, schema: TableSchema) -> str | None:
-    """Return the format by which a column's dates in strings were read, if they were."""
+    """Return the format of the dates in a column of strings, or None for other columns."""
     name = str(values.name)
     if schema.kinds[name] != "datetime" or name not in schema.datetime_formats:
         return None

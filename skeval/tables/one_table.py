@@ -1,4 +1,4 @@
-"""One table in memory: a frame with string names and a plain index, of any table of a user."""
+"""Conversion of any table in memory to a frame with string names and a default index."""
 
 from __future__ import annotations
 
@@ -21,33 +21,34 @@ _OBJECT = np.dtype(object)
 
 
 def as_frame(table: Any, role: str) -> pd.DataFrame:
-    """Get `table` as a pandas frame with string names and a plain index; the input is untouched."""
+    """Return `table` as a new pandas frame with string names and a default index."""
     frame = table if isinstance(table, pd.DataFrame) else read_whole(table, role)
     names = [name_of(name) for name in frame.columns]
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
         raise TableError(
-            f"{role} has columns of the same name: {', '.join(twice)}. Rename or drop one of each."
+            f"{role} has several columns with the same name: {', '.join(twice)}. Rename or drop "
+            "one of each."
         )
     if frame.shape[0] == 0 or frame.shape[1] == 0:
         raise TableError(
-            f"{role} has {frame.shape[0]} rows and {frame.shape[1]} columns; "
-            "at least one row and one column are needed."
+            f"{role} has {frame.shape[0]} rows and {frame.shape[1]} columns, "
+            "but at least one row and one column are required."
         )
     frame = frame.reset_index(drop=True)  # a copy
     frame.columns = pd.Index(names)
     dtypes = dict(zip(names, frame.dtypes, strict=True))
     if complex_ones := [name for name, dtype in dtypes.items() if dtype.kind == "c"]:
         raise TableError(
-            f"{role} has complex numbers in {', '.join(complex_ones)}. Give their real "
-            "and imaginary parts as columns of their own, or drop them."
+            f"{role} has complex numbers in {', '.join(complex_ones)}. Store their real and "
+            "imaginary parts in separate columns, or drop them."
         )
     odd = [n for n, kind in dtypes.items() if kind == _OBJECT or isinstance(kind, pd.PeriodDtype)]
     return with_columns(frame, {n: _clean_objects(frame[n]) for n in odd}) if odd else frame
 
 
 def read_whole(table: Any, role: str) -> pd.DataFrame:
-    """Read a table that is no frame into memory; names and index are those that it has."""
+    """Read a table that is not a frame into memory, with its original names and index."""
     source = source_of(table, role)
     if source is not None:
         return source.read(source.names)
@@ -60,7 +61,7 @@ def _through_narwhals(table: Any, role: str) -> pd.DataFrame:
     library = type(table).__module__.split(".")[0]
     wrong = TableError(
         f"{role} must be a pandas, polars or pyarrow table, got {type(table).__name__}. "
-        "Wrap arrays and lists: pandas.DataFrame(rows, columns=names)."
+        "Wrap arrays and lists in pandas.DataFrame(rows, columns=names)."
     )
     if library not in _LIBRARIES:
         raise wrong
@@ -68,7 +69,7 @@ def _through_narwhals(table: Any, role: str) -> pd.DataFrame:
         import narwhals as nw
     except ImportError as error:
         raise TableError(
-            f"{role} is a {library} table, read through narwhals. "
+            f"{role} is a {library} table, which requires narwhals. "
             'Install it: pip install "skeval[tables]".'
         ) from error
     try:
@@ -78,11 +79,11 @@ def _through_narwhals(table: Any, role: str) -> pd.DataFrame:
     whole = native.collect() if isinstance(native, nw.LazyFrame) else native
     try:
         frame: pd.DataFrame = whole.to_pandas()
-    except Exception as error:  # each library has its own
+    except Exception as error:  # each library raises different errors
         odd = [f"{n} ({kind})" for n, kind in whole.schema.items() if not _converts(whole, n)]
         raise TableError(
-            f"{role} cannot be converted to pandas, for the types of: {', '.join(odd)}. "
-            "Cast these columns, such as to Int64 or Float64."
+            f"{role} cannot be converted to pandas because of the types of {', '.join(odd)}. "
+            "Cast these columns, for example to Int64 or Float64."
         ) from error
     return frame
 
@@ -96,19 +97,19 @@ def _converts(table: Any, column: str) -> bool:
 
 
 def _clean_objects(values: pd.Series) -> pd.Series:
-    """Return a column of objects with texts that any file can hold, and missing cells that show.
+    """Return a column of objects with valid Unicode texts and detectable missing cells.
 
-    Periods are read as dates: their order and distances count.
+    Periods are converted to dates, because their order and distances are meaningful.
     """
     values = dates_of_periods(values)
     if values.dtype != _OBJECT:
         return values
     try:
         values.isna()
-    except ArithmeticError:  # a signalling nan raises on any operation
+    except ArithmeticError:  # a signaling nan raises an error in any operation
         values = values.map(lambda x: None if isinstance(x, Decimal) and x.is_snan() else x)
     try:
         "".join(cell for cell in values if type(cell) is str).encode()
-    except UnicodeEncodeError:  # half of a surrogate pair, as errors="surrogateescape" leaves them
+    except UnicodeEncodeError:  # lone surrogates, for example from errors="surrogateescape"
         return values.map(lambda cell: name_of(cell) if type(cell) is str else cell)
     return values

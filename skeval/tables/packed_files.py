@@ -1,4 +1,4 @@
-"""Packed files: opened as what they contain, and refused if they contain too much."""
+"""Opening of compressed files, with a limit for their decompressed size."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from typing import Any, BinaryIO
 
 from skeval.tables.file_endings import PACKINGS
 
-MAX_LINE_LENGTH = 2**24  # bytes of a line of JSON, or in a packed file
-MAX_PACKED = 2**30  # bytes that a packed file may hold, where it is read at once
+MAX_LINE_LENGTH = 2**24  # maximum bytes of a line of JSON, or of any line in a compressed file
+MAX_PACKED = 2**30  # maximum decompressed bytes of a file that is read at once
 _BLOCK = 2**20
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 @contextmanager
 def open_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file, unpacked as pandas does."""
+    """Open a file and decompress it in the same way as pandas."""
     suffix = path.suffix.lower()
     if suffix == ".zip":
         with zipfile.ZipFile(path) as archive:
             if len(archive.namelist()) != 1:
-                raise ValueError("a packed file must hold one table.")
+                raise ValueError("a zip file must contain exactly one file.")
             with archive.open(archive.namelist()[0]) as file:
                 yield file  # type: ignore[misc]
     else:
@@ -36,7 +36,7 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def check_unpacked_size(path: Path, most: float = math.inf) -> None:
-    """Raise where few packed bytes would fill the memory, as a line without end or many lines."""
+    """Raise an error if the decompressed file has a very long line or more than `most` bytes."""
     if path.suffix.lower() not in PACKINGS:
         return
     n_bytes = line = 0
@@ -45,7 +45,10 @@ def check_unpacked_size(path: Path, most: float = math.inf) -> None:
             n_bytes += len(block)
             line = line + len(block) if b"\n" not in block else len(block) - block.rindex(b"\n") - 1
             if line > MAX_LINE_LENGTH:
-                too_long = f"it unpacks to a line of over {MAX_LINE_LENGTH >> 20} MiB"
-                raise ValueError(f"{too_long}; write each row as a line.")
+                too_long = f"the file contains a line of more than {MAX_LINE_LENGTH >> 20} MiB"
+                raise ValueError(f"{too_long}. Write each row as a line.")
             if n_bytes > most:
-                raise ValueError(f"it unpacks to over {MAX_PACKED >> 20:,} MiB; unpack it before.")
+                raise ValueError(
+                    f"the decompressed size is more than {MAX_PACKED >> 20:,} MiB. Decompress the "
+                    "file first."
+                )

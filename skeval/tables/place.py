@@ -1,4 +1,4 @@
-"""The place of a table: a file, a part of one behind a ``#``, or a database at a URL."""
+"""Location of a table in a file, in a part of a file after a ``#``, or in a database at a URL."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from skeval.tables.file_endings import DATABASES, WORKBOOKS
 
 _URL = re.compile(r"([A-Za-z][\w+.-]*)://")
-_OF_FILES = ("sqlite", "duckdb")  # databases that are files
+_OF_FILES = ("sqlite", "duckdb")  # databases that are stored in a file
 _ENDINGS = "|".join(ending[1:] for ending in (*WORKBOOKS, *DATABASES))
 _PART = re.compile(rf"(.+?\.(?:{_ENDINGS}))#(.*)", re.IGNORECASE | re.DOTALL)
 _QUERY = re.compile(r"\s*(select|with)\b", re.IGNORECASE)
@@ -17,7 +17,7 @@ _QUERY = re.compile(r"\s*(select|with)\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a table: a file, a part of one, or a database."""
+    """Location of a table in a file, in a part of a file or in a database."""
 
     path: Path | None
     part: str = ""
@@ -25,7 +25,7 @@ class Place:
 
     @classmethod
     def from_path(cls, given: str | Path | Place) -> Place:
-        """Return the place that a path or a URL names, with what stands behind its ``#``."""
+        """Parse a path or a URL, including the part after a ``#``."""
         if isinstance(given, Place):
             return given
         text = str(given)
@@ -41,28 +41,28 @@ class Place:
 
     @property
     def is_query(self) -> bool:
-        """Whether the part is a query, not the name of a sheet or table."""
+        """Whether the part is a query instead of the name of a sheet or table."""
         return _QUERY.match(self.part) is not None
 
     @property
     def is_folder(self) -> bool:
-        """Whether it is a folder."""
+        """Whether the path is a folder."""
         return self.path is not None and self.path.is_dir()
 
     @property
     def name(self) -> str:
-        """The name of the file, with that of the sheet or table; no query is in it."""
+        """Name of the file, followed by the name of the sheet or table, but without a query."""
         named = f"#{self.part}" if self.part and not self.is_query else ""
         return f"{self.path.name}{named}" if self.path is not None else str(self)
 
     @property
     def stem(self) -> str:
-        """The name of the sheet or table; else that of the file without its endings."""
+        """Name of the sheet or table, or the file name without its endings."""
         if self.part and not self.is_query:
             return self.part
         return self.path.name.split(".")[0] if self.path is not None else str(self)
 
     def __str__(self) -> str:
-        if self.path is None:  # any part of a URL may be one of its password
+        if self.path is None:  # any part of a URL may be a part of a password
             return f"the {self.url.partition('+')[0].partition(':')[0]} database"
         return f"{self.path}#{self.part}" if self.part and not self.is_query else str(self.path)

@@ -1,12 +1,13 @@
-"""To how many digits tables are stored, and values of several tables at the coarsest of these.
+"""Storage precision of tables, and rounding of several tables to the coarsest precision.
 
-The float32 copy of 0.1 is not the float64 0.1. If tables are stored to different precisions, values
-are compared at the coarser one. Nor is 0.3 - 0.2 the float64 0.1: in a column whose real values
-have few decimals, values that miss one of these by rounding errors are that value.
+The float32 copy of 0.1 differs from the float64 0.1. If tables are stored with different precision,
+values are compared with the coarser precision. Rounding errors are another difference, for example
+0.3 - 0.2 and the float64 0.1. If the real values of a column have few decimals, values that differ
+from such a number only by rounding errors are replaced by it.
 
-If nearly all values of train have one decimal and those of the holdout have three, the text of a
-holdout row is longer than that of a train row. Every test that compares the two would report that
-difference. Therefore, such columns are rounded to the coarser form in all tables.
+If nearly all values of the training data have one decimal, but the values of the holdout have three
+decimals, holdout rows are longer texts than training rows. Every test that compares the two would
+report this difference. Therefore, such columns are rounded to the coarser form in all tables.
 """
 
 from __future__ import annotations
@@ -23,27 +24,27 @@ from skeval.tables.spelling import list_columns, spelling_warning
 
 
 class Decimals(NamedTuple):
-    """How many decimals the values of a column have, and how far rounding errors reach."""
+    """Number of decimals of the values of a column, and the size of rounding errors."""
 
     places: int
     within: float
-    itemsize: int = 8  # of the storage: any that is coarser decides
+    itemsize: int = 8  # bytes of the storage, for comparison with coarser storage
 
 
 Storage = np.dtype | Decimals
 Precision = Mapping[str, Storage]
 _HALF, _SINGLE = np.dtype("float16"), np.dtype("float32")
-_N_HEAD = 100  # values that settle nearly every column at a fraction of the cost
+_N_HEAD = 100  # number of values that are sufficient for nearly every column
 _MAX_PLACES = 9
-_ROUNDING = 1e-13  # of the largest value: what arithmetic in float64 may add
-_APART = 100.0  # values with the decimals of a column are as many times farther apart
-_SHORT = 2.0**16  # whole numbers and few bits, such as halves, look the same in any storage
+_ROUNDING = 1e-13  # size of rounding errors in float64, relative to the largest value
+_APART = 100.0  # minimum ratio between the step of the decimals and the rounding errors
+_SHORT = 2.0**16  # numbers with few bits, such as integers and halves, are equal in any storage
 
 
 def stored_precision(
     given: pd.DataFrame, read: pd.DataFrame, *, decimals: bool = False
 ) -> dict[str, Storage]:
-    """Return the storage of each column of numbers that holds fewer digits than float64."""
+    """Return the storage of each numerical column with fewer digits than float64."""
     precision: dict[str, Storage] = {}
     present = set(given.columns)
     for name, dtype in zip(read.columns, read.dtypes, strict=True):
@@ -60,7 +61,7 @@ def stored_precision(
 
 
 def few_decimals(values: np.ndarray) -> Decimals | None:
-    """Return how many decimals numbers have, rounding errors aside; None if they have too many."""
+    """Return the number of decimals, ignoring rounding errors, or None if there are too many."""
     finite = values[np.isfinite(values)]
     within = _ROUNDING * float(np.abs(finite).max(initial=0.0))
     for places in range(_MAX_PLACES + 1):
@@ -84,10 +85,10 @@ def coarsest(precisions: Iterable[Precision]) -> dict[str, Storage]:
 
 
 def at_precision(frame: pd.DataFrame, precision: Precision) -> pd.DataFrame:
-    """Return a canonical frame with the values that columns have in a coarser storage."""
-    # The columns stay float64. Finite values beyond the range of the storage stay as they
-    # are; a frame in which nothing changes is returned itself.
-    if hasattr(frame, "at_precision"):  # a large table rounds what it reads
+    """Return a canonical frame with values rounded to a coarser storage."""
+    # The columns remain float64. Finite values outside the range of the storage do not change. If
+    # no value changes, the frame itself is returned.
+    if hasattr(frame, "at_precision"):  # a large table rounds its values when it reads them
         return frame.at_precision(precision)
     rounded = {}
     for name, dtype in precision.items():
@@ -104,9 +105,9 @@ def at_precision(frame: pd.DataFrame, precision: Precision) -> pd.DataFrame:
 
 
 def rounded_to(values: np.ndarray, dtype: Storage) -> np.ndarray:
-    """Return float64 values as `dtype` stores them, those beyond its range as they are.
+    """Return float64 values rounded to `dtype`, except for values outside its range.
 
-    For decimals, these are values that miss one by more than rounding errors.
+    For decimals, values that differ from a decimal by more than rounding errors do not change.
     """
     if isinstance(dtype, np.dtype) and dtype.kind == "M":
         return values.astype(dtype).astype(values.dtype)
@@ -121,9 +122,9 @@ def rounded_to(values: np.ndarray, dtype: Storage) -> np.ndarray:
 
 
 class Form(NamedTuple):
-    """How many values a column has, and how many of them each grid misses, the coarsest first.
+    """Number of values of a column, and number of values that are not on each grid.
 
-    Different values are only counted up to ten, because more are never asked for.
+    The coarsest grid comes first. Distinct values are counted up to ten.
     """
 
     n: int
@@ -137,11 +138,11 @@ _UNITS = {
     **{"s": "seconds", "ms": "milliseconds"},
 }
 _TIMES = tuple(np.dtype(f"M8[{unit}]") for unit in _UNITS)
-_BITS = 2.0**-24  # of a value: how far float32 is from it at most
-_FEWER = 0.1  # a coarser table misses a grid at most that many times as often as a finer one
-_PART = 2**15  # values that are looked at at a time
-_MIN_DISTINCT = 10  # a column of fewer values, such as a constant one, fits coarse grids by chance
-_MISSES = 20  # that a table of the finer form is expected to have at least
+_BITS = 2.0**-24  # maximum relative rounding error of float32
+_FEWER = 0.1  # maximum ratio of the fractions of values off the grid, coarser to finer table
+_PART = 2**15  # number of values that are processed at a time
+_MIN_DISTINCT = 10  # columns with fewer distinct values often fit coarse grids accidentally
+_MISSES = 20  # minimum expected number of values off the grid in the finer table
 
 
 def forms_of(read: pd.DataFrame) -> dict[str, Form]:
@@ -150,14 +151,14 @@ def forms_of(read: pd.DataFrame) -> dict[str, Form]:
 
 
 def form_of(values: pd.Series) -> Form:
-    """Return how many values of a canonical column miss decimals, or units of time."""
+    """Count the values of a canonical column that are not on each grid of decimals or times."""
     parts = _present_parts(values.to_numpy())
     grids: Sequence[Any] = _PLACES if values.dtype.kind == "f" else _TIMES
     n, n_distinct = sum(map(len, parts)), _n_distinct(parts)
     counts: list[int] = [0] * len(grids)
 
     def count(low: int, high: int) -> None:
-        """Count misses between two grids: a finer grid has fewer of them."""
+        """Count misses between two grids by bisection, because finer grids have fewer misses."""
         if high - low < 2 or counts[low] == counts[high]:
             counts[low + 1 : high] = [counts[high]] * max(0, high - low - 1)
             return
@@ -175,13 +176,13 @@ def form_of(values: pd.Series) -> Form:
 
 
 def _present_parts(values: np.ndarray) -> list[np.ndarray]:
-    """Return the values that are there, in parts: a long column has no room in memory twice."""
+    """Return the present values in parts, to avoid a copy of a long column."""
     parts = (values[start : start + _PART] for start in range(0, values.size, _PART))
     return [part if (there := np.isfinite(part)).all() else part[there] for part in parts]
 
 
 def _n_distinct(parts: Iterable[np.ndarray]) -> int:
-    """Return how many different values there are, counted no further than is asked."""
+    """Count distinct values up to the required minimum."""
     found: set[Any] = set()
     for part in parts:
         found.update(np.unique(part)[:_MIN_DISTINCT].tolist())
@@ -191,19 +192,19 @@ def _n_distinct(parts: Iterable[np.ndarray]) -> int:
 
 
 def _misses(values: np.ndarray, grid: int | np.dtype) -> np.ndarray:
-    """Return which values a number of decimals, or a unit of time, does not hold."""
+    """Return which values are not multiples of a decimal unit or a unit of time."""
     if isinstance(grid, np.dtype):
         return np.asarray(rounded_to(values, grid) != values)
     with np.errstate(over="ignore", invalid="ignore"):
         apart = np.abs(np.round(values, grid) - values)
-    # numbers so large that rounding overflows are whole numbers
+    # If rounding overflows, the number is so large that it is an integer.
     return (apart > _BITS * np.abs(values)) & np.isfinite(apart)
 
 
 def have_one_form(train: pd.Series, other: pd.Series) -> bool:
-    """Return whether a glance shows that two canonical columns have one form, as is usual."""
-    # All values of both are on a grid, and many of both are not on the next coarser grid: then
-    # no grid is missed by one of the columns only.
+    """Return whether a quick check shows that two canonical columns have the same form."""
+    # If all values of both columns are on a grid, and many values of both are not on the next
+    # coarser grid, then the columns have the same form.
     columns = [part[np.isfinite(part)] for part in (train.to_numpy(), other.to_numpy())]
     if not all(column.size for column in columns):
         return False
@@ -216,14 +217,14 @@ def have_one_form(train: pd.Series, other: pd.Series) -> bool:
 
 
 def coarser_of_two(train: pd.DataFrame, other: pd.DataFrame) -> dict[str, Storage]:
-    """Return the coarser form of each column that two canonical tables contain differently."""
+    """Return the coarser form of each column that has different forms in two canonical tables."""
     measured = [name for name in train if train[name].dtype.kind in "fM"]
     odd = [name for name in measured if not have_one_form(train[name], other[name])]
     return coarser_forms(forms_of(train[odd]), forms_of(other[odd])) if odd else {}
 
 
 def coarser_forms(train: Mapping[str, Form], holdout: Mapping[str, Form]) -> dict[str, Storage]:
-    """Return the coarser form of each column that two real tables contain in different forms."""
+    """Return the coarser form of each column whose forms in two real tables differ."""
     coarser: dict[str, Storage] = {}
     for name, form in train.items():
         at = _first_difference(form, holdout[name])
@@ -235,7 +236,7 @@ def coarser_forms(train: Mapping[str, Form], holdout: Mapping[str, Form]) -> dic
 
 
 def _first_difference(one: Form, other: Form) -> int | None:
-    """Return the coarsest grid that fits nearly all values of one table, and not of the other."""
+    """Return the coarsest grid that fits nearly all values of only one of the two tables."""
     n = min(one.n, other.n)
     if min(one.n_distinct, other.n_distinct) < _MIN_DISTINCT:
         return None
@@ -265,17 +266,17 @@ def form_notices(
 
 
 def said_of(form: Storage) -> str:
-    """Return to which decimals or units of time values are rounded, in words."""
+    """Return a text for the decimals or units of time to which values are rounded."""
     if not isinstance(form, Decimals):
         return _UNITS[np.datetime_data(form)[0]]
     if form.places == 0:
-        return "whole numbers"
+        return "integers"
     decimals = f"{form.places} decimal{'s' * (form.places > 1)}"
     return decimals if form.places > 0 else f"multiples of {10**-form.places:,}"
 
 
 def _is_single(values: np.ndarray) -> bool:
-    """Return whether all values are float32 numbers, and not only because they are short."""
+    """Return whether all values are float32 numbers, and not all of them have few bits."""
     for part in (values[:_N_HEAD], values):
         finite = part[np.isfinite(part)]
         if not np.array_equal(rounded_to(finite, _SINGLE), finite):

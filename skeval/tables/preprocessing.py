@@ -1,4 +1,4 @@
-"""From canonical frames to matrices: coded, cut into cells, encoded for models."""
+"""Conversion of canonical frames to matrices of codes, bins or features for models."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from skeval.utils.parameters import BinCount, Count, Strategy, check_parameters,
 
 NUMERIC: tuple[Literal["continuous"], Literal["datetime"]] = ("continuous", "datetime")
 NOMINAL: tuple[Literal["categorical"], Literal["boolean"]] = ("categorical", "boolean")
-_LARGEST = 1e150  # squares of larger numbers overflow; they are as good as infinite
+_LARGEST = 1e150  # larger numbers are treated as infinite, because their squares overflow
 _MAX_LEVELS = 50
 _MAX_COLUMNS = 500
-_MIN_LEVEL_ROWS = 10  # rows of a level with a column of its own
+_MIN_LEVEL_ROWS = 10  # minimum number of rows of a category with a separate column
 
 
 def numbers(frame: pd.DataFrame) -> np.ndarray:
-    """Return numbers and dates (in seconds since 1970) as float64; missing is nan."""
+    """Return numbers and dates (in seconds since 1970) as float64, with nan for missing."""
     return np.column_stack([column_values(values) for _, values in frame.items()])
 
 
 def category_codes(frame: pd.DataFrame) -> np.ndarray:
-    """Return the codes of pandas categoricals as float64; missing is nan."""
+    """Return the codes of pandas categoricals as float64, with nan for missing."""
     return np.column_stack([column_values(values) for _, values in frame.items()])
 
 
 @dataclass(frozen=True)
 class Cells:
-    """How one column is cut: numbers at `edges`, or categories by `rank` of their code."""
+    """Bins of one column, defined by the `edges` of numbers or the `rank` of category codes."""
 
-    # Cells are numbered: the values' own cells, then one for pooled rare categories, one for
-    # missing and one for what train never had.
+    # The bins of values are numbered first, followed by one bin each for pooled rare categories,
+    # for missing values, and for categories that do not occur in the training data.
 
     n_own: int
     edges: np.ndarray | None = None
@@ -47,11 +47,11 @@ class Cells:
 
     @property
     def n_cells(self) -> int:
-        """Number of cells, the pooled, missing and unseen ones included."""
+        """Number of bins, including the bins for pooled, missing and unseen values."""
         return self.n_own + 3
 
     def codes(self, values: np.ndarray) -> np.ndarray:
-        """Return the cell of each value; nan is missing."""
+        """Return the bin of each value, with nan as missing."""
         missing = np.isnan(values)
         if self.edges is not None:
             cells = np.searchsorted(self.edges, values, side="right")
@@ -64,46 +64,49 @@ class Cells:
 
 
 class Discretizer(TransformerMixin, BaseEstimator):
-    """Cut every column into cells that are learned from train and hold for all tables.
+    """Discretizer that learns the bins of each column from the training data.
 
     Parameters
     ----------
     n_bins : int, default=10
-        Number of bins of a numeric or date column, not counting the cells of frequent values. A
-        column with no more distinct values than that has one bin a value; a constant one has three:
-        below, at and above its value.
+        Number of bins of a numerical or datetime column, in addition to separate bins for frequent
+        values. A column with at most this number of distinct values has one bin per value. A
+        constant column has three bins, which are below, at and above its value.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or of equal share of train. A value that holds at least a share of
-        ``1 / n_bins`` of train's finite values is a cell of its own, and bins are of the other
-        values; with "-plain", as is often published, all values are cut alike.
+        Whether bins have the same width ("uniform") or the same fraction of the training data
+        ("quantile"). If at least a fraction of ``1 / n_bins`` of the finite training values is
+        equal, this value has a separate bin, and the other bins divide the remaining values. With
+        "-plain", which is often used in publications, there are no separate bins.
     max_categories : int or None, default=50
-        Categories beyond that number of the most frequent are pooled in one cell; None keeps all.
+        Maximum number of categories with separate bins. The most frequent categories are used, and
+        the others share one bin. If None, all categories have separate bins.
     nan : {"own", "drop"}, default="own"
-        Whether a missing value has a cell of its own or the code -1.
+        Whether missing values have a separate bin or the code -1.
 
     Attributes
     ----------
     cells_ : dict of str to Cells
-        The cells of each column.
+        The bins of each column.
     n_cells_ : ndarray of shape (n_columns,)
-        The number of cells of each column: its own, then pooled, missing and unseen.
+        The number of bins of each column, including the bins for pooled, missing and unseen values.
 
     See Also
     --------
-    skeval.TablePreprocessor : A matrix in place of a table.
+    skeval.TablePreprocessor : Converts a table to a matrix of features.
 
     Notes
     -----
-    Bins are closed on the left, those of "quantile" on the right; the outer ones reach to infinity.
-    A category that train never had is in the unseen cell, apart from the pooled one.
+    Bins are closed on the left, except for the bins of "quantile", which are closed on the right.
+    The outer bins reach to infinity. A category that does not occur in the training data is in the
+    unseen bin, which is not the pooled bin.
 
-    Without cells of their own, frequent values hide what is around them. If nine of ten values are
-    0 and the others reach to 10,000, the first bin of equal width holds 0 as well as 999, and all
-    deciles are 0, so that one bin holds everything: a table whose zeros have become small numbers
-    would have the same shares. A value counts as frequent if at least two rows have it; it is met
-    by values that are equal to the last bit, as in a Kolmogorov-Smirnov test. If bins lie on both
-    sides of a frequent value, or two frequent values have nothing in between in train, the cells
-    next to it catch what the other tables have there.
+    Separate bins for frequent values are useful because frequent values can hide differences. For
+    example, assume that nine of ten values are 0 and the others range up to 10,000. The first bin
+    of equal width contains both 0 and 999. All deciles are 0, so a single quantile bin contains
+    everything. If a table has small numbers instead of zeros, the fractions would not change. A
+    value is frequent only if it occurs in at least two rows. Values must be exactly equal to belong
+    to its bin, as in a Kolmogorov-Smirnov test. Values of other tables next to a frequent value are
+    in the neighboring bins, which also exist if there are no such training values.
 
     Examples
     --------
@@ -131,11 +134,11 @@ class Discretizer(TransformerMixin, BaseEstimator):
         self.nan = nan
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the cells from the training table; text and id columns are left out."""
+        """Learn the bins from the training table. Text and ID columns are ignored."""
         return self.learn_cells(*learned_frame(X, None))
 
     def learn_cells(self, frame: Any, schema: TableSchema, levels: Levels) -> Self:
-        """Learn the cells from a canonical table; see :meth:`fit`."""
+        """Learn the bins from a canonical table. See :meth:`fit`."""
         check_parameters(type(self).__name__, self.get_params(), legal_sets(type(self)))
         self.schema_, self.levels_ = schema, {name: list(of) for name, of in levels.items()}
         self.cells_ = {name: self._cells_of_column(frame[name]) for name in self.schema_.measured}
@@ -143,22 +146,22 @@ class Discretizer(TransformerMixin, BaseEstimator):
         return self
 
     def codes(self, frame: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
-        """Return the cells of some columns of a canonical frame; see :meth:`transform`."""
+        """Return the bins of some columns of a canonical frame. See :meth:`transform`."""
         return np.column_stack(
             [self.cells_[name].codes(column_values(frame[name])) for name in names]
         )
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return the cell of each value.
+        """Return the bin of each value.
 
         Parameters
         ----------
         X : table of shape (n_rows, n_columns)
-            With the columns seen at fit.
+            Table with the columns seen at fit.
 
         Returns
         -------
-        ndarray of shape (n_rows, n_columns), int32, one column after the other in memory
+        ndarray of shape (n_rows, n_columns), int32, in column-major order
         """
         check_is_fitted(self, "cells_")
         return self.cut(
@@ -166,9 +169,9 @@ class Discretizer(TransformerMixin, BaseEstimator):
         )
 
     def cut(self, frame: Any, codes: np.ndarray | None = None) -> np.ndarray:
-        """Return the cell of each value of a canonical table; see :meth:`transform`.
+        """Return the bin of each value of a canonical table. See :meth:`transform`.
 
-        They are written to `codes`, of shape (n_rows, n_columns), where it is given.
+        If `codes` of shape (n_rows, n_columns) is given, the bins are written to it.
         """
         if codes is None:
             codes = np.empty((len(frame), len(self.cells_)), dtype=np.int32, order="F")
@@ -202,9 +205,9 @@ def _cut_categories(codes: np.ndarray, max_categories: int | None) -> Cells:
 
 
 def inner_edges(values: np.ndarray, n_bins: int, strategy: Strategy) -> np.ndarray | None:
-    """Return the edges between the cells of finite `values`, ascending; None for no values."""
-    # Cells are closed on the left: a frequent value a is the cell from a to the next number
-    # above, and a bin that is closed on the right at q ends at the next number above q.
+    """Return the ascending edges between the bins of finite `values`, or None without values."""
+    # Bins are closed on the left. Therefore, the bin of a frequent value a ends at the next larger
+    # number, and a bin that is closed on the right at q ends at the next number above q.
     distinct, counts = np.unique(values, return_counts=True)
     if distinct.size == 0:
         return None
@@ -221,7 +224,7 @@ def inner_edges(values: np.ndarray, n_bins: int, strategy: Strategy) -> np.ndarr
 
 
 def _around(values: np.ndarray) -> np.ndarray:
-    """Return the edges of cells that hold one value each."""
+    """Return the edges of bins that contain one value each."""
     return np.unique(np.concatenate([values, np.nextafter(values, np.inf)]))
 
 
@@ -236,11 +239,10 @@ def _bin_edges(distinct: np.ndarray, counts: np.ndarray, n_bins: int, shape: str
 
 @dataclass(frozen=True)
 class Ranks:
-    """Each value as its place among the values seen, which is all that a tree asks for."""
+    """Ranks of values among the values seen at fit, which are sufficient for trees."""
 
-    # Places are exact in single precision, as dates in seconds are not, and finite for
-    # infinite values. The levels of a category are placed from frequent to rare, so that one
-    # split tells the rare ones.
+    # Ranks are exact in single precision, in contrast to dates in seconds, and finite for infinite
+    # values. Categories are ranked from frequent to rare, so one split separates the rare ones.
 
     seen: list[np.ndarray]
     places: list[np.ndarray]
@@ -248,7 +250,7 @@ class Ranks:
 
     @classmethod
     def from_rows(cls, rows: np.ndarray, nominal: Sequence[bool]) -> Ranks:
-        """Learn the places."""
+        """Learn the ranks."""
         seen, places = [], []
         for column, is_code in zip(rows.T, nominal, strict=True):
             present = column[~np.isnan(column)]
@@ -258,11 +260,11 @@ class Ranks:
 
     @property
     def owners(self) -> np.ndarray:
-        """For each feature the column of the rows that it stems from."""
+        """The column from which each feature was computed."""
         return np.arange(len(self.nominal))
 
     def transform(self, rows: np.ndarray) -> np.ndarray:
-        """Return the places of the values, those between two seen ones halfway; missing is nan."""
+        """Return the ranks of the values, halfway between two seen values, or nan if missing."""
         ranked = np.full(rows.shape, np.nan)
         for j, is_code in enumerate(self.nominal):
             present = ~np.isnan(rows[:, j])
@@ -274,13 +276,13 @@ class Ranks:
                 left, right = (
                     np.searchsorted(self.seen[j], values, side=side) for side in ("left", "right")
                 )
-                # a value that was seen is one place further on the right than on the left
+                # For a value seen at fit, the right position is one more than the left position.
                 ranked[present, j] = (left + right - 1.0) / 2.0
         return ranked
 
 
 def _places(codes: np.ndarray) -> np.ndarray:
-    """Return the place of each code; all that were not seen have the last one."""
+    """Return the rank of each code, with the last rank for all unseen codes."""
     counts = np.append(np.bincount(codes), 0)
     order = np.argsort(-counts, kind="stable")
     places = np.empty(counts.size)
@@ -290,10 +292,10 @@ def _places(codes: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class OneHot:
-    """Numbers standardised, with an indicator of missing ones; categories one-hot."""
+    """Standardized numbers with indicators of missing values, and one-hot encoded categories."""
 
-    # The most frequent levels have a column each, the others share one, missing has one;
-    # columns that do not vary are left out.
+    # The most frequent categories have one column each, the others share one column, and missing
+    # has a column. Constant columns are dropped.
 
     centres: np.ndarray
     scales: np.ndarray
@@ -304,7 +306,7 @@ class OneHot:
 
     @classmethod
     def from_rows(cls, rows: np.ndarray, nominal: Sequence[bool]) -> OneHot:
-        """Learn means, scales and levels."""
+        """Learn means, scales and categories."""
         most = max(2, min(_MAX_LEVELS, _MAX_COLUMNS // max(1, sum(nominal))))
         numbers = _without_infinities(rows)
         counts = np.maximum((~np.isnan(numbers)).sum(axis=0), 1)
@@ -321,7 +323,7 @@ class OneHot:
         return cls(centres, scales, levels, tuple(nominal), varies, owners[varies])
 
     def transform(self, rows: np.ndarray) -> np.ndarray:
-        """Return the design, shape (n_rows, n_kept)."""
+        """Return the design matrix of shape (n_rows, n_kept)."""
         return self._full(rows)[0][:, self.kept]
 
     def _full(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -352,7 +354,7 @@ def _frequent(codes: np.ndarray, most: int) -> np.ndarray:
 
 
 def _indicators(codes: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """Return one column a level, then one for the others and one for missing."""
+    """Return one column per category, followed by one for other categories and one for missing."""
     n, missing = levels.size, np.isnan(codes)
     known = np.where(missing, 0, codes).astype(np.int64)
     cell_of = np.full(max(known.max(initial=0), levels.max(initial=0)) + 1, n, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""A file as a table, by the kind of file that its name states and its first bytes confirm."""
+"""Reading of tables from files, whose format is given by the name and confirmed by the content."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from skeval.tables.packed_files import MAX_PACKED, check_unpacked_size
 from skeval.tables.place import Place
 from skeval.utils.dependencies import needed_pyarrow
 
-# what reading a file raises that is none: broken text, and broken packing of it
+# Errors that occur when a file is not valid, for example broken text or broken compression.
 UNREADABLE = (
     *(ValueError, OverflowError, RecursionError, OSError, EOFError),
-    *(zipfile.BadZipFile, lzma.LZMAError, zlib.error, RuntimeError),  # the last of a password
+    *(zipfile.BadZipFile, lzma.LZMAError, zlib.error, RuntimeError),  # RuntimeError for a password
 )
-_RENAME = "rename it to end in {}"
-_EXPORT = "write the table as CSV or Parquet"
-# how files of other kinds begin, what they are, and what helps
+_RENAME = "Rename it to end in {}"
+_EXPORT = "Write the table as CSV or Parquet"
+# First bytes of files in other formats, with the name of the format and the remedy.
 _BEGINNINGS = {
     b"PAR1": ("a Parquet file", _RENAME.format(".parquet")),
-    b"PK\x03\x04": ("packed by zip", _RENAME.format(".csv.zip")),
-    b"\x1f\x8b": ("packed by gzip", _RENAME.format(".csv.gz")),
-    b"BZh91AY&SY": ("packed by bzip2", _RENAME.format(".csv.bz2")),
-    b"\xfd7zXZ\x00": ("packed by xz", _RENAME.format(".csv.xz")),
-    b"\xd0\xcf\x11\xe0": ("an old workbook of Excel", "save it as .xlsx, without a password"),
+    b"PK\x03\x04": ("compressed with zip", _RENAME.format(".csv.zip")),
+    b"\x1f\x8b": ("compressed with gzip", _RENAME.format(".csv.gz")),
+    b"BZh91AY&SY": ("compressed with bzip2", _RENAME.format(".csv.bz2")),
+    b"\xfd7zXZ\x00": ("compressed with xz", _RENAME.format(".csv.xz")),
+    b"\xd0\xcf\x11\xe0": ("an old Excel workbook", "Save it as .xlsx without a password"),
     b"SQLite format 3\x00": ("an SQLite database", _RENAME.format(".sqlite")),
     b"ARROW1": ("an Arrow or Feather file", _RENAME.format(".feather")),
     b"\x89HDF": ("an HDF5 file", _EXPORT),
@@ -57,7 +57,7 @@ _OWN = {
 
 
 def check_exists(path: Path) -> None:
-    """Raise unless there is such a file."""
+    """Raise an error if the file does not exist."""
     if not path.is_file():
         raise TableError(f"there is no file {path}.")
 
@@ -65,7 +65,7 @@ def check_exists(path: Path) -> None:
 def read_table(
     table: str | Path | Place, *, header: bool = False, dialect: Dialect = PLAIN
 ) -> pd.DataFrame:
-    """Read a table from a file or a database; columns of numbers with leading zeros stay text."""
+    """Read a table from a file or a database, with leading zeros of numbers preserved as text."""
     place = table if isinstance(table, Place) else Place.from_path(table)
     if place.path is not None:
         check_exists(place.path)
@@ -75,8 +75,8 @@ def read_table(
     except UnicodeDecodeError:
         tried = dialect.encoding or f"UTF-8 or {FALLBACK}"
         raise TableError(
-            f"{place} cannot be read as {kind[1:]}: it is no text in {tried}; name its encoding "
-            f"with --encoding, or {_EXPORT}."
+            f"{place} cannot be read as {kind[1:]}: the file is not text in {tried}. Specify the "
+            "encoding with --encoding, or write the table as CSV in UTF-8 or as Parquet."
         ) from None
     except (TableError, MissingDependencyError):
         raise
@@ -85,12 +85,12 @@ def read_table(
         raise TableError(f"{place} cannot be read {as_kind}: {error}") from error
     except ImportError as error:
         raise TableError(
-            f"{place} needs a Parquet reader. Install one: pip install pyarrow."
+            f"{place} requires a Parquet reader. Install one: pip install pyarrow."
         ) from error
 
 
 def _kind_of(place: Place) -> str:
-    """Return the ending that says how a table is stored; that of packings does not."""
+    """Return the file ending that specifies the format, without endings of compression."""
     if place.path is None:
         return DATABASES[0]
     suffixes = [suffix.lower() for suffix in place.path.suffixes]
@@ -98,7 +98,7 @@ def _kind_of(place: Place) -> str:
     may_be_packed = kind in (*TEXTS, *LINES) or suffixes[-1:] == [kind]
     if kind not in (*ENDINGS, *DATABASES) or not may_be_packed:
         known = f"{', '.join((*ENDINGS, *DATABASES[:-1]))} or {DATABASES[-1]}"
-        raise TableError(f"{place} is no table as its name says; it must end in {known}.")
+        raise TableError(f"{place} is not a table file. The file name must end in {known}.")
     return kind
 
 
@@ -120,31 +120,31 @@ def _read(place: Place, kind: str, *, header: bool, dialect: Dialect) -> pd.Data
 
 
 def _check_beginning(path: Path, kind: str) -> None:
-    """Raise where the first bytes are those of another kind of file than its name says."""
+    """Raise an error if the first bytes show a different format than the file name."""
     with path.open("rb") as file:
         head = file.read(1024)
     if not head:
-        raise ValueError("it is empty; a table has its names in the first line.")
+        raise ValueError("the file is empty. The first line of a table must contain the names.")
     packing = _PACKED.get(path.suffix.lower())
     if packing is not None:
         if not head.startswith(packing):
-            raise ValueError(f"it is not packed; {_RENAME.format(kind)}.")
+            raise ValueError(f"the file is not compressed. {_RENAME.format(kind)}.")
         return
     if head.startswith(_OWN.get(kind, b"")) and kind in _OWN:
         return
     signs = [sign for sign in _BEGINNINGS if head.startswith(sign)]
-    # a name of a column may begin so, too
+    # The name of a column may also begin with these bytes.
     what, cure = _BEGINNINGS[signs[0]] if signs and (b"\0" in head or head[0] > 126) else ("", "")
-    if what == "packed by zip" and b"[Content_Types].xml" in head:
-        what, cure = "a workbook of Excel", _RENAME.format(".xlsx")
+    if what == "compressed with zip" and b"[Content_Types].xml" in head:
+        what, cure = "an Excel workbook", _RENAME.format(".xlsx")
     if kind in PARQUET:
-        what, cure = what or "no Parquet file", cure or _RENAME.format("what it is, such as .csv")
+        what, cure = what or "not Parquet", cure or _RENAME.format("its format, for example .csv")
     if what:
-        raise ValueError(f"it is {what}; {cure}.")
+        raise ValueError(f"the file is {what}. {cure}.")
 
 
 def _read_arrow(path: Path) -> pd.DataFrame:
-    """Read a Feather file, or one of Arrow's in either of its forms."""
+    """Read a Feather file or an Arrow file in either of the two formats."""
     pa = needed_pyarrow(str(path))
     from pyarrow import feather, ipc
 

@@ -1,4 +1,4 @@
-"""Why a column is taken to be of its kind, and what may be doubted in that."""
+"""Reasons for the inferred types of columns, and doubts about them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from skeval.tables.cells import (
 from skeval.tables.columns_by_kind import read_column
 from skeval.tables.schema import MAX_CODES, Kind, TableSchema, n_codes
 
-_MAX_CODES = 20  # different whole numbers, up to which they may be codes of categories
-_MIN_ROWS = 20  # below, few values say nothing
+_MAX_CODES = 20  # maximum number of distinct integers that may be codes of categories
+_MIN_ROWS = 20  # fewer rows are not sufficient to infer codes or keys
 _LEADING_ZERO = re.compile(r"\s*0\d+\s*")
 _WITH_COMMA = r"\s*[-+]?\d+,\d+\s*"
 _NAMED_LIKE_CODE = re.compile(
@@ -32,7 +32,7 @@ _NAMED_LIKE_CODE = re.compile(
 
 
 class ColumnReason(NamedTuple):
-    """The kind of a column, why it was inferred, a doubt, and the kind that it proposes, if any."""
+    """Type of a column, with the reason for it, a doubt and an alternative type, if any."""
 
     kind: Kind
     why: str
@@ -41,7 +41,7 @@ class ColumnReason(NamedTuple):
 
     @property
     def column_entry(self) -> Kind | dict[str, str]:
-        """What a file says of the column: its kind, with the one that is proposed next to it."""
+        """Entry of the column in a schema file, with its type and the proposed type, if any."""
         if self.proposed is None:
             return self.kind
         return {"kind": self.kind, "proposed": self.proposed, "doubt": self.doubt}
@@ -49,12 +49,12 @@ class ColumnReason(NamedTuple):
 
 @singledispatch
 def column_reasons(frame: Any, schema: TableSchema) -> dict[str, ColumnReason]:
-    """Say of each column why it has its kind, and what a reader should look at."""
+    """Return the reason for the type of each column, and doubts that a user should check."""
     return reasons_of(frame, [name for name in schema.kinds if name in frame.columns], schema)
 
 
 def reasons_of(frame: Any, names: Sequence[str], schema: TableSchema) -> dict[str, ColumnReason]:
-    """Return what :func:`column_reasons` does, for some of the columns."""
+    """Return the result of :func:`column_reasons` for some of the columns."""
     reasons = {}
     for name in names:
         values, kind = frame[name], schema.kinds[name]
@@ -67,13 +67,13 @@ def reasons_of(frame: Any, names: Sequence[str], schema: TableSchema) -> dict[st
         elif name in schema.inferred and (read := _perhaps_dates(values, kind)):
             proposed, doubt = "datetime", read
         elif kind in {"categorical", "id"} and _have_decimal_comma(values):
-            doubt = "numbers with a decimal comma? Read the file with --decimal ','"
+            doubt = "may be numbers with a decimal comma, so use --decimal ','"
         reasons[name] = ColumnReason(kind, why, doubt, proposed)
     return reasons
 
 
 def _mostly_numbers(values: pd.Series, kind: Kind) -> str:
-    """Return a doubt about texts most of which read as numbers; empty if there is none."""
+    """Return a doubt if most texts are numbers, and an empty text otherwise."""
     if kind not in {"categorical", "id"} or is_plain(values.dtype):
         return ""
     present = plain_values(values.dropna())
@@ -83,7 +83,7 @@ def _mostly_numbers(values: pd.Series, kind: Kind) -> str:
     share = read.notna().mean()
     if not 0.5 <= share < 1.0 or read.nunique() <= MAX_LEVELS:
         return ""
-    return f"{share:.0%} of the cells read as numbers: numbers with cells to be emptied?"
+    return f"{share:.0%} of the cells are numbers, so the other cells may be missing values"
 
 
 def _have_decimal_comma(values: pd.Series) -> bool:
@@ -96,78 +96,78 @@ def _have_decimal_comma(values: pd.Series) -> bool:
 
 
 def _perhaps_dates(values: pd.Series, kind: Kind) -> str:
-    """Return a doubt about cells that may be dates in another form; empty if there is none."""
+    """Return a doubt if cells may be dates in another form, and an empty text otherwise."""
     present = plain_values(values.dropna())
     if len(present) < _MIN_ROWS or kind not in {"continuous", "categorical", "id"}:
         return ""
     if kind == "continuous":
         compact = values.dtype.kind != "m" and are_compact_dates(present)
-        return "whole numbers written like 20200305: dates?" if compact else ""
+        return "may be dates, because integers look like 20200305" if compact else ""
     if inferred_type(present) != "string":
         return ""
     n_read = int(read_column(present, "datetime", None).notna().sum())
-    return "dates in two formats?" if nearly_all(n_read, len(present) - n_read) else ""
+    return "may be dates in two formats" if nearly_all(n_read, len(present) - n_read) else ""
 
 
 def _reason(values: pd.Series, kind: Kind, schema: TableSchema, name: str) -> tuple[str, str]:
     if name not in schema.inferred:
-        return "named in the schema", ""
+        return "specified in the schema", ""
     present = plain_values(values.dropna())
     if present.empty:
-        return "no value", "no value to infer a kind from"
+        return "no values", "has no values, so its type cannot be inferred"
     in_texts = inferred_type(present) == "string"
     if kind == "continuous":
         return _of_numbers(present, name, in_texts=in_texts)
     if kind == "datetime":
         form = schema.datetime_formats.get(name, "")
         both = form.startswith(("%m/%d", "%d/%m")) and not _beyond_twelve(present)
-        doubt = "day and month cannot be told apart: month first?" if both else ""
-        why = f"texts that all read as dates, {form}" if form else "dates"
+        doubt = "read with the month first, but the day may be first" if both else ""
+        why = f"texts that are all dates, {form}" if form else "dates"
         unread = read_column(present, "datetime", form or None).isna()
         return _with_unread(why, present[unread.to_numpy()], name), doubt
     if kind == "boolean":
         return "true and false", ""
     if kind == "text":
-        return "texts of many words, most of them different", ""
+        return "texts of many words that are mostly different", ""
     if kind == "id":
         return "every value occurs once, as in keys", ""
     if kind == "categorical" and pd.api.types.is_numeric_dtype(present.dtype):
-        return f"whole numbers of {present.nunique()} values, as codes have", ""
-    if not isinstance(present.dtype, pd.StringDtype):  # else 1 and True would be one
+        return f"only {present.nunique()} distinct integers, as in codes", ""
+    if not isinstance(present.dtype, pd.StringDtype):  # otherwise 1 and True would be equal
         present = present.astype(object).map(str)
     return _of_categories(present.unique(), len(present), in_texts=in_texts)
 
 
 def _of_numbers(present: pd.Series, name: str, *, in_texts: bool) -> tuple[str, str]:
-    why = "texts that all read as numbers" if in_texts else "numbers"
+    why = "texts that are all numbers" if in_texts else "numbers"
     if present.dtype.kind == "m":
         return "durations", ""
     read = read_column(present, "continuous", None)
     why = _with_unread(why, present[read.isna().to_numpy()], name)
     read = read.dropna()
     if in_texts and 0.0 < present.astype(str).str.strip().str.endswith("%").mean() < 1.0:
-        return why, "some cells end in a percent sign and are divided by 100: the others too?"
+        return why, "some cells end in a percent sign and were divided by 100, but not the others"
     if not (read % 1 == 0).all():
         return why, ""
-    why = why.replace("numbers", "whole numbers")
+    why = why.replace("numbers", "integers")
     n_distinct = int(read.nunique())
     if len(read) >= _MIN_ROWS:
         if n_distinct == len(read):
-            return why, "every whole number occurs once: a key?"
+            return why, "may be a key, because every integer occurs once"
         if n_distinct <= _MAX_CODES:
-            return why, f"only {n_distinct} different whole numbers: codes of categories?"
+            return why, f"may be categorical, because it has only {n_distinct} distinct integers"
     if _NAMED_LIKE_CODE.search(name):
-        return why, "named like a code: categories, perhaps with leading zeros that were lost?"
+        return why, "may be codes according to its name, perhaps with lost leading zeros"
     return why, ""
 
 
 def _with_unread(why: str, unread: pd.Series, name: str) -> str:
-    """Return why a column is of its kind, with the cells that count as missing although."""
+    """Return the reason for a type, followed by a description of unreadable cells."""
     if unread.empty:
         return why
     cells = "1 cell" if len(unread) == 1 else f"{len(unread):,} cells"
-    read = why.replace("that all read", "that read")
-    return f"{read}; {cells} counted as missing: {describe_unread_cells(unread, name)}"
+    read = why.replace("that are all", "that are")
+    return f"{read}, with {cells} treated as missing: {describe_unread_cells(unread, name)}"
 
 
 def _of_categories(distinct: Iterable[str], n_rows: int, *, in_texts: bool) -> tuple[str, str]:
@@ -176,11 +176,11 @@ def _of_categories(distinct: Iterable[str], n_rows: int, *, in_texts: bool) -> t
         return "codes with leading zeros", ""
     doubt = ""
     if n_rows >= _MIN_ROWS and 2 * len(texts) > n_rows:
-        doubt = f"{len(texts):,} different values in {n_rows:,} rows: text or a key?"
-    return f"{len(texts):,} different values", doubt
+        doubt = f"may be text or a key, with {len(texts):,} distinct values in {n_rows:,} rows"
+    return f"{len(texts):,} distinct values", doubt
 
 
 def _beyond_twelve(present: pd.Series) -> bool:
-    """Return whether a day above twelve shows which of the first two numbers is the month."""
+    """Return whether a number above twelve shows which number of the dates is the day."""
     parts = present.astype(object).map(str).str.extract(r"^\s*(\d+)/(\d+)/").astype(float)
     return bool((parts > 12).to_numpy().any())

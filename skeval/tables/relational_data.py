@@ -1,4 +1,4 @@
-"""Rows of several tables, and the positions of the rows that their keys name."""
+"""Several related tables, and the positions of the rows that keys refer to."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from skeval.tables.one_table import as_frame
 from skeval.tables.reading import read_table
 from skeval.tables.relational_schema import RelationalSchema
 
-ORPHAN, NULL = -1, -2  # what a key that names no row, or holds no value, has for a position
+ORPHAN, NULL = -1, -2  # position of a key without a parent row, and of a missing key
 
 
 class RelationalData(Mapping[str, pd.DataFrame]):
-    """Tables under their names, with the schema that relates them.
+    """Mapping of names to tables, together with the relational schema of the tables.
 
     Parameters
     ----------
     tables : mapping of str to table
-        pandas, polars or pyarrow.
+        Tables of pandas, polars or pyarrow.
     schema : RelationalSchema, optional
-        The keys, roles and orders; without one, what :meth:`RelationalSchema.detect` concludes
-        from names and values.
+        The keys, roles and sequences. If None, the schema is detected from names and values with
+        :meth:`RelationalSchema.detect`.
 
     Raises
     ------
     TableError
-        If one of the tables cannot be used, or there is none.
+        If a table is not valid, or if there are no tables.
 
     See Also
     --------
-    RelationalSchema : Keys and roles.
-    split_by_subject : Train and holdout of it.
+    RelationalSchema : Keys and roles of the tables.
+    split_by_subject : Splits the data into train and holdout.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class RelationalData(Mapping[str, pd.DataFrame]):
     def __init__(self, tables: Mapping[str, Any], schema: RelationalSchema | None = None) -> None:
         if not isinstance(tables, Mapping) or not tables:
             raise TableError(
-                "RelationalData needs a mapping of names to tables with at least one, got "
+                "RelationalData requires a mapping of names to tables with at least one table, got "
                 f"{type(tables).__name__}. Pass {{name: table}}."
             )
         self._tables = {str(name): as_frame(table, str(name)) for name, table in tables.items()}
@@ -69,31 +69,34 @@ class RelationalData(Mapping[str, pd.DataFrame]):
         header: bool = False,
         dialect: Dialect = PLAIN,
     ) -> RelationalData:
-        """Read a folder of files, each a table of its name: CSV, Parquet, JSON lines, Arrow, Excel.
+        """Read a folder with one file per table in CSV, Parquet, JSON lines, Arrow or Excel format.
 
         Parameters
         ----------
         folder : path
-            With users.csv (.tsv, .parquet, .jsonl, .feather, .xlsx, or packed as .csv.gz), and so
-            on.
+            Folder with files such as users.csv. Other endings are .tsv, .parquet, .jsonl, .feather
+            and .xlsx, and compressed files such as .csv.gz.
         schema : RelationalSchema or path, optional
-            Or a JSON file: metadata of SDV, a datapackage.json or what
-            :meth:`RelationalSchema.to_dict` returned. If not given, the one JSON file of the
-            folder that is any of these; if there is none, keys are detected.
+            The schema, or a JSON file with SDV metadata, with a data package or with the result of
+            :meth:`RelationalSchema.to_dict`. If None, such a JSON file in the folder is used. If
+            there is no such file, keys are detected.
         header : bool, default=False
-            Whether first rows of CSV files hold names even where they look like numbers or dates.
+            Whether the first rows of CSV files contain names, even if they look like numbers or
+            dates.
         dialect : Dialect, default=Dialect()
-            Separator, encoding and decimal sign of CSV files; what it leaves open is found out.
+            Separator, encoding and decimal sign of CSV files. Values that are None are detected.
 
         Returns
         -------
         RelationalData
-            With the tables that the schema names and the folder has, or all, if it is detected.
+            The tables that are in both the schema and the folder, or all tables of the folder if
+            the schema is detected.
 
         Raises
         ------
         TableError
-            If there is no such folder, or no file of a table in it, or several of one name.
+            If the folder does not exist, if it contains no table, or if two files have the same
+            table name.
         InvalidParameterError
             If several JSON files of the folder could be the schema.
         """
@@ -106,22 +109,22 @@ class RelationalData(Mapping[str, pd.DataFrame]):
         files = {n: p for n, p in table_files(folder).items() if names is None or n in names}
         if not files:
             raise TableError(
-                f"{folder} has no file of {', '.join(sorted(names)) if names else 'a table'}; each "
-                f"table is a file of its name, ending in {', '.join(ENDINGS)}."
+                f"{folder} contains no file for {', '.join(sorted(names)) if names else 'a table'}."
+                f" The file name must be the table name with an ending of {', '.join(ENDINGS)}."
             )
         read = {n: read_table(path, header=header, dialect=dialect) for n, path in files.items()}
         return cls(read, schema)
 
     @classmethod
     def from_sqlalchemy(cls, engine: Any, schema: RelationalSchema | None = None) -> RelationalData:
-        """Read all tables of a database, and the keys between them.
+        """Read all tables of a database and the keys between them.
 
         Parameters
         ----------
         engine : Engine or Connection
-            An engine of SQLAlchemy.
+            SQLAlchemy engine or connection.
         schema : RelationalSchema, optional
-            If roles or orders are to be given too; otherwise that of the database.
+            Schema with roles or sequences. If None, the schema of the database is used.
 
         Returns
         -------
@@ -149,7 +152,7 @@ class RelationalData(Mapping[str, pd.DataFrame]):
         return f"RelationalData({sizes})"
 
     def taken(self, positions: Mapping[str, np.ndarray]) -> RelationalData:
-        """Return the data with only these rows, possibly none, of the tables that are named."""
+        """Return the data with only the rows at these positions for each table in `positions`."""
         rows = {
             name: table.iloc[positions[name]].reset_index(drop=True) if name in positions else table
             for name, table in self._tables.items()
@@ -160,21 +163,24 @@ class RelationalData(Mapping[str, pd.DataFrame]):
     def _from_frames(
         cls, tables: dict[str, pd.DataFrame], schema: RelationalSchema
     ) -> RelationalData:
-        """Return data of frames that were read already; they may be empty."""
+        """Return data of canonical frames, which may be empty."""
         data = object.__new__(cls)
         data._tables, data.schema = tables, schema
         return data
 
     def validate(self) -> pd.DataFrame:
-        """Return the faults of keys, one a row: real data have them, and they need no mending.
+        """Return a table of key faults, which often occur in real data.
+
+        The faults do not have to be fixed before an evaluation.
 
         Returns
         -------
         DataFrame
-            `table`; `key`, its columns; `fault`; `n_rows`, how many rows have it; and `share`, of
-            the rows of the table. Faults are "missing table", "missing columns", "duplicate key"
-            (rows whose primary key an earlier row has), "null key" (primary or foreign), "orphan"
-            (the key names no row) and "circle" (rows whose parents, and theirs, never end).
+            One row per fault, with the columns `table`, `key` (columns of the key), `fault`,
+            `n_rows` (number of affected rows) and `share` (fraction of the rows of the table).
+            Faults are "missing table", "missing columns", "duplicate key" (an earlier row has the
+            same primary key), "null key" (primary or foreign), "orphan" (there is no row with this
+            key) and "circle" (the chain of parent rows never ends).
 
         Examples
         --------
@@ -221,32 +227,33 @@ class RelationalData(Mapping[str, pd.DataFrame]):
                 yield ring[0].child, ring[0].columns, "circle", n_endless(around)
 
     def parent_positions(self, key: ForeignKey) -> np.ndarray:
-        """Return of each row of the child table its parent; see :func:`parent_positions`."""
+        """Return the parent of each child row. See :func:`parent_positions`."""
         return parent_positions(self[key.child], self[key.parent], key)
 
 
 def split_by_subject(
     data: RelationalData, test_size: float | int = 0.5, random_state: int | None = None
 ) -> tuple[RelationalData, RelationalData]:
-    """Divide several tables at random into train and holdout, each subject with all its rows.
+    """Split several tables randomly into train and holdout by subject.
 
-    Rows of one subject are one piece of evidence: divided row by row, train and holdout would share
-    subjects, and nothing that contrasts the two would hold.
+    All rows of a subject are in the same part. If rows were split independently, train and holdout
+    would share subjects, so comparisons of the two would not be valid.
 
     Parameters
     ----------
     data : RelationalData
-        Its schema says, or lets infer, which table holds the subjects.
+        Tables whose schema specifies the subject table or allows to infer it.
     test_size : float or int, default=0.5
-        Share of the subjects in (0, 1), or their number, that go to the holdout.
+        Fraction of the subjects in (0, 1), or number of subjects, for the holdout.
     random_state : int, optional
-        Seed of the draw; None draws anew each time.
+        Seed of the split. If None, each call returns a different split.
 
     Returns
     -------
     train, holdout : RelationalData
-        Dependent rows stand where their subject stands; those without one, orphans, are divided
-        at random, with what belongs to them. Reference tables are whole in both.
+        Dependent rows are in the same part as their subject. Orphans have no subject, so they are
+        split randomly, together with the rows that depend on them. Both parts contain the complete
+        reference tables.
 
     Raises
     ------
@@ -257,14 +264,14 @@ def split_by_subject(
 
     See Also
     --------
-    RelationalData : What is split.
+    RelationalData : Data to split.
 
     Notes
     -----
-    Other keys between subjects, such as who receives a message that somebody sent, may name a row
-    of the other side; they are orphans then, which metrics of subjects look for on both sides.
-    If several tables hold subjects, each is divided on its own, and dependent rows follow the first
-    subject that they lead to.
+    Other keys between subjects, for example the receiver of a message, may refer to a row of the
+    other part. Such keys become orphans. Subject-level metrics search for orphans in both parts.
+    If there are several subject tables, each table is split independently, and dependent rows
+    follow the first subject table that they lead to.
 
     Examples
     --------
@@ -278,7 +285,7 @@ def split_by_subject(
     if unknown := schema.undetermined:
         raise MissingInputError(f"split_by_subject {unknown}")
     rng = np.random.default_rng(random_state)
-    held: dict[str, np.ndarray] = {}  # which rows go to the holdout
+    held: dict[str, np.ndarray] = {}  # mask of the rows in the holdout
     for name in schema.subjects:
         n_rows = len(data[name])
         n_held = _n_held(test_size, n_rows)
@@ -305,7 +312,7 @@ def _n_held(test_size: float, n_rows: int) -> int:
     n_held = test_size if isinstance(test_size, int | np.integer) else round(test_size * n_rows)
     if not 0 < n_held < n_rows:
         raise InvalidParameterError(
-            f"split_by_subject: test_size must leave subjects on both sides, got {test_size!r} of "
+            f"split_by_subject: test_size must leave subjects in both parts, got {test_size!r} for "
             f"{n_rows} subjects."
         )
     return int(n_held)
@@ -314,9 +321,9 @@ def _n_held(test_size: float, n_rows: int) -> int:
 def positions_along(
     path: Sequence[ForeignKey], parents: Callable[[ForeignKey], np.ndarray]
 ) -> np.ndarray:
-    """Return of each row of the first child where the path ends, given the positions of parents.
+    """Return the position of the ancestor at the end of a path, for each row of the first child.
 
-    `ORPHAN` or `NULL` where a key on the way names no row or is missing.
+    The position is `ORPHAN` or `NULL` if a key of the path has no parent row or is missing.
     """
     positions = parents(path[0])
     for key in path[1:]:
@@ -326,15 +333,15 @@ def positions_along(
 
 
 def n_endless(positions: np.ndarray) -> int:
-    """Return how many rows lead into a circle, if each leads to the row at its position."""
+    """Count rows whose chain of positions never ends, because it contains a circle."""
     ahead = np.append(np.maximum(positions, ORPHAN), ORPHAN)
-    for _ in range(len(ahead).bit_length()):  # each time twice as far
+    for _ in range(len(ahead).bit_length()):  # the number of steps doubles each time
         ahead = ahead[ahead]
     return int((ahead[:-1] >= 0).sum())
 
 
 def table_files(folder: Path) -> dict[str, Path]:
-    """Return the files of tables in a folder, by the name of the table."""
+    """Return the table files in a folder by table name."""
     if not folder.is_dir():
         raise TableError(f"there is no folder {folder}.")
     files: dict[str, Path] = {}
@@ -345,22 +352,23 @@ def table_files(folder: Path) -> dict[str, Path]:
         name = bare.stem
         if name in files:
             raise TableError(
-                f"{folder} has two files of the table {name}: {files[name].name} and {path.name}. "
-                "Leave one."
+                f"{folder} contains two files for the table {name}: {files[name].name} and "
+                f"{path.name}. Remove one."
             )
         files[name] = path
     return files
 
 
 def _schema_in(folder: Path) -> RelationalSchema | None:
-    """Return the schema that a JSON file of a folder holds, if there is one."""
+    """Return the schema from the JSON file of a folder, if there is one."""
     schemas = {}
     for path in sorted(folder.glob("*.json")):
         with suppress(InvalidParameterError, TableError):
             schemas[path.name] = RelationalSchema.from_json(path)
     if len(schemas) > 1:
         raise InvalidParameterError(
-            f"{folder} has several files that could be the schema: {', '.join(schemas)}. Name one."
+            f"{folder} contains several files that could be the schema: {', '.join(schemas)}. "
+            "Specify one."
         )
     return next(iter(schemas.values()), None)
 
@@ -370,9 +378,9 @@ def _join_names(columns: Sequence[str]) -> str:
 
 
 def parent_positions(child: pd.DataFrame, parent: pd.DataFrame, key: ForeignKey) -> np.ndarray:
-    """Return of each child row the position of its parent row."""
+    """Return the position of the parent row for each child row."""
     codes, named = key_codes(child[list(key.columns)], parent[list(key.parent_columns)])
     first = np.full(max(codes.max(initial=0), named.max(initial=0)) + 1, ORPHAN, dtype=np.int64)
     places = np.flatnonzero(named >= 0)[::-1]
-    first[named[places]] = places  # the last assignment holds: that of the first row
+    first[named[places]] = places  # the last assignment is for the first row
     return np.where(codes < 0, NULL, first[np.maximum(codes, 0)])

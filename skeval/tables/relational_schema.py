@@ -1,4 +1,4 @@
-"""Several tables with keys: what refers to what, whose rows they are, and which are in order."""
+"""Schema of several related tables, with keys, roles of tables and sequences."""
 
 from __future__ import annotations
 
@@ -27,48 +27,51 @@ from skeval.tables.relational_sources import (
 from skeval.tables.schema import Kind, TableSchema
 
 Role = Literal["subject", "dependent", "reference"]
-# what contents of another form raise
+# Metadata in an unexpected form raise these errors.
 _OTHER_FORM = (TypeError, KeyError, AttributeError, ValueError, IndexError, RecursionError)
 
 
 @dataclass(frozen=True)
 class RelationalSchema:
-    """Tables, the keys between them, and whose rows they hold.
+    """Schema of several tables with their keys, roles and sequences.
 
-    Every table is one of three: *subject*, a row of it is a person (or company, or patient) to
-    protect; *dependent*, its rows belong to a subject, by a path of foreign keys; *reference*, a
-    public look-up such as a list of airports. Roles that are not given are inferred where there is
-    one way only: a single table is a subject; if one table refers to none and each other one leads
-    to it in one way, it is the subject and they depend on it; where subjects are given, what leads
-    to them depends on them. Other tables have no role, and metrics that ask for it say so.
+    Every table has one of three roles. The rows of a *subject* table are individuals to protect,
+    for example people, companies or patients. The rows of a *dependent* table belong to a subject
+    through a path of foreign keys. A *reference* table contains public data such as a list of
+    airports. Roles that are not specified are inferred if there is only one possibility. A single
+    table is a subject. If one table has no foreign keys and every other table leads to it in
+    exactly one way, this table is the subject and the others depend on it. If subjects are
+    specified, all tables that lead to them depend on them. Other tables have no role, and metrics
+    that require a role raise an error.
 
     Parameters
     ----------
     tables : sequence of str, or mapping of str to TableSchema or mapping of str to str
-        The names of the tables, and the kinds of their columns as far as they are known; the
-        others are inferred from train (:meth:`infer`).
+        The names of the tables, and the types of their columns if known. Other types are inferred
+        from the training data (:meth:`infer`).
     primary_keys : mapping of str to str or tuple of str, default={}
-        By table, in addition to those of a TableSchema.
+        Primary key of each table, in addition to the keys in a TableSchema.
     foreign_keys : sequence of ForeignKey, default=()
-        Several between two tables, of a table to itself, and circles are allowed.
+        Foreign keys. Two tables may have several keys, a table may refer to itself, and keys may
+        form circles.
     roles : mapping of str to {"subject", "dependent", "reference"}, default={}
-        By table.
+        Role of each table.
     paths : mapping of str to str or tuple of str, default={}
         For dependent tables that lead to a subject in several ways (`sender`, `receiver`), the
-        columns of the foreign key by which its rows belong to it.
+        columns of the foreign key that links rows to their subject.
     sequences : mapping of str to SequenceKey, default={}
-        By table.
+        Sequence key of each table.
 
     Raises
     ------
     InvalidParameterError
-        If a table or column that is named does not exist, or a role is none of the three; all
-        faults in one sentence.
+        If a specified table or column does not exist, or if a role is not valid. The error reports
+        all problems together.
 
     See Also
     --------
-    ForeignKey : A link of two tables.
-    SequenceKey : Whose rows they are, and what orders them.
+    ForeignKey : A link between two tables.
+    SequenceKey : The key and the order of the sequences of a table.
 
     Examples
     --------
@@ -80,7 +83,7 @@ class RelationalSchema:
     ('dependent', ['orders.user -> users.id'])
     """
 
-    tables: Any  # as given; a mapping of str to TableSchema from then on
+    tables: Any  # converted to a mapping of str to TableSchema
     primary_keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
     foreign_keys: Sequence[ForeignKey] = ()
     roles: Mapping[str, Role] = field(default_factory=dict)
@@ -111,7 +114,7 @@ class RelationalSchema:
             raise InvalidParameterError(f"RelationalSchema: {'; '.join(faults)}.")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # a mappingproxy can be neither pickled nor deep-copied
+        # A mappingproxy can be neither pickled nor deep-copied.
         parts = (getattr(self, item.name) for item in fields(self))
         return RelationalSchema, tuple(p if isinstance(p, tuple) else dict(p) for p in parts)
 
@@ -135,19 +138,20 @@ class RelationalSchema:
             if isinstance(error, SkevalError):
                 raise
             raise InvalidParameterError(
-                "RelationalSchema: the metadata is not of the form that it seems to have "
+                "RelationalSchema: the metadata does not have the expected form "
                 f"({type(error).__name__}: {error})."
             ) from error
 
     @classmethod
     def from_sdv(cls, metadata: Mapping[str, Any] | str | Path | Any) -> RelationalSchema:
-        """Read metadata of the SDV family: of one table or several, V1, MULTI_TABLE_V1 or V2.
+        """Read SDV metadata of one or several tables, in the form V1, MULTI_TABLE_V1 or V2.
 
         Parameters
         ----------
         metadata : mapping, path or object with `to_dict`
-            Also the mapping that SDMetrics takes. Metadata that SDV detected holds real values
-            (categories, extremes); only names, kinds, keys and date formats are read.
+            SDV metadata, or the mapping that SDMetrics uses. Metadata that SDV detected contains
+            real values (categories, extremes), but only names, types, keys and date formats are
+            read.
 
         Returns
         -------
@@ -156,7 +160,7 @@ class RelationalSchema:
         Raises
         ------
         InvalidParameterError
-            If the metadata is of another form, or names tables that it does not describe.
+            If the metadata has another form, or if it refers to tables that it does not describe.
 
         Examples
         --------
@@ -169,12 +173,12 @@ class RelationalSchema:
 
     @classmethod
     def from_sqlalchemy(cls, source: Any) -> RelationalSchema:
-        """Read the tables of a database: primary and foreign keys, and the types of the others.
+        """Read primary keys, foreign keys and column types from a database.
 
         Parameters
         ----------
         source : Engine, Connection or MetaData
-            An object of SQLAlchemy. An engine is asked for all tables of its default schema.
+            SQLAlchemy object. For an engine, all tables of the default schema are read.
 
         Raises
         ------
@@ -185,7 +189,7 @@ class RelationalSchema:
 
     @classmethod
     def from_datapackage(cls, package: Mapping[str, Any] | str | Path) -> RelationalSchema:
-        """Read a data package (Frictionless): its resources, their fields and keys.
+        """Read the resources, fields and keys of a Frictionless data package.
 
         Parameters
         ----------
@@ -199,39 +203,39 @@ class RelationalSchema:
         Raises
         ------
         InvalidParameterError
-            If the content is none of a data package.
+            If the content is not a data package.
         """
         return cls._from_metadata(parts_of_datapackage, package)
 
     @classmethod
     def from_aindo(cls, schema: Any) -> RelationalSchema:
-        """Read an object of the shape of Aindo's schema, or of data that has one as `schema`.
+        """Read a schema of Aindo, or an object with such a schema as attribute `schema`.
 
-        Its `tables` map names to objects whose `columns` map names to objects of a class
-        PrimaryKey, of a class ForeignKey with a `parent`, or to members of an enumeration
-        (BOOLEAN, CATEGORICAL, NUMERIC, INTEGER, DATE, TIME, DATETIME, COORDINATES, ITAFISCALCODE,
-        TEXT). Nothing is imported from Aindo.
+        The `tables` of the schema map names to objects. Their `columns` map names to objects of a
+        class PrimaryKey, to objects of a class ForeignKey with a `parent`, or to members of an
+        enumeration (BOOLEAN, CATEGORICAL, NUMERIC, INTEGER, DATE, TIME, DATETIME, COORDINATES,
+        ITAFISCALCODE, TEXT). The package of Aindo is not required.
 
         Raises
         ------
         InvalidParameterError
-            If the object has another shape.
+            If the object has another structure.
         """
         return cls._from_metadata(parts_of_aindo, schema)
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> RelationalSchema:
-        """Read what :meth:`to_dict` returned, or metadata of SDV or a data package."""
+        """Read a result of :meth:`to_dict`, SDV metadata or a data package."""
         return cls._from_metadata(parts_of, content)
 
     @classmethod
     def from_json(cls, path: str | Path) -> RelationalSchema:
-        """Read a JSON file of any of the forms of :meth:`from_dict`."""
+        """Read a JSON file in any form that :meth:`from_dict` accepts."""
         return cls._from_metadata(parts_of, read_json(path))
 
     @classmethod
     def detect(cls, tables: Mapping[str, pd.DataFrame]) -> RelationalSchema:
-        """Detect keys from the names of columns and their values, where both speak for them.
+        """Detect keys that both the names and the values of columns indicate.
 
         Parameters
         ----------
@@ -241,17 +245,18 @@ class RelationalSchema:
         Returns
         -------
         RelationalSchema
-            Print it to see what was concluded.
+            Print the schema to see the detected keys.
 
         Notes
         -----
-        A primary key is a column without gaps or repetitions that is called a key (id, user_id),
-        as its table or as a column of another table whose values it has, or that holds one word a
-        row, each once. A foreign key is a column that is called as another table or as its key
-        (user_id of users, home_team of teams, carrier of a table whose key is carrier), and 80% of
-        whose values, for real tables have orphans, name a row there. Values alone are never enough:
-        among small numbers, everything is included in everything. Composite keys are detected of
-        tables that do nothing but link others.
+        A primary key is a column without missing or repeated values that meets one of the following
+        conditions. Its name is a key (id, user_id) or the name of the table, it has the name and
+        contains the values of a column in another table, or it has one word per row. A foreign key
+        is a column with the name of another table or of its key (user_id for users, home_team for
+        teams, carrier for a table with the key carrier). In addition, 80% of its values must occur
+        in that key. The limit is not 100% because real tables have orphans. Values are never
+        sufficient without a name, because columns of small numbers often include each other.
+        Composite keys are detected only for tables that link other tables.
 
         Examples
         --------
@@ -265,7 +270,7 @@ class RelationalSchema:
         return cls._from_metadata(detected_parts, tables)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the schema as plain lists and texts, which a JSON file can hold."""
+        """Return the schema as lists and texts that can be stored in a JSON file."""
         tables: dict[str, dict[str, Any]] = {}
         for name, own in self.tables.items():
             about: dict[str, Any] = {
@@ -298,34 +303,34 @@ class RelationalSchema:
 
     def _faults(self) -> Iterator[str]:
         if not self.tables:
-            yield "no table is given"
+            yield "there are no tables"
         for what in ("primary_keys", "roles", "paths", "sequences"):
             if unknown := [name for name in getattr(self, what) if name not in self.tables]:
-                yield f"{what} names no table of the schema: {', '.join(unknown)}"
+                yield f"{what} contains tables that are not in the schema ({', '.join(unknown)})"
         if wrong := [f"{n} is {r!r}" for n, r in self.roles.items() if r not in get_args(Role)]:
-            yield f"roles must be among {', '.join(get_args(Role))}; {', '.join(wrong)}"
+            yield f"roles must be {', '.join(get_args(Role))}, but {', '.join(wrong)}"
         for key in self.foreign_keys:
             if unknown := [name for name in (key.child, key.parent) if name not in self.tables]:
-                yield f"the foreign key {key} names no table of the schema: {', '.join(unknown)}"
+                yield f"the foreign key {key} refers to unknown tables ({', '.join(unknown)})"
         for table, columns in self.paths.items():
             if not any(key.child == table and key.columns == columns for key in self.foreign_keys):
-                yield f"paths: {table}.{names_in_words(columns)} is no foreign key"
+                yield f"{table}.{names_in_words(columns)} in paths is not a foreign key"
 
     def infer(
         self, tables: Mapping[str, pd.DataFrame], kinds: Mapping[str, Any] | None = None
     ) -> RelationalSchema:
-        """Complete the kinds of the columns from the rows.
+        """Infer the missing column types from the rows.
 
-        Keys are ids, which no distance looks at; but a key that names a row of a reference table,
-        as an airline does, is a category, and columns of a composite key stay what they are, but
-        where they name a key themselves.
+        Keys have the type `id`, which distances ignore. However, a foreign key to a reference
+        table, for example an airline, is categorical. Columns of a composite key have the type of
+        their values, unless a column is also a key by itself.
 
         Parameters
         ----------
         tables : mapping of str to DataFrame
             Training rows, by table.
         kinds : mapping of str to TableSchema or mapping, optional
-            Kinds that are known beyond those of the schema, by table.
+            Known types in addition to the types of the schema, by table.
 
         Returns
         -------
@@ -334,16 +339,17 @@ class RelationalSchema:
         Raises
         ------
         SchemaMismatchError
-            If tables or columns that the schema or `kinds` name are missing; all in one sentence.
+            If tables or columns of the schema or of `kinds` are missing. The error reports all
+            problems together.
         """
-        faults = [f"train lacks the table {name}" for name in self.tables if name not in tables]
-        faults += [f"{name} is no table of it" for name in kinds or () if name not in self.tables]
+        faults = [f"the table {name} is missing" for name in self.tables if name not in tables]
+        faults += [f"{n} is not in the schema" for n in kinds or () if n not in self.tables]
         for name in self.tables:
             if name not in tables:
                 continue
             absent = [c for c in self.columns_named(name) if c not in tables[name].columns]
             if absent:
-                faults.append(f"{name} lacks {', '.join(absent)}")
+                faults.append(f"{name} does not have {', '.join(absent)}")
         if faults:
             raise SchemaMismatchError(f"The schema does not fit train: {'; '.join(faults)}.")
         complete = {}
@@ -359,7 +365,7 @@ class RelationalSchema:
         return replace(self, tables=complete)
 
     def columns_named(self, table: str) -> list[str]:
-        """Return the columns of a table that keys and sequences name."""
+        """Return the columns of a table that belong to keys or sequences."""
         sequence = self.sequences.get(table)
         named = [
             *self.primary_keys.get(table, ()),
@@ -376,7 +382,7 @@ class RelationalSchema:
     def _kind_of_key(
         self, table: str, column: str, seen: frozenset[tuple[str, str]] = frozenset()
     ) -> Kind | None:
-        """Return what a column is for the keys that it is part of; None if values decide."""
+        """Return the type of a key column, or None if the type depends on its values."""
         own = [key for key in self.foreign_keys if key.child == table and column in key.columns]
         single = [key for key in own if len(key.columns) == 1]
         if single:
@@ -390,19 +396,19 @@ class RelationalSchema:
             or (sequence and column in sequence.key)
         ):
             return "id"
-        for key in own:  # a part of a composite key is what it names
+        for key in own:  # a part of a composite key has the type of the parent column
             above = key.parent, key.parent_columns[key.columns.index(column)]
             if above not in seen and (kind := self._kind_of_key(*above, seen | {above})):
                 return kind
         return None
 
     def role(self, table: str) -> Role | None:
-        """Return what a table is; None where it is not given and cannot be inferred."""
+        """Return the role of a table, or None if it is not specified and cannot be inferred."""
         return self._roles.get(table)
 
     @property
     def subjects(self) -> list[str]:
-        """Names of the tables whose rows are to be protected."""
+        """Names of the tables whose rows must be protected."""
         return [name for name in self.tables if self.role(name) == "subject"]
 
     @property
@@ -421,26 +427,26 @@ class RelationalSchema:
         Raises
         ------
         InvalidParameterError
-            If there is none, or several.
+            If there is no path, or if there are several paths.
         """
         paths = self.paths_to(table, subject)
         if len(paths) != 1:
             ways = [names_in_words(path[0].columns) for path in paths]
             raise InvalidParameterError(
                 f"{table} leads to {subject} in {len(ways) or 'no'} ways"
-                f"{': ' + ', '.join(ways) if ways else ''}. Name one foreign key: "
+                f"{': ' + ', '.join(ways) if ways else ''}. Specify one foreign key: "
                 f"RelationalSchema(..., paths={{{table!r}: columns}})."
             )
         return paths[0]
 
     @property
     def undetermined(self) -> str:
-        """What subject-level metrics need to be told of the roles, in a sentence; "" if nothing."""
+        """Sentence on roles or paths that subject-level metrics require but that are not known."""
         unknown = [name for name in self.tables if self.role(name) is None]
         if unknown or not self.subjects:
             of = ", ".join(unknown or self.tables)
             return (
-                f"needs the role of each table, and not all can be inferred: {of}. Give them: "
+                f"requires the role of each table, but roles of {of} cannot be inferred. Specify "
                 "RelationalSchema(..., roles={table: 'subject', 'dependent' or 'reference'})."
             )
         several = {
@@ -457,20 +463,20 @@ class RelationalSchema:
         ]
         if several:
             return (
-                f"needs one path to the subject, and there are several of {', '.join(several)}. "
-                "Name a foreign key: RelationalSchema(..., paths={table: columns})."
+                f"requires one path to the subject, but {', '.join(several)} has several paths. "
+                "Specify a foreign key: RelationalSchema(..., paths={table: columns})."
             )
         if lost:
             return (
-                f"needs a path from dependent tables to a subject; none leads from "
-                f"{', '.join(lost)}. Give the foreign key, or another role."
+                f"requires a path from dependent tables to a subject, but there is none for "
+                f"{', '.join(lost)}. Specify the foreign key or another role."
             )
         return ""
 
     def paths_to(self, table: str, subject: str) -> list[tuple[ForeignKey, ...]]:
-        """Return the paths of foreign keys from a table to another, none through a table twice.
+        """Return the paths of foreign keys between two tables without repeated tables.
 
-        At most the first hundred: twenty tables can have more.
+        Only the first hundred are returned, because the number of paths can be very large.
         """
         leading = {subject}
         while more := {key.child for key in self.foreign_keys if key.parent in leading} - leading:
@@ -491,12 +497,12 @@ class RelationalSchema:
                 yield from ((key, *rest) for rest in further)
 
     def circles(self) -> list[tuple[ForeignKey, ...]]:
-        """Return foreign keys that lead from a table back to it: of each key, a shortest circle."""
+        """Return the shortest circle of foreign keys for each key that is in a circle."""
         rings: dict[frozenset[ForeignKey], tuple[ForeignKey, ...]] = {}
         for key in self.foreign_keys:
             reached: dict[str, tuple[ForeignKey, ...]] = {key.parent: (key,)}
             todo = [key.parent]
-            for table in todo:  # breadth first: it grows meanwhile
+            for table in todo:  # a breadth-first search, which extends the list
                 for further in self.foreign_keys:
                     if further.child == table and further.parent not in reached:
                         reached[further.parent] = (*reached[table], further)
@@ -532,5 +538,5 @@ class RelationalSchema:
 
 
 def _with_key(schema: TableSchema, key: tuple[str, ...]) -> TableSchema:
-    """Return a table's schema with its primary key, if the kinds of all its columns are known."""
+    """Return a table's schema with its primary key if the types of the key columns are known."""
     return replace(schema, primary_key=key if set(key) <= set(schema.kinds) else ())

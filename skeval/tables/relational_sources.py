@@ -1,7 +1,7 @@
-"""The keys between tables, as metadata of other tools and databases state them.
+"""Reading of keys between tables from the metadata of other tools and databases.
 
-Metadata in, the arguments of a :class:`~skeval.relational.RelationalSchema` out: only names, kinds,
-keys and formats of dates are read, for what tools detect holds values of real rows.
+The functions convert metadata to the arguments of a :class:`~skeval.relational.RelationalSchema`.
+They read only names, types, keys and date formats, because detected metadata contain real values.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from skeval.tables.schema import Kind, TableSchema
 from skeval.utils.dependencies import import_optional
 from skeval.utils.foreign_files import foreign_json
 
-Parts = dict[str, Any]  # arguments of a RelationalSchema; of a ForeignKey, tuples
+Parts = dict[str, Any]  # arguments of a RelationalSchema, with a tuple for each ForeignKey
 Reference = tuple[str, Any, str, Any]  # child, columns, parent, parent columns
 _OF_DATAPACKAGE: Mapping[str, Kind] = {
     "number": "continuous",
@@ -43,7 +43,7 @@ def read_json(path: str | Path) -> Any:
 
 
 def parts_of(content: Any) -> Parts:
-    """Read metadata of any form that is known by its content: SDV, datapackage or our own."""
+    """Read SDV metadata, a data package or a skeval schema, depending on the content."""
     if isinstance(content, Mapping):
         if "resources" in content:
             return parts_of_datapackage(content)
@@ -52,13 +52,13 @@ def parts_of(content: Any) -> Parts:
         if "tables" in content or "columns" in content:
             return parts_of_sdv(content)
     raise InvalidParameterError(
-        "The metadata is none that is known: SDV has `tables` or `columns`, a data package "
-        "`resources`, a RelationalSchema `foreign_keys`."
+        "The form of the metadata is not supported. SDV metadata have `tables` or `columns`, a "
+        "data package has `resources`, and a RelationalSchema has `foreign_keys`."
     )
 
 
 def parts_of_own(content: Any) -> Parts:
-    """Read what :meth:`RelationalSchema.to_dict` returns."""
+    """Read the result of :meth:`RelationalSchema.to_dict`."""
     of = "RelationalSchema.from_dict"
     own = {
         str(name): _mapping(one, of, f"of {name}")
@@ -85,7 +85,7 @@ def parts_of_own(content: Any) -> Parts:
 
 
 def parts_of_sdv(metadata: Any) -> Parts:
-    """Read metadata of the SDV family: of one table or several, V1, MULTI_TABLE_V1 or V2."""
+    """Read SDV metadata of one or several tables, in the form V1, MULTI_TABLE_V1 or V2."""
     of = "RelationalSchema.from_sdv"
     if isinstance(metadata, str | Path):
         metadata = read_json(metadata)
@@ -101,7 +101,7 @@ def parts_of_sdv(metadata: Any) -> Parts:
     schemas = {}
     for name, own in tables.items():
         try:
-            # a text would be taken for the path of a file
+            # The check is required because from_sdv treats a text as the path of a file.
             schema = TableSchema.from_sdv(_mapping(own, of, f"as table {name}"))
         except InvalidParameterError as error:
             raise InvalidParameterError(f"{of}: {name}: {error}") from error
@@ -129,7 +129,7 @@ def parts_of_sdv(metadata: Any) -> Parts:
 
 
 def parts_of_datapackage(package: Any) -> Parts:
-    """Read a data package: a path of a datapackage.json, or its content."""
+    """Read a data package from the path of a datapackage.json or from its content."""
     of = "RelationalSchema.from_datapackage"
     folder = None
     if isinstance(package, str | Path):
@@ -148,7 +148,7 @@ def parts_of_datapackage(package: Any) -> Parts:
         references = []
         for key in schema.get("foreignKeys") or ():
             target = _mapping(_mapping(key, of).get("reference"), of, f"as reference of {name}")
-            # "" is the table itself
+            # An empty name refers to the table itself.
             references.append(
                 (name, key["fields"], target.get("resource") or name, target["fields"])
             )
@@ -167,11 +167,11 @@ def parts_of_datapackage(package: Any) -> Parts:
 
 
 def _path_in_package(folder: Path, named: str) -> Path:
-    """Return the path of a file that a data package names; packages name none outside of theirs."""
+    """Return the path of a file in a data package, which must be inside of its folder."""
     path = Path(named)
     if path.is_absolute() or ".." in path.parts:
         raise InvalidParameterError(
-            f"a data package names files in its own folder or below it, got {named[:200]!r}."
+            f"a data package must refer to files in its own folder, got {named[:200]!r}."
         )
     return folder / path
 
@@ -183,7 +183,7 @@ def _kind_of(field: Mapping[str, Any]) -> Kind | None:
 
 
 def parts_of_sqlalchemy(source: Any) -> Parts:
-    """Read the tables of a database: an engine, which is asked, or a MetaData."""
+    """Read the tables of a database from an engine or from a MetaData."""
     sa = import_optional(
         "RelationalSchema.from_sqlalchemy", "sqlalchemy", 'pip install "skeval[sql]"'
     )
@@ -226,9 +226,9 @@ def _kind_of_type(of: Any) -> Kind | None:
 
 
 def parts_of_aindo(schema: Any) -> Parts:
-    """Read an object of the shape of Aindo's: tables by name, whose columns say what they are."""
-    # Columns are objects of a class named PrimaryKey, of one named ForeignKey with a
-    # `parent`, or members of an enumeration whose names are kinds.
+    """Read an object with the structure of an Aindo schema."""
+    # Columns are objects of a class PrimaryKey, objects of a class ForeignKey with a `parent`, or
+    # members of an enumeration whose names are types.
     of = "RelationalSchema.from_aindo"
     schema = getattr(schema, "schema", schema)
     tables = {

@@ -1,4 +1,4 @@
-"""The kinds of the columns of a table: inferred from train, given, or read from SDV metadata."""
+"""Column types of a table, which are specified, inferred or read from SDV metadata."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from skeval.tables.cells import (
 from skeval.utils.foreign_files import foreign_json
 
 Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
-_HEAD = 100  # cells that show whether objects are periods
-Accept = Literal["accept"]  # in a schema's place: whole numbers of few values are categories
-_MIN_ROWS = 20  # below, few values say nothing
-_SEEN = 1000  # rows that show of nearly every column that it takes many values
-MAX_CODES = 12  # different whole numbers, up to which categories are proposed
-_MAX_FORMAT_LENGTH = 100  # characters of a format of dates
+_HEAD = 100  # number of cells that are checked for periods
+Accept = Literal["accept"]  # used instead of a schema to treat few distinct integers as categories
+_MIN_ROWS = 20  # fewer rows are not sufficient to infer codes
+_SEEN = 1000  # number of rows that are sufficient to find many values in nearly every column
+MAX_CODES = 12  # maximum number of distinct integers for which categories are proposed
+_MAX_FORMAT_LENGTH = 100  # maximum number of characters of a date format
 _NAMED_LIKE_KEY = re.compile(r"(^|[_\W])(?i:id|ids|key|uuid|guid)$|[a-z]Id$")
 _SDV_KINDS: Mapping[str, Kind] = {
     "numerical": "continuous",
@@ -50,36 +50,37 @@ _MAPS, _FROM_SDV = "map column names to kinds", "TableSchema.from_sdv"
 
 @dataclass(frozen=True)
 class TableSchema:
-    """What kind each column of one table is.
+    """Types of the columns of one table.
 
-    Kinds are `continuous` (numbers, durations in seconds), `categorical`, `boolean`, `datetime`,
-    `text` (free text) and `id` (keys). Distances and distributions leave `text` and `id` out;
-    :attr:`left_out` names these columns.
+    The types are `continuous` (numbers, durations in seconds), `categorical`, `boolean`,
+    `datetime`, `text` (free text) and `id` (keys). Distances and distributions ignore `text` and
+    `id` columns, which :attr:`left_out` lists.
 
-    Strings that all read as numbers are inferred as `continuous`, unless one has leading zeros
-    ("007") or is a whole number beyond 2**53: such strings are codes. Whole numbers of two values,
-    as 0 and 1, are inferred as `categorical` from 20 rows on. Those of three to twelve values may
-    be codes or counts; they are `continuous`, unless such doubts are accepted.
+    Strings that are all numbers are inferred as `continuous`. However, if a string has leading
+    zeros ("007") or is an integer beyond 2**53, the strings are codes. Columns with two distinct
+    integers, for example 0 and 1, are inferred as `categorical` if there are at least 20 rows.
+    Three to twelve distinct integers may be codes or counts. They are inferred as `continuous`
+    unless `accept` is set.
 
     Parameters
     ----------
     kinds : mapping of str to str
-        The kind of each column, by name, in the order of the table.
+        The type of each column by name, in the order of the table.
     primary_key : tuple of str, default=()
-        The columns that together name a row.
+        The columns that together identify a row.
     datetime_formats : mapping of str to str, default={}
-        How to read a datetime column that holds strings, in the notation of
-        :func:`pandas.to_datetime`; only where it is known.
+        Known formats of datetime columns that contain strings, in the notation of
+        :func:`pandas.to_datetime`.
     inferred : frozenset of str, default=frozenset()
-        The columns whose kind was inferred from values; nobody named it. Schemas that differ in
-        nothing else are equal.
+        The columns whose type was inferred from values. It is ignored when schemas are compared.
     accept : bool, default=False
-        Whether :meth:`infer` takes whole numbers of three to twelve values as `categorical`.
+        Whether :meth:`infer` treats three to twelve distinct integers as `categorical`. It is
+        ignored when schemas are compared.
 
     Raises
     ------
     InvalidParameterError
-        If a kind is not one of the six, or a key column is not in the table.
+        If a type is not one of the six, or if a key column is not in the table.
 
     See Also
     --------
@@ -101,63 +102,63 @@ class TableSchema:
     accept: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        # columns of canonical frames have string names
+        # Columns of canonical frames have string names.
         kinds = {name_of(name): kind for name, kind in self.kinds.items()}
         key = tuple(map(name_of, self.primary_key))
         formats = {name_of(name): form for name, form in self.datetime_formats.items()}
         if faults := [f"{n!r} is {k!r}" for n, k in self.kinds.items() if k not in get_args(Kind)]:
             raise InvalidParameterError(
-                f"TableSchema: kinds must be among {', '.join(get_args(Kind))}; "
+                f"TableSchema: kinds must be among {', '.join(get_args(Kind))}, but "
                 f"{', '.join(faults)}."
             )
         if unread := [name for name, form in formats.items() if not _is_date_format(form)]:
             raise InvalidParameterError(
-                "TableSchema: datetime_formats are none of pandas.to_datetime: "
-                f"{', '.join(unread)}."
+                "TableSchema: datetime_formats must be formats of pandas.to_datetime, but "
+                f"{', '.join(unread)} have other formats."
             )
         if unknown := [name for name in self.primary_key if name_of(name) not in kinds]:
-            fault = f": primary_key names no column: {unknown}."
+            fault = f": primary_key contains unknown columns: {unknown}."
             raise InvalidParameterError(f"TableSchema{fault}")
         object.__setattr__(self, "kinds", MappingProxyType(kinds))
         object.__setattr__(self, "primary_key", key)
         object.__setattr__(self, "datetime_formats", MappingProxyType(formats))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # a mappingproxy can be neither pickled nor deep-copied
+        # A mappingproxy can be neither pickled nor deep-copied.
         parts = dict(self.kinds), self.primary_key, dict(self.datetime_formats), self.inferred
         return TableSchema, (*parts, self.accept)
 
     def columns(self, *kinds: Kind) -> list[str]:
-        """Return the names of the columns of these kinds, in the order of the table."""
+        """Return the names of the columns of these types, in the order of the table."""
         return [name for name, kind in self.kinds.items() if kind in kinds]
 
     @property
     def measured(self) -> list[str]:
-        """Names of the columns that distances and distributions look at: all but text and ids."""
+        """Names of the columns that distances and distributions use, without text and IDs."""
         return self.columns("continuous", "categorical", "boolean", "datetime")
 
     @property
     def left_out(self) -> list[str]:
-        """Names of the columns that no distance or distribution looks at: text and ids."""
+        """Names of the text and ID columns, which distances and distributions ignore."""
         return self.columns("text", "id")
 
     def with_kinds(self, /, **kinds: Kind) -> TableSchema:
-        """Return a copy in which some columns are of another kind."""
+        """Return a copy in which some columns have another type."""
         return replace(self, kinds={**self.kinds, **kinds}, inferred=self.inferred - set(kinds))
 
     @classmethod
     def infer(
         cls, table: pd.DataFrame, kinds: TableSchema | Mapping[str, Kind] | Accept | None = None
     ) -> TableSchema:
-        """Infer the kind of each column from its values.
+        """Infer the type of each column from its values.
 
         Parameters
         ----------
         table : DataFrame of shape (n_rows, n_columns)
             Training rows.
         kinds : TableSchema, mapping of str to str, SDV's Metadata or "accept", optional
-            The kinds that are known; the others are inferred. With "accept", whole numbers of three
-            to twelve values are taken as categories.
+            Known types. The other types are inferred. With "accept", three to twelve distinct
+            integers are treated as categories.
 
         Returns
         -------
@@ -168,7 +169,7 @@ class TableSchema:
         InvalidParameterError
             If `kinds` is neither a schema nor a mapping.
         SchemaMismatchError
-            If `kinds` names columns that the table does not have.
+            If `kinds` contains columns that are not in the table.
         """
         names = [name_of(name) for name in table.columns]
         schema = cls.known(kinds, names)
@@ -196,7 +197,7 @@ class TableSchema:
 
     @classmethod
     def known(cls, kinds: Any, names: Sequence[str] | None = None) -> TableSchema:
-        """Return the kinds that are known; raise for names that the columns are not among."""
+        """Return the known types as a schema, or raise an error for unknown columns."""
         if isinstance(kinds, TableSchema):
             schema: TableSchema = kinds
         elif isinstance(kinds, Mapping | None):
@@ -211,8 +212,8 @@ class TableSchema:
             )
         if names is not None and (unknown := sorted(set(schema.kinds) - set(names))):
             raise SchemaMismatchError(
-                f"The schema names columns that train does not have: {', '.join(unknown)}. "
-                f"Train has: {', '.join(names)}."
+                f"The schema contains columns that are not in the training data: "
+                f"{', '.join(unknown)}. The training data have: {', '.join(names)}."
             )
         return schema
 
@@ -220,16 +221,16 @@ class TableSchema:
     def from_sdv(
         cls, metadata: Mapping[str, Any] | str | Path | Any, table: str | None = None
     ) -> TableSchema:
-        """Read the kinds of a table from metadata of the SDV family.
+        """Read the column types of a table from SDV metadata.
 
         Parameters
         ----------
         metadata : mapping, path or object with `to_dict`
-            The single-table, multi-table V1 or V2 form, or the mapping that SDMetrics takes.
-            Metadata that SDV detected holds real values (categories, extremes); only names, kinds,
-            keys and date formats are read.
+            Metadata in the single-table, multi-table V1 or V2 form, or the mapping that SDMetrics
+            uses. Metadata that SDV detected contains real values (categories, extremes), but only
+            names, types, keys and date formats are read.
         table : str, optional
-            Which table, where there are several.
+            Name of the table if the metadata describe several tables.
 
         Returns
         -------
@@ -238,7 +239,8 @@ class TableSchema:
         Raises
         ------
         InvalidParameterError
-            If the metadata has no columns, or several tables and `table` names none of them.
+            If the metadata has no columns, or if it has several tables and `table` is not one of
+            them.
 
         Examples
         --------
@@ -273,7 +275,7 @@ class TableSchema:
 
 
 def is_metadata(schema: object) -> bool:
-    """Return whether an object is metadata of the SDV family, which has a dict of its content."""
+    """Return whether an object is SDV metadata, which can be converted to a dict."""
     if isinstance(schema, TableSchema | Mapping | pd.DataFrame | pd.Series):
         return False
     content = schema.to_dict() if callable(getattr(schema, "to_dict", None)) else None  # type: ignore[attr-defined]
@@ -281,7 +283,7 @@ def is_metadata(schema: object) -> bool:
 
 
 def name_of(column: object) -> str:
-    """Return a column's name as text that files can hold: half of a surrogate pair is spelled."""
+    """Return a column's name as valid Unicode text, with lone surrogates escaped."""
     return str(column).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -306,7 +308,7 @@ def _one_table(content: Any, table: str | None) -> Any:
     if table not in tables:
         raise InvalidParameterError(
             f"{_FROM_SDV}: the metadata describes {', '.join(map(str, tables))}; "
-            f"table={table!r} names none of them. Pass table=<name>."
+            f"table={table!r} is not one of them. Pass table=<name>."
         )
     return tables[table]
 
@@ -318,19 +320,19 @@ def _sdv_columns(content: Any) -> Mapping[str, Mapping[str, Any]]:
     if faults := [str(name) for name, about in columns.items() if not isinstance(about, Mapping)]:
         raise InvalidParameterError(
             f'{_FROM_SDV} expected a mapping such as {{"sdtype": "numerical"}} for each '
-            f"column; {', '.join(faults)} has none."
+            f"column, but {', '.join(faults)} has no mapping."
         )
     return columns
 
 
 def dates_of_periods(values: pd.Series) -> pd.Series:
-    """Get months, quarters and other periods as the dates they begin with; others as they are."""
+    """Convert periods such as months and quarters to their first dates, but no other values."""
     is_object = values.dtype == object and any(isinstance(c, pd.Period) for c in values.head(_HEAD))
     if not is_object and not isinstance(values.dtype, pd.PeriodDtype):
         return values
     try:
         return pd.Series(pd.PeriodIndex(values).start_time, index=values.index)
-    except (TypeError, ValueError, OverflowError):  # of several lengths, or no dates go so far
+    except (TypeError, ValueError, OverflowError):  # mixed frequencies, or dates out of range
         return values
 
 
@@ -349,7 +351,7 @@ def _infer_kind(values: pd.Series) -> Kind:
     named_like_key = _NAMED_LIKE_KEY.search(str(values.name)) is not None and len(present) > 1
     if is_integer:
         return "id" if named_like_key and present.is_unique else "continuous"
-    # what object, string and exotic Arrow dtypes may hold
+    # Object, string and special Arrow dtypes may contain different types of values.
     guess = inferred_type(present)
     if guess in {"mixed", "mixed-integer"}:
         guess = _type_of_most(present)
@@ -370,7 +372,7 @@ def _infer_kind(values: pd.Series) -> Kind:
 
 
 def _type_of_most(present: pd.Series) -> str:
-    """Return what nearly all cells are in a column of several types, such as numbers and "?"."""
+    """Return the type of nearly all cells in a mixed column, for example of numbers and "?"."""
     is_date = np.array([isinstance(cell, dt.date | np.datetime64) for cell in present])
     n_others = int((~is_date & ~are_placeholders(present, str(present.name))).sum())
     if is_date.sum() >= MIN_CELLS and nearly_all(int(is_date.sum()), n_others):
@@ -379,10 +381,10 @@ def _type_of_most(present: pd.Series) -> str:
 
 
 def n_codes(values: pd.Series, most: int) -> int:
-    """Return how many whole numbers a column takes, if few enough to be codes; 0 otherwise."""
+    """Return the number of distinct integers if it is at most `most`, and 0 otherwise."""
     are_plain = isinstance(values.dtype, np.dtype) and values.dtype.kind in "iuf"
     if are_plain and values.iloc[:_SEEN].astype(np.float64).nunique() > most:
-        return 0  # as of nearly every column of numbers
+        return 0  # the case of nearly every numerical column
     if storage_dtype(values).kind == "m":
         return 0
     present = plain_values(values.dropna() if values.hasnans else values)
@@ -396,12 +398,12 @@ def n_codes(values: pd.Series, most: int) -> int:
 
 
 def _kind_of_entry(kind: Any) -> Any:
-    """Return the kind that is taken of what a file says of a column, its proposed one aside."""
+    """Return the type from the entry of a column in a schema file, without the proposed type."""
     return kind["kind"] if is_column_entry(kind) else kind
 
 
 def is_column_entry(given: Any) -> bool:
-    """Return whether what a file says of a column is its kind with more, as proposals."""
+    """Return whether an entry of a schema file is a mapping with a type and further keys."""
     return isinstance(given, Mapping) and isinstance(given.get("kind"), str)
 
 
@@ -417,7 +419,7 @@ def _infer_kind_of_words(present: pd.Series, *, named_like_key: bool) -> Kind:
 
 
 def storage_dtype(values: pd.Series) -> np.dtype:
-    """Return the numpy type of a column's values; also of Arrow, nullable, sparse, categorical."""
+    """Return the numpy type of a column's values, for any pandas or Arrow dtype."""
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         dtype = dtype.categories.dtype

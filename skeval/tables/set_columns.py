@@ -1,4 +1,4 @@
-"""Columns of a frame, set by name: any name, whether or not it is one of pandas' own arguments."""
+"""Assignment of columns with any name to a frame."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pandas as pd
 
 
 def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any] | pd.DataFrame) -> pd.DataFrame:
-    """Return a table with these columns set, others as they are; the one given is left alone."""
-    # `DataFrame.assign` takes names as keywords, and a column may be called `self`.
+    """Return a new table with these columns assigned, and with all other columns unchanged."""
+    # `DataFrame.assign` uses names as keywords, which fails for a column with the name `self`.
     frame = frame.copy(deep=False)
     for name, values in columns.items():
         frame[name] = values

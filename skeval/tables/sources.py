@@ -1,4 +1,4 @@
-"""Tables that are read a part at a time: Parquet, datasets of Arrow, lazy polars, Dask."""
+"""Tables that are read in parts, from Parquet, Arrow datasets, lazy polars frames or Dask."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from skeval.tables.file_endings import PARQUET
 from skeval.tables.schema import name_of
 from skeval.utils.dependencies import needed_pyarrow
 
-CELLS = 2**20  # of a batch, for any parts that the table is stored in
-MANY_ROWS = 2**18  # of a file that is not read at once
-_LARGE_FILE = 2**29  # bytes; in memory it is many times as large
+CELLS = 2**20  # number of cells per batch, independent of the parts in which the table is stored
+MANY_ROWS = 2**18  # files with more rows are not read at once
+_LARGE_FILE = 2**29  # maximum bytes of a file that is read at once, as it is larger in memory
 
 
 def batch_rows(n_columns: int) -> int:
-    """Return how many rows a batch has for this number of columns."""
+    """Return the number of rows of a batch for this number of columns."""
     return max(1, CELLS // max(1, n_columns))
 
 
 class TableSource:
-    """A table whose rows are read when asked for, some columns at a time."""
+    """A table whose rows are read on demand, some columns at a time."""
 
     on_disk = False
 
@@ -37,7 +37,7 @@ class TableSource:
         self.role = role
         if twice := sorted({name for name in self.names if self.names.count(name) > 1}):
             raise TableError(
-                f"{role} has columns of the same name: {', '.join(twice)}. "
+                f"{role} has several columns with the same name: {', '.join(twice)}. "
                 "Rename or drop one of each."
             )
 
@@ -50,11 +50,11 @@ class TableSource:
         raise NotImplementedError
 
     def _parts(self, names: list[Any]) -> Iterator[Any]:
-        """Yield Arrow tables or batches, or pandas frames, of these columns, as they are stored."""
+        """Yield Arrow tables, Arrow batches or pandas frames with these columns, as stored."""
         raise NotImplementedError
 
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Yield Arrow tables of some columns, in the order of the rows, of any lengths."""
+        """Yield Arrow tables of any length with some columns, in the order of the rows."""
         import pyarrow as pa
 
         native = dict(zip(self.names, self.native, strict=True))
@@ -65,11 +65,11 @@ class TableSource:
                 yield part if isinstance(part, pa.Table) else pa.Table.from_batches([part])
 
     def split(self) -> list[TableSource]:
-        """Return parts that can be read on other machines, none empty; by default all is one."""
+        """Return nonempty parts that other machines can read, by default a single part."""
         return [self]
 
     def blocks(self, size: int) -> list[TableSource]:
-        """Return parts of `size` rows each, the last of what is left, for other machines."""
+        """Return parts of `size` rows each for other machines. The last part may be smaller."""
         parts = self.split()
         ends = np.cumsum([part.n_rows for part in parts])
         blocks: list[TableSource] = []
@@ -83,7 +83,7 @@ class TableSource:
     def frames(
         self, columns: Sequence[str], rows: np.ndarray | None = None, size: int | None = None
     ) -> Iterator[pd.DataFrame]:
-        """Get pandas frames of `size` rows each, the last of what is left; None for all in one."""
+        """Yield pandas frames of `size` rows each, or one frame of all rows if `size` is None."""
         import pyarrow as pa
 
         held: list[Any] = []
@@ -99,14 +99,14 @@ class TableSource:
             yield as_pandas(pa.concat_tables(held, promote_options="permissive"), columns)
 
     def read(self, columns: Sequence[str], rows: np.ndarray | None = None) -> pd.DataFrame:
-        """Return some columns of all rows, or of those at ascending positions."""
+        """Return some columns of all rows, or of the rows at ascending positions."""
         whole = list(self.frames(columns, rows, size=None))
         return whole[0] if whole else next(self._empty(columns))
 
     def take_rows(self, columns: Sequence[str], rows: np.ndarray) -> Any:
-        """Return some columns of the rows at ascending positions, one at least, as Arrow's table.
+        """Return some columns of the rows at ascending positions as an Arrow table.
 
-        Other than of a frame, the types of its columns do not hang on which rows these are.
+        In contrast to a frame, its column types do not depend on the selected rows.
         """
         import pyarrow as pa
 
@@ -121,7 +121,7 @@ class TableSource:
 
 
 def _rows_of_parts(parts: Iterator[Any], rows: np.ndarray | None) -> Iterator[Any]:
-    """Yield what of each part lies at the positions; reading ends after the last of them."""
+    """Yield the selected rows of each part, and stop reading after the last position."""
     start = 0
     for part in parts:
         if rows is None:
@@ -136,7 +136,7 @@ def _rows_of_parts(parts: Iterator[Any], rows: np.ndarray | None) -> Iterator[An
 
 
 def as_pandas(table: Any, columns: Sequence[str]) -> pd.DataFrame:
-    """Return a table of Arrow as a frame with these names and a plain index."""
+    """Return an Arrow table as a frame with these names and a default index."""
     frame: pd.DataFrame = table.to_pandas()
     return frame.reset_index(drop=True).set_axis(list(columns), axis="columns")
 
@@ -148,7 +148,7 @@ class ArrowSource(TableSource):
         import pyarrow.dataset as ds
 
         metadata = dataset.schema.pandas_metadata or {}
-        # what pandas wrote as an index is none of the columns
+        # An index that pandas saved is not a column.
         index = {name for name in metadata.get("index_columns", ()) if isinstance(name, str)}
         super().__init__([name for name in dataset.schema.names if name not in index], role)
         self.dataset = dataset
@@ -158,7 +158,7 @@ class ArrowSource(TableSource):
         return int(self.dataset.count_rows())
 
     def split(self) -> list[TableSource]:
-        """Return the groups of rows of the files, each a dataset of its own; else the files."""
+        """Return a separate dataset for each row group, or for each file without row groups."""
         if not self.on_disk:
             return [self]
         parts = [
@@ -173,12 +173,12 @@ class ArrowSource(TableSource):
 
         whole = self.dataset
         part = ArrowSource(ds.FileSystemDataset([fragment], whole.schema, whole.format), self.role)
-        if hasattr(fragment, "row_groups"):  # Arrow counts the rows of the file that they are in
+        if hasattr(fragment, "row_groups"):  # Arrow would count all rows of the file
             part.n_rows = sum(group.num_rows for group in fragment.row_groups)
         return part
 
     def _parts(self, names: list[Any]) -> Iterator[Any]:
-        # a batch at a time, few ahead: readers would otherwise hold much of the table
+        # Few batches are read ahead. With the defaults, much of the table would be in memory.
         scanned = self.dataset.to_batches(
             columns=names,
             batch_size=batch_rows(len(names)),
@@ -189,7 +189,7 @@ class ArrowSource(TableSource):
 
 
 class SpanSource(TableSource):
-    """Rows from `start` to `stop` of parts, one below the other."""
+    """Rows from `start` to `stop` of several concatenated parts."""
 
     def __init__(self, sources: Sequence[TableSource], start: int, stop: int) -> None:
         super().__init__(sources[0].native, sources[0].role)
@@ -208,7 +208,7 @@ class SpanSource(TableSource):
 
 
 class PolarsSource(TableSource):
-    """A lazy frame of polars; each pass over the rows runs its query once."""
+    """A lazy polars frame. Each pass over the rows runs its query once."""
 
     def __init__(self, lazy: Any, role: str) -> None:
         super().__init__(lazy.collect_schema().names(), role)
@@ -223,14 +223,14 @@ class PolarsSource(TableSource):
         query, n_rows = self.lazy.select(names), batch_rows(len(names))
         if hasattr(query, "collect_batches"):
             batches = query.collect_batches(chunk_size=n_rows, maintain_order=True)
-        else:  # a version that cannot hand them out: one query a batch
+        else:  # older versions of polars require one query per batch
             starts = range(0, self.n_rows, n_rows)
             batches = (query.slice(at, n_rows).collect(engine="streaming") for at in starts)
         return (batch.to_arrow() for batch in batches if len(batch))
 
 
 class DaskSource(TableSource):
-    """A Dask frame; a partition at a time is computed, by the scheduler in use."""
+    """A Dask frame. The current scheduler computes one partition at a time."""
 
     def __init__(self, frame: Any, role: str) -> None:
         super().__init__(frame.columns, role)
@@ -240,13 +240,13 @@ class DaskSource(TableSource):
         return int(self.frame.map_partitions(len).compute().sum())
 
     def _parts(self, names: list[Any]) -> Iterator[Any]:
-        # planned once for all partitions, which are computed one by one
+        # The graph is created once for all partitions, which are computed one by one.
         computed = (part.compute() for part in self.frame[names].to_delayed())
         return (part for part in computed if len(part))
 
 
 class FrameSource(TableSource):
-    """A table in memory, used with others that are not."""
+    """A table in memory, for use together with tables that are not in memory."""
 
     def __init__(self, frame: pd.DataFrame, role: str) -> None:
         super().__init__(frame.columns, role)
@@ -258,7 +258,7 @@ class FrameSource(TableSource):
     def frames(
         self, columns: Sequence[str], rows: np.ndarray | None = None, size: int | None = None
     ) -> Iterator[pd.DataFrame]:
-        """Yield slices of the frame; see :meth:`TableSource.frames`."""
+        """Yield slices of the frame. See :meth:`TableSource.frames`."""
         chosen = self.frame[list(columns)]
         chosen = chosen if rows is None else chosen.iloc[rows]
         size = size or max(1, len(chosen))
@@ -270,7 +270,7 @@ class FrameSource(TableSource):
 
 
 def source_of(table: Any, role: str) -> TableSource | None:
-    """Return a table that need not fit in memory as a source; None if it is none of these."""
+    """Return a source for a table that may not fit in memory, or None for other tables."""
     if isinstance(table, TableSource):
         return table
     source: TableSource | None = None
@@ -289,22 +289,22 @@ def source_of(table: Any, role: str) -> TableSource | None:
         needed_pyarrow(role)
     if source is not None and not (source.names and source.n_rows):
         raise TableError(
-            f"{role} has {source.n_rows} rows and {len(source.names)} columns; "
-            "at least one row and one column are needed."
+            f"{role} has {source.n_rows} rows and {len(source.names)} columns, "
+            "but at least one row and one column are required."
         )
     return source
 
 
 def is_parquet(path: Path) -> bool:
-    """Return whether the name of a file is one of Parquet."""
+    """Return whether the file name has a Parquet ending."""
     return path.suffix.lower() in PARQUET
 
 
 def is_large(path: Path) -> bool:
     """Return whether a path is a table in parts, or a Parquet file too large to read at once."""
-    # A file is too large from half a gigabyte, or beyond 262,144 rows. A folder holds parts
-    # if all its files are Parquet with the same columns, two at least or one whose name
-    # begins with "part".
+    # A file is too large if it has more than half a gigabyte or 262,144 rows. A folder contains
+    # parts if all files are Parquet with the same columns, and if there are two or more files or
+    # the name of the only file begins with "part".
     if path.is_file():
         if not is_parquet(path):
             return False
@@ -326,24 +326,24 @@ def _has_many_rows(path: Path) -> bool:
         import pyarrow.parquet as pq
 
         return int(pq.read_metadata(path).num_rows) > MANY_ROWS
-    except (ImportError, OSError, ValueError):  # whoever reads the file says so
+    except (ImportError, OSError, ValueError):  # reading the file raises the error later
         return False
 
 
 def _parquet(path: Path, role: str) -> Any:
-    """Return the dataset of a Parquet file, or of all in a folder, part-2 before part-10."""
+    """Return the dataset of a Parquet file, or of a folder in natural order of file names."""
     needed_pyarrow(f"{role}: {path}")
     import pyarrow as pa
     import pyarrow.dataset as ds
     import pyarrow.parquet as pq
 
     files = [path] if path.is_file() else sorted(path.rglob("*"), key=_natural)
-    # names with an underscore or a dot are notes that writers leave
+    # Files whose names begin with an underscore or a dot contain metadata of the writer.
     files = [
         file for file in files if file.is_file() and is_parquet(file) and file.name[0] not in "._"
     ]
     if not files:
-        what = "holds no Parquet file" if path.is_dir() else "is no Parquet file or folder of them"
+        what = "contains no Parquet file" if path.is_dir() else "is not a Parquet file or folder"
         raise TableError(f"{role}: {path} {what}.")
     try:
         schemas = [pq.read_schema(file) for file in files]
@@ -352,11 +352,11 @@ def _parquet(path: Path, role: str) -> Any:
     for file, schema in zip(files, schemas, strict=True):
         if odd := set(schema.names) ^ set(schemas[0].names):
             raise TableError(
-                f"{role}: {file} and {files[0]} do not have the same columns; only one of them "
+                f"{role}: {file} and {files[0]} do not have the same columns. Only one of them "
                 f"has {', '.join(sorted(odd))}."
             )
     try:
-        # a file by itself may have a name twice, of which the source says more
+        # For a single file with repeated names, the source raises a better error.
         unified = (
             schemas[0]
             if len(files) == 1
@@ -369,6 +369,6 @@ def _parquet(path: Path, role: str) -> Any:
 
 
 def _natural(path: Path) -> list[tuple[bool, int, str]]:
-    """Return what sorts numbers in names by size."""
+    """Return a sort key that sorts numbers in names by size."""
     parts = re.split(r"(\d+)", str(path))
     return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]

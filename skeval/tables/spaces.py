@@ -1,6 +1,6 @@
-"""Spaces in which rows lie: a table as the matrix of its scaled numbers and coded categories."""
+"""Conversion of tables to matrices of scaled numbers and encoded categories."""
 
-# a file of its own, since scikit-learn's column transformer takes long to import
+# This is a separate file because scikit-learn's column transformer is slow to import.
 
 from __future__ import annotations
 
@@ -24,68 +24,72 @@ from skeval.tables.schema import TableSchema
 from skeval.tables.transformers import with_fitted_transformers
 from skeval.utils.parameters import check_parameters, legal_sets
 
-MAX_FEATURES = 4096  # that categories have in all, missing and unseen ones aside
-MAX_LEVELS = 256  # of a category that are kept apart
-_SHARED = 4  # one feature in this number is shared by the rarer levels of a larger category
+MAX_FEATURES = 4096  # maximum number of features of all categories, without missing and unseen
+MAX_LEVELS = 256  # maximum number of features per categorical column
+_SHARED = 4  # rare categories of a larger column share one in this number of its features
 
 
 class TablePreprocessor(ColumnTransformer):
-    """Turn tables of mixed kinds into one float matrix.
+    """Transformer that converts tables of mixed column types to one float matrix.
 
-    A :class:`~sklearn.compose.ColumnTransformer` whose transformers follow from the schema; id
-    columns are left out, and so are text columns unless something embeds them. It goes wherever a
-    scikit-learn transformer goes, also as the `space` of metrics of neighbours: with an `embedder`
-    these look at texts too.
+    It is a :class:`~sklearn.compose.ColumnTransformer` whose transformers depend on the schema. ID
+    columns are ignored, and text columns are ignored unless there is an `embedder`. It can be used
+    like any scikit-learn transformer. It can also be the `space` of nearest-neighbor metrics, which
+    then include texts if there is an `embedder`.
 
     Parameters
     ----------
     schema : TableSchema or mapping of str to str, optional
-        The kinds of the columns; those not named are inferred at fit.
+        The types of the columns. Other column types are inferred at fit.
     space : {"euclidean", "gower"}, default="euclidean"
-        "euclidean": numbers and dates standardised, missing ones set to the mean with an indicator
-        column added; categories one-hot, divided by the square root of two so that a change of
-        category has distance 1, with columns of their own for missing and for unseen levels. A
-        category of more than 256 levels has 256 columns, see the notes.
-        "gower": numbers as they are, dates in seconds, then the codes of the categories, missing as
-        nan; what :class:`~skeval.neighbors.mixed.MixedNearestNeighbors` takes.
+        With "euclidean", numbers and dates are standardized. Missing numbers are replaced by the
+        mean, and an indicator column is added. Categories are one-hot encoded and divided by the
+        square root of two, so a change of category has distance 1. Missing and unseen categories
+        have separate columns. A column with more than 256 categories has 256 columns, see the
+        notes. With "gower", the matrix contains unchanged numbers, dates in seconds, and codes of
+        categories, with nan for missing values. It is the input of
+        :class:`~skeval.neighbors.mixed.MixedNearestNeighbors`.
     n_jobs : int, optional
         Number of jobs, as in scikit-learn.
     embedder : transformer or object with `encode`, optional
-        What makes vectors of text columns, in "euclidean": a transformer of scikit-learn that takes
-        texts, such as ``make_pipeline(TfidfVectorizer(), TruncatedSVD(100))``, fitted on each
-        column unless it is fitted already; or an object with ``encode(texts)``, such as a sentence
-        embedder. Vectors have one length, so that unrelated texts, at right angles, are at a
-        distance of 1, as two levels of a category are, and so is a missing text from any other.
-        Without it texts are left out.
+        Object that converts text columns to vectors for "euclidean". A scikit-learn transformer of
+        texts, for example ``make_pipeline(TfidfVectorizer(), TruncatedSVD(100))``, is fitted on
+        each column unless it is already fitted. An object with ``encode(texts)`` may be a sentence
+        embedder. The vectors are scaled to the same length, so unrelated (orthogonal) texts have
+        distance 1, in the same way as two categories. A missing text also has distance 1 from any
+        other text. If None, text columns are ignored.
 
     Attributes
     ----------
     schema_ : TableSchema
-        The kinds of all columns.
+        The types of all columns.
     levels_ : dict of str to list of str
-        The levels of the categorical columns.
+        The categories of the categorical columns.
     n_cells_ : dict of str to int
-        In space "euclidean" how many columns the levels of each of them have, missing and unseen
-        ones included; where they are fewer than the levels, rare levels share columns.
+        Number of matrix columns of each categorical column in space "euclidean", including missing
+        and unseen categories. If this number is less than the number of categories, rare categories
+        share columns.
 
     Raises
     ------
     InvalidParameterError
-        If there is no such space, or an embedder for a space of codes, or it gives no vectors.
+        If the space is unknown, if there is an embedder for "gower", or if the embedder does not
+        return vectors.
     TableError, SchemaMismatchError
-        If a table cannot be used, or lacks columns.
+        If a table is not valid, or if columns are missing.
 
     See Also
     --------
-    skeval.tables.Discretizer : Cells in place of numbers.
+    skeval.tables.Discretizer : Converts tables to codes of bins.
 
     Notes
     -----
-    The matrix of "euclidean" is dense, so that a column with a level a row would take the square of
-    the rows in memory. If a category has more than 256 levels, its 192 most frequent ones in the
-    table seen at fit have a column each. The others share 64, by a hash of the label: two different
-    rare levels are the same to one pair in 64. If the categories of a table would have more than
-    4,096 columns in all, the bound is 128, 64 and so on.
+    The matrix of "euclidean" is dense. If each row had a different category, the required memory
+    would be proportional to the squared number of rows. Therefore, if a column has more than 256
+    categories, only the 192 most frequent categories in the table seen at fit have one column each.
+    The others share 64 columns according to a hash of the label, so about one in 64 pairs of rare
+    categories is treated as equal. If the categories of a table would require more than 4,096
+    columns in total, the limit of 256 is reduced to 128, 64 and so on.
 
     Examples
     --------
@@ -114,7 +118,7 @@ class TablePreprocessor(ColumnTransformer):
     def __sklearn_clone__(self) -> Self:
         return with_fitted_transformers(super().__sklearn_clone__(), self)
 
-    # ColumnTransformer would list the parameters of its transformers, which follow from ours
+    # ColumnTransformer would list the parameters of its transformers, which depend on the schema.
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters."""
         return BaseEstimator.get_params(self, deep=False)
@@ -124,12 +128,12 @@ class TablePreprocessor(ColumnTransformer):
         return BaseEstimator.set_params(self, **params)
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
-        """Learn kinds, levels, means and scales from a table."""
+        """Learn types, categories, means and scales from a table."""
         self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
-        """Learn from a table and return its matrix."""
+        """Fit on a table and return its matrix."""
         given = {"space": self.space, "embedder": self.embedder}
         check_parameters(type(self).__name__, given, legal_sets(type(self)))
         frame, self.schema_, self.levels_ = learned_frame(X, self.schema)
@@ -141,8 +145,8 @@ class TablePreprocessor(ColumnTransformer):
         if self.embedder is not None and (texts := self.schema_.columns("text")):
             if self.space == "gower":
                 raise InvalidParameterError(
-                    f"{type(self).__name__}: embedder makes vectors, which space='gower' has no "
-                    "place for. Pass space='euclidean'."
+                    f"{type(self).__name__}: embedder returns vectors, which space='gower' does "
+                    "not support. Pass space='euclidean'."
                 )
             self.transformers.append(("text", TextEmbedder(self.embedder), texts))
         matrix: np.ndarray = super().fit_transform(frame)
@@ -157,9 +161,8 @@ class TablePreprocessor(ColumnTransformer):
 
 
 def level_cells(frame: pd.DataFrame, levels: Levels) -> dict[str, np.ndarray]:
-    """Return the feature of each level of canonical categories, few enough to be dense."""
-    # The least frequent levels of a column with many share features by a hash of their
-    # labels.
+    """Return the feature of each category, with a limit for the total number of features."""
+    # In columns with many categories, rare categories share features by a hash of their labels.
     most = most_features([len(levels[name]) for name in frame])
     return {
         name: np.arange(len(levels[name]))
@@ -170,7 +173,7 @@ def level_cells(frame: pd.DataFrame, levels: Levels) -> dict[str, np.ndarray]:
 
 
 def most_features(n_levels: Sequence[int]) -> int:
-    """Return how many features a category may have, by the numbers of levels of all of them."""
+    """Return the maximum number of features per column, given the numbers of categories."""
     most, sizes = MAX_LEVELS, np.asarray(n_levels)
     while most > 2 * _SHARED and np.minimum(sizes, most).sum() > MAX_FEATURES:
         most //= 2
@@ -178,12 +181,12 @@ def most_features(n_levels: Sequence[int]) -> int:
 
 
 def _pool_levels(column: pd.Series, labels: Sequence[str], most: int) -> np.ndarray:
-    """Return the feature of each level where the frequent ones alone have their own."""
+    """Return the feature of each category if only frequent categories have separate features."""
     codes, n_shared = column.cat.codes.to_numpy(), most // _SHARED
     counts = np.bincount(codes[codes >= 0], minlength=len(labels))[: len(labels)]
     hashes = pd.util.hash_array(np.asarray(labels, dtype=object), categorize=False)
     cells = (most - n_shared) + (hashes % np.uint64(n_shared)).astype(np.int64)
-    # of equally frequent levels those with the lowest hash: not those that come first
+    # Ties between equally frequent categories are resolved by the hash, not by the order.
     own = np.lexsort([hashes, -counts])[: most - n_shared]
     cells[own] = np.arange(own.size)
     return cells
@@ -228,7 +231,7 @@ def _with_indicators(_: Any, names: Sequence[str]) -> list[str]:
 
 
 def _closed_codes(frame: pd.DataFrame, cells: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the feature of each value; missing has one beyond the known ones, unseen the next."""
+    """Return the feature of each value. Missing and unseen follow after the known features."""
     closed = np.empty((len(frame), len(cells)))
     for j, (values, of_levels) in enumerate(zip(category_codes(frame).T, cells, strict=True)):
         n, n_cells = len(of_levels), int(of_levels.max(initial=-1)) + 1
@@ -239,5 +242,5 @@ def _closed_codes(frame: pd.DataFrame, cells: Sequence[np.ndarray]) -> np.ndarra
 
 
 def _halve_mismatch(one_hot: np.ndarray) -> np.ndarray:
-    one_hot /= np.sqrt(2.0)  # the encoder's own array, of thousands of levels at times
+    one_hot /= np.sqrt(2.0)  # in place, because the array of the encoder may be very large
     return one_hot

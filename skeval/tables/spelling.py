@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from skeval.exceptions import DifferentFormWarning
 
-MAX_NAMED = 3  # columns in a notice
-# "K007" is "K7", and "1.05" is not "1.5"
+MAX_NAMED = 3  # maximum number of column names in a warning
+# "K007" is equal to "K7", but "1.05" is not equal to "1.5".
 _LEADING_ZEROS = re.compile(r"(?<![\d.,])0+(?=\d)")
 
 
@@ -21,9 +21,10 @@ def normal_form(label: str) -> str:
 
 
 def match_spelling(labels: Iterable[str], real: Iterable[str]) -> dict[str, str]:
-    """Return the real level of each label that is not a level, but has the normal form of one.
+    """Return the real category of each label that differs from it only in spelling.
 
-    A normal form that several real levels have decides nothing: there, the spelling has a meaning.
+    If several real categories have the same normal form, the spelling is meaningful, so labels with
+    this form are not matched.
     """
     levels = set(real)
     unknown = {label: normal_form(label) for label in labels if label not in levels}
@@ -36,16 +37,16 @@ def match_spelling(labels: Iterable[str], real: Iterable[str]) -> dict[str, str]
 
 
 def list_columns(columns: Sequence[str]) -> str:
-    """Return the first columns by name, and the number of the others."""
+    """Return the names of the first columns, and the number of the others."""
     more = len(columns) - MAX_NAMED
     others = f" and {more} more column{'s' * (more > 1)}" if more > 0 else ""
     return f"{', '.join(columns[:MAX_NAMED])}{others}"
 
 
 def spelling_warning(role: str, columns: Sequence[str]) -> DifferentFormWarning:
-    """Return the warning about columns whose categories a table spells differently from train."""
+    """Return the warning about columns whose categories have a different spelling."""
     return DifferentFormWarning(
-        f"{role} spells categories of {list_columns(columns)} differently from train. Categories "
-        "that differ only in case, blanks or leading zeros are treated as equal. Write them in "
-        "the same way in all tables."
+        f"{role} spells categories of {list_columns(columns)} differently from the training data. "
+        "Categories that differ only in case, blanks or leading zeros are treated as equal. Write "
+        "them in the same way in all tables."
     )

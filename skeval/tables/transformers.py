@@ -1,4 +1,4 @@
-"""Transformers of the user's: fitted ones stay as they are, others learn from the rows."""
+"""Handling of transformers from the user, which are fitted only if they are not fitted yet."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ Cloned = TypeVar("Cloned", bound=BaseEstimator)
 
 
 def is_fitted(transformer: Any) -> bool:
-    """Return whether a transformer has learned; a pipeline, in all its steps."""
-    from sklearn.frozen import FrozenEstimator  # whoever has a transformer has waited for these
+    """Return whether a transformer is fitted, including all steps of a pipeline."""
+    from sklearn.frozen import FrozenEstimator  # fast, as scikit-learn has been imported before
     from sklearn.pipeline import Pipeline
 
     if isinstance(transformer, FrozenEstimator):
         if not transformer.__sklearn_is_fitted__():
             raise InvalidParameterError(
-                f"FrozenEstimator({type(transformer.estimator).__name__}()) holds a transformer "
-                "that is not fitted, and cannot learn. Fit it first, or pass it without the frame."
+                f"FrozenEstimator({type(transformer.estimator).__name__}()) contains a transformer "
+                "that is not fitted and cannot be fitted. Fit it first, or pass it directly."
             )
         return True
-    # scikit-learn asks the last step of a pipeline only, and that may have nothing to learn
+    # scikit-learn checks only the last step of a pipeline, which may be a stateless transformer.
     if isinstance(transformer, Pipeline):
         parts = [part for _, part in transformer.steps if part not in (None, "passthrough")]
         return all(map(is_fitted, parts))
@@ -34,14 +34,14 @@ def is_fitted(transformer: Any) -> bool:
 
 
 def fitted_transformer(transformer: Any, rows: Any) -> Any:
-    """Return a transformer that is fitted as it is; of another a clone that has seen the rows."""
+    """Return a fitted transformer unchanged, or a clone of the transformer fitted on the rows."""
     return transformer if is_fitted(transformer) else clone(transformer).fit(rows)
 
 
 def with_fitted_transformers(copy: Cloned, original: BaseEstimator) -> Cloned:
-    """Return a clone that has the fitted transformers of the original, which clones would lose.
+    """Return a clone with the fitted transformers of the original.
 
-    They are handed on, not copied: nothing fits them again.
+    The transformers are shared instead of copied, because they are never fitted again.
     """
     for name, value in original.get_params(deep=False).items():
         transforms = hasattr(value, "transform") and hasattr(value, "get_params")

@@ -174,12 +174,12 @@ FAULTS = {
     "no rows": (lambda t: t.iloc[:0], "synthetic has 0 rows and 7 columns"),
     "other columns": (
         lambda t: t.rename(columns={"age": "agee"}),
-        "misses age (did you mean agee?)",
+        "missing: age (did you mean agee?)",
     ),
     "another type": (lambda t: t.assign(age="old"), "age (expected numbers, got"),
     "doubled names": (
         lambda t: t.set_axis([*t.columns[:-1], "age"], axis=1),
-        "columns of the same name: age",
+        "several columns have the same name (age)",
     ),
 }
 
@@ -206,7 +206,8 @@ def test_bad_holdouts(folder, run):
     code, _, err = run("evaluate", "train.csv", "bad.csv", "synthetic.csv")
     assert code == 2
     assert (
-        "holdout does not have the columns of train: it misses age and has unexpected more" in err
+        "holdout does not have the same columns as the training data (missing: age; "
+        "unexpected: more)" in err
     )
     write(folder, "bad.csv", lambda t: t.assign(income=np.inf))
     code, _, err = run("evaluate", "train.csv", "bad.csv", "synthetic.csv")
@@ -218,13 +219,13 @@ def test_bad_holdouts(folder, run):
 @pytest.mark.parametrize(
     ("change", "note"),
     [
-        (lambda t: t.assign(age=np.nan), "synthetic has no value at all in age"),
+        (lambda t: t.assign(age=np.nan), "synthetic has only missing values in age"),
         (lambda t: t.assign(income=[np.inf, *t["income"][1:]]), "synthetic has infinite values"),
         (
             lambda t: t.assign(age=["?", *t["age"][1:]]),
-            "cells of another type, counted as missing: age (1 cell: '?')",
+            "cells of another type, treated as missing: age (1 cell: '?')",
         ),
-        (lambda t: t.assign(more=1), "ignored: more"),
+        (lambda t: t.assign(more=1), "which are ignored: more"),
     ],
 )
 def test_odd_synthetic_tables_are_measured_with_a_note(folder, run, change, note):
@@ -276,7 +277,7 @@ def test_unknown_kinds_of_files(folder, run):
     (folder / "table.txt").write_text("")
     code, _, err = run("evaluate", "table.txt", "synthetic.csv")
     assert code == 2
-    assert "table.txt is no table as its name says; it must end in .csv, .tsv, .parquet" in err
+    assert "table.txt is not a table file. The file name must end in .csv, .tsv, .parquet" in err
     (folder / "broken.parquet").write_text("no parquet")
     code, _, err = run("evaluate", "broken.parquet", "synthetic.csv")
     assert code == 2
@@ -308,7 +309,7 @@ def test_broken_packed_files(folder, run):
         *(
             (
                 {"columns": {"age": {"sdtype": "datetime", "datetime_format": form}}},
-                "datetime_formats are none of pandas.to_datetime: age",
+                "datetime_formats must be formats of pandas.to_datetime, but age",
             )
             for form in ("%Q%", 5, ["%Y"])
         ),
@@ -577,16 +578,22 @@ class TestFolders:
             (("train", "nowhere"), "nowhere: no folder"),
             (("train", "synthetic", "--schema", "nowhere.json"), "there is no file nowhere.json"),
             (("train", "synthetic", "--schema", "train.csv"), "train.csv is no JSON"),
-            (("train", "synthetic", "--schema", "list.json"), "The metadata is none that is known"),
+            (
+                ("train", "synthetic", "--schema", "list.json"),
+                "form of the metadata is not supported",
+            ),
             (("train", "synthetic", "--target", "plan"), "--target cannot be used with folders"),
-            (("train", "holdout", "empty", "--schema", "schema.json"), "empty has no file of"),
+            (
+                ("train", "holdout", "empty", "--schema", "schema.json"),
+                "empty contains no file for",
+            ),
             (
                 ("train", "half", "--schema", "schema.json"),
                 "Missing tables of synthetic: visits, items, messages",
             ),
             (
                 ("train", "broken", "--schema", "schema.json"),
-                "people: synthetic does not have the columns",
+                "people: synthetic does not have the same columns",
             ),
         ],
     )

@@ -168,7 +168,7 @@ def test_any_form_of_the_tables_gives_what_csv_gives(folder, run):
     assert "the same cells" in out
     code, _, err = run("evaluate", "book.xlsx", "synthetic.csv")
     assert code == 2
-    assert "it has 3 sheets, train, holdout, synthetic; name one behind a #." in err
+    assert "there are 3 sheets (train, holdout, synthetic). Append #" in err
 
 
 def test_an_input_is_not_overwritten_in_any_form(folder, run):

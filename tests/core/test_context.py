@@ -332,8 +332,8 @@ def test_lenient_reading_counts_what_is_absent_as_empty():
     context = Context.of(train).with_synthetic(pd.DataFrame({"d": ["what", "ever"]}), lenient=True)
     assert context.synthetic.isna().all().all()
     told = " ".join(str(notice) for notice in context.notices)
-    assert "lacks columns of train, which count as empty: x, c" in told
-    assert "cells of another type, counted as missing: d (2 cells" in told
+    assert "has missing columns, which are treated as empty: x, c" in told
+    assert "cells of another type, treated as missing: d (2 cells" in told
 
 
 def test_the_holdout_in_place_keeps_what_was_given():

@@ -66,7 +66,7 @@ def test_unreadable_cells_are_violations_even_where_missing_ones_are_allowed():
 def test_a_column_of_another_type_scores_zero(warned):
     train = pd.DataFrame({"x": [1.0, 2.0], "y": [1.0, 2.0]})
     synthetic = pd.DataFrame({"x": ["a", "b"], "y": [1.0, 2.0]})
-    with warned("synthetic has cells of another type, counted as missing: x (2 cells: other text)"):
+    with warned("synthetic has cells of another type, treated as missing: x (2 cells: other text)"):
         found = BoundaryAdherence().fit(train).evaluate(synthetic)
     assert found.details["columns"] == {"x": 0.0, "y": 1.0}
     assert found.details["worst"] == {"column": "x", "value": 0.0}

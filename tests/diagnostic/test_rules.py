@@ -106,7 +106,7 @@ class TestMined:
             result = RuleAdherence().fit(TRAIN).evaluate(TRAIN.assign(city="Lima"))
         assert set(result.details["intervals"]) == {"start <= end"}
 
-    @pytest.mark.filterwarnings("ignore:.*lacks")
+    @pytest.mark.filterwarnings("ignore:.*has missing columns")
     @pytest.mark.filterwarnings("ignore:.*no column")
     def test_lacking_columns(self):
         result = RuleAdherence().fit(TRAIN).evaluate(TRAIN.drop(columns="land"))

@@ -180,7 +180,7 @@ def test_without_roles_a_value_is_given_and_no_test_made():
     assert any(isinstance(w, NoTestWarning) for w in one.warnings)
     said = result.verdict().not_looked_at["visits/exact"]
     assert said.kind == "untested"
-    assert "needs the role of each table" in said.text
+    assert "requires the role of each table" in said.text
     assert "roles={table" in said.text
 
 

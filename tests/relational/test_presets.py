@@ -55,7 +55,7 @@ def test_roles_that_are_open_are_asked_for():
     schema = RelationalSchema(["patients", "visits"])
     tables = clinic(30, 0, most=3)
     suite = make_suite("attacks", schema=schema).fit(tables, clinic(30, 1, most=3), schema=schema)
-    assert "needs the role of each table" in suite.skipped_["subject_membership"]
+    assert "requires the role of each table" in suite.skipped_["subject_membership"]
     closed = make_suite("attacks", schema=CLINIC)
     left_out = closed.fit(tables, clinic(30, 1, most=3), schema=CLINIC).skipped_
     assert [*left_out] == ["patients/text_membership", "visits/text_membership"]  # no texts

@@ -28,11 +28,11 @@ def written(path, **settings):
     [
         ({}, None),
         ({"sep": ";", "decimal": ","}, "semicolons, the comma as decimal sign"),
-        ({"sep": ";"}, "separated by semicolons, as it seems"),
+        ({"sep": ";"}, "cells separated by semicolons. These"),
         ({"sep": "\t"}, "tabs"),
-        ({"sep": "|", "encoding": "cp1252"}, "bars, its text as cp1252"),
-        ({"encoding": "latin-1"}, "its text as cp1252"),
-        ({"encoding": "utf-16"}, "its text as utf-16"),
+        ({"sep": "|", "encoding": "cp1252"}, "bars, the encoding cp1252"),
+        ({"encoding": "latin-1"}, "the encoding cp1252"),
+        ({"encoding": "utf-16"}, "the encoding utf-16"),
         ({"encoding": "utf-8-sig"}, None),
     ],
 )

@@ -79,31 +79,37 @@ TABLE = make_mixed(60)[["age", "income", "city"]]
 PLAIN = TABLE.to_csv(index=False).encode()
 KINDS = {
     "t.csv": [
-        (in_parquet(TABLE), "it is a Parquet file; rename it to end in .parquet."),
-        (gzip.compress(PLAIN), "it is packed by gzip; rename it to end in .csv.gz."),
-        (bz2.compress(PLAIN), "it is packed by bzip2; rename it to end in .csv.bz2."),
-        (lzma.compress(PLAIN), "it is packed by xz; rename it to end in .csv.xz."),
-        (zipped(["t.csv"]), "it is packed by zip; rename it to end in .csv.zip."),
-        (zipped(["[Content_Types].xml"]), "it is a workbook of Excel; rename it to end in .xlsx."),
+        (in_parquet(TABLE), "the file is a Parquet file. Rename it to end in .parquet."),
+        (gzip.compress(PLAIN), "the file is compressed with gzip. Rename it to end in .csv.gz."),
+        (bz2.compress(PLAIN), "the file is compressed with bzip2. Rename it to end in .csv.bz2."),
+        (lzma.compress(PLAIN), "the file is compressed with xz. Rename it to end in .csv.xz."),
+        (zipped(["t.csv"]), "the file is compressed with zip. Rename it to end in .csv.zip."),
+        (
+            zipped(["[Content_Types].xml"]),
+            "the file is an Excel workbook. Rename it to end in .xlsx.",
+        ),
         (
             b"\xd0\xcf\x11\xe0" + bytes(512),
-            "it is an old workbook of Excel; save it as .xlsx, without a password.",
+            "the file is an old Excel workbook. Save it as .xlsx without a password.",
         ),
-        (pickle.dumps(TABLE), "it is a pickle; write the table as CSV or Parquet."),
+        (pickle.dumps(TABLE), "the file is a pickle. Write the table as CSV or Parquet."),
         (
             b"ARROW1\0\0" + bytes(64),
-            "it is an Arrow or Feather file; rename it to end in .feather.",
+            "the file is an Arrow or Feather file. Rename it to end in .feather.",
         ),
-        (b"", "it is empty; a table has its names in the first line."),
-        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "it holds bytes of 0, as no text does; write"),
-        (b"x\n" + bytes(range(128, 256)), "it is no text in UTF-8 or cp1252; name its enc"),
+        (b"", "the file is empty. The first line of a table"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "the file contains null bytes. Write"),
+        (b"x\n" + bytes(range(128, 256)), "the file is not text in UTF-8 or cp1252. Specify"),
     ],
     "t.parquet": [
-        (PLAIN, "it is no Parquet file; rename it to end in what it is, such as .csv."),
-        (gzip.compress(PLAIN), "it is packed by gzip; rename it to end in .csv.gz."),
-        (b"", "it is empty; "),
+        (PLAIN, "the file is not Parquet. Rename it to end in its format, for example .csv."),
+        (gzip.compress(PLAIN), "the file is compressed with gzip. Rename it to end in .csv.gz."),
+        (b"", "the file is empty. "),
     ],
-    "t.csv.gz": [(PLAIN, "it is not packed; rename it to end in .csv."), (b"", "it is empty; ")],
+    "t.csv.gz": [
+        (PLAIN, "the file is not compressed. Rename it to end in .csv."),
+        (b"", "the file is empty. "),
+    ],
 }
 
 

@@ -36,18 +36,18 @@ TABLE = pd.DataFrame(
 @pytest.mark.parametrize(
     ("column", "why", "doubt"),
     [
-        ("mrn", "whole numbers", "every whole number occurs once"),
-        ("sex", "whole numbers of 2 values, as codes have", ""),
+        ("mrn", "integers", "may be a key"),
+        ("sex", "only 2 distinct integers", ""),
         ("dose", "numbers", None),
-        ("zip", "whole numbers", "only 20 different"),
+        ("zip", "integers", "only 20 distinct"),
         ("postal", "codes with leading zeros", None),
-        ("note", "30 different values", "30 different values in 40 rows"),
-        ("day", "texts that all read as dates", "month first?"),
-        ("later", "texts that all read as dates", None),
+        ("note", "30 distinct values", "30 distinct values in 40 rows"),
+        ("day", "texts that are all dates", "the day may be first"),
+        ("later", "texts that are all dates", None),
         ("nothing", "no value", "no value"),
         ("flag", "true and false", None),
         ("span", "durations", None),
-        ("as_text", "texts that all read as numbers", None),
+        ("as_text", "texts that are all numbers", None),
         ("comment", "texts of many words", None),
         ("user_id", "every value occurs once", None),
     ],
@@ -62,9 +62,9 @@ def test_a_kind_has_its_reason(column, why, doubt):
 def test_what_the_schema_names_is_not_doubted():
     schema = TableSchema.infer(TABLE, {"sex": "categorical"})
     reason = column_reasons(TABLE, schema)["sex"]
-    assert reason == ("categorical", "named in the schema", "", None)
+    assert reason == ("categorical", "specified in the schema", "", None)
     changed = schema.with_kinds(mrn="id")
-    assert column_reasons(TABLE, changed)["mrn"].why == "named in the schema"
+    assert column_reasons(TABLE, changed)["mrn"].why == "specified in the schema"
 
 
 def test_a_schema_that_was_inferred_twice_stays_inferred():
@@ -100,7 +100,7 @@ def test_whole_numbers_of_two_values_are_categories_and_of_few_more_in_doubt():
     assert reasons["stage"].column_entry == {
         "kind": "continuous",
         "proposed": "categorical",
-        "doubt": "only 4 different whole numbers: codes of categories?",
+        "doubt": "may be categorical, because it has only 4 distinct integers",
     }
     few = TableSchema.infer(CODES.iloc[:19])
     assert set(few.kinds.values()) == {"continuous"}

@@ -202,7 +202,7 @@ def test_columns_with_many_labels_are_left_out():
     assert set(result.details["columns"]) == {"age", "income", "joined", "member", "visits"}
 
 
-@pytest.mark.filterwarnings("ignore:.* has no value at all in m")
+@pytest.mark.filterwarnings("ignore:.* has only missing values in m")
 def test_columns_that_do_not_vary_have_no_ratio():
     train, holdout, synthetic = (
         table.assign(k=1, m=np.nan) for table in (TRAIN, HOLDOUT, SYNTHETIC)

@@ -178,7 +178,7 @@ def test_estimators():
     assert counts(equal)[0] == 200.0
 
 
-@pytest.mark.filterwarnings("ignore:synthetic has no value at all")
+@pytest.mark.filterwarnings("ignore:synthetic has only missing values")
 @pytest.mark.parametrize(
     ("secret", "value"), [("plan", "basic"), ("plan", None), ("income", 3.0), ("income", np.nan)]
 )
