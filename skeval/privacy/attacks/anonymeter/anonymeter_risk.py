@@ -141,7 +141,7 @@ class AnonymeterRisk(LargestRiskMetric):
         details, alarm = result.details, raises_alarm(result)
         worst, surest = details["worst_attack"], details["surest_attack"]
         # the level "low" would contradict a significant test
-        level = f": {details['level']}" if "level" in details and not alarm else ""
+        level = f" (level: {details['level']})" if "level" in details and not alarm else ""
         shown, fresh = number(result.value), number(result.baseline)
         found = f"residual risk, {shown}, compared with {fresh} expected by chance"
         if self.reference == "baseline":
