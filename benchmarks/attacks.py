@@ -1,15 +1,15 @@
-"""Time the attacks on large tables, and side by side with anonymeter where it runs.
+"""Measure the time of attacks on large tables, and compare them with anonymeter.
 
     python benchmarks/attacks.py [--rows 40000] [--holdout 10000] [--attacks 2000]
         [--peer-rows 5000] [--peer-attacks 500] [--copied 0.1] [--anonymeter-python PYTHON]
 
-PYTHON is the interpreter of an environment that has anonymeter, which holds NumPy below 1.27; where
-none is named, one is made in a temporary folder, with the versions below.
+PYTHON is the interpreter of an environment with anonymeter, which requires NumPy below 1.27. If
+none is specified, the script creates one in a temporary folder, with the versions below.
 
-Times are wall seconds: theirs of one call after one on few rows, ours the median of three suites
-after one on few rows. The ratio is theirs over ours, of one run on the same tables; those of the
-comparison have equal sizes, and a share of the synthetic rows are train rows, so that there is
-something to find. It prints tables and judges nothing.
+Times are wall seconds. For anonymeter, it is one call after a call on few rows. For skeval, it is
+the median of three suites after one on few rows. The ratio is anonymeter divided by skeval, for one
+run on the same tables. The tables of the comparison have equal sizes, and some synthetic rows are
+copies of training rows, so that there is a leak to find.
 """
 
 from __future__ import annotations
@@ -46,17 +46,19 @@ from skeval.privacy import (
 VERSIONS = ["anonymeter==1.1.0", "numpy<1.27"]
 REPEATS = 3
 NOTES = (
-    "Singling out: predicates are drawn at random, with other generators; ours count one predicate "
-    "a synthetic row at most, and divide by the number tried, theirs by the number asked for.",
-    "Linkability: one split of the columns, the same for both. Of equally near rows both choose "
-    "at random; ours counts a link with its probability.",
-    "Inference: of equally near rows ours shares the guess. Numbers: ours within 5% of the truth, "
-    "theirs of the guess. Both draw the rows that they attack, theirs without a seed.",
+    "Singling out: predicates are random, with different random generators. skeval counts at most "
+    "one predicate per synthetic row, and divides by the number of tried predicates. anonymeter "
+    "divides by the requested number.",
+    "Linkability: both use the same split of the columns. Among equally close rows, anonymeter "
+    "chooses one at random, and skeval counts a link with its probability.",
+    "Inference: skeval divides a guess among equally close rows. For numbers, skeval requires an "
+    "error within 5% of the true value, and anonymeter within 5% of the guess. Both sample the "
+    "attacked rows, anonymeter without a seed.",
 )
 
 
 def tables_of(n_rows, n_holdout, copied=0.0):
-    """Return train, holdout and synthetic rows, of which a share is copied from train."""
+    """Return training, holdout and synthetic rows, with a fraction of copies of training rows."""
     real = make_census(n_rows + n_holdout, random_state=0)
     train, holdout = (part.reset_index(drop=True) for part in (real[:n_rows], real[n_rows:]))
     synthetic = GaussianCopula().fit(train).sample(n_rows, random_state=0)
@@ -71,12 +73,12 @@ def whole(n_attacks):
         "multivariate singling out": SinglingOutRisk(n_attacks=n_attacks),
         "linkability, 5 splits": LinkabilityRisk(n_attacks=n_attacks),
         "inference of all columns": InferenceRiskAll(n_attacks=n_attacks),
-        "the largest of all": AnonymeterRisk(n_attacks=n_attacks),
+        "largest risk of all attacks": AnonymeterRisk(n_attacks=n_attacks),
     }
 
 
 def seconds_and_results(metrics, tables):
-    """Return by metric the median seconds in a suite of all, and the result of the last."""
+    """Return the median seconds of each metric in a suite, and the last result."""
     train, holdout, synthetic = tables
     seconds, suite = {name: [] for name in metrics}, MetricSuite(list(metrics.items()))
     for _ in range(REPEATS):
@@ -89,11 +91,11 @@ def seconds_and_results(metrics, tables):
 
 
 def show_whole(console, options):
-    """Print what the attacks take on large tables."""
+    """Print the time of the attacks on large tables."""
     seconds_and_results(whole(50), tables_of(500, 500))
     tables, metrics = tables_of(options.rows, options.holdout), whole(options.attacks)
     seconds, results = seconds_and_results(metrics, tables)
-    table = Table("attack", "seconds on top of what came before", "risk", "interval", "p")
+    table = Table("attack", "additional seconds", "risk", "interval", "p")
     for name, result in results.items():
         low, high = result.interval
         table.add_row(
@@ -103,13 +105,13 @@ def show_whole(console, options):
     console.print(table)
     console.print(
         f"{options.rows:,} / {options.holdout:,} / {options.rows:,} rows of 15 columns, "
-        f"{options.attacks:,} attacks: {seconds['all']:.2f} s on one thread, reading of the tables "
-        "included."
+        f"{options.attacks:,} attacks: {seconds['all']:.2f} s on one thread, including reading of "
+        "the tables."
     )
 
 
 def show_suite(console, options):
-    """Print what every screen, attack and the audit take in one suite, and the memory."""
+    """Print the time and memory of all privacy metrics in one suite."""
     suite = make_suite("privacy", n_jobs=2)
     warm = tables_of(500, 500)
     suite.fit(*warm[:2]).evaluate(warm[2])
@@ -125,7 +127,7 @@ def show_suite(console, options):
 
 
 def alike(n_attacks, parts, secrets):
-    """Return our metrics by the names of theirs."""
+    """Return the metrics of skeval by the names of anonymeter."""
     metrics = {
         "univariate singling out": SinglingOutRisk("univariate", n_attacks=n_attacks),
         "multivariate singling out": SinglingOutRisk(n_attacks=n_attacks),
@@ -137,7 +139,7 @@ def alike(n_attacks, parts, secrets):
 
 
 def environment(folder):
-    """Make an environment with anonymeter and return its interpreter."""
+    """Create an environment with anonymeter and return its interpreter."""
     venv.create(folder, with_pip=True)
     programs = Path(folder) / ("Scripts" if sys.platform == "win32" else "bin")
     python = str(programs / "python")
@@ -146,7 +148,7 @@ def environment(folder):
 
 
 def asked(python, tables, settings):
-    """Return what anonymeter says of the tables, and its seconds."""
+    """Return the results and seconds of anonymeter for the tables."""
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / f"{name}.csv" for name in ("train", "holdout", "synthetic")]
         for table, path in zip(tables, paths, strict=True):
@@ -188,8 +190,8 @@ def show_side_by_side(console, options):
     console.print(table)
     console.print(
         f"{options.peer_rows:,} rows in each table, {options.copied:.0%} of the synthetic ones "
-        f"copied from train, {options.peer_attacks} attacks, {os.cpu_count()} cores: theirs uses "
-        "all but one, ours one thread."
+        f"rows are copies of training rows, {options.peer_attacks} attacks, {os.cpu_count()} cores "
+        "(anonymeter uses all but one, skeval one thread)."
     )
     for note in NOTES:
         console.print(f"- {note}", highlight=False)

@@ -1,13 +1,13 @@
-"""Measure how often a verdict says "copies found" where nothing was copied, and where rows were.
+"""Measure how often a verdict is "copies found" with and without copied rows.
 
     python benchmarks/copies.py [--repeats 20] [--sizes 100 500 2000]
 
-Train, holdout and a third part are disjoint random rows of one table, which is wide (all columns),
-or narrow (2 to 4 columns of categories, or of few whole numbers, so that most rows repeat). Nothing
-was copied where the synthetic table is the third part, is sampled from a model of it, or repeats a
-few rows of either again and again, as a generator does whose modes collapsed: copies found there
-are false ones. Then rows of train take the place of some rows of the third part, word for word or
-with words in capitals.
+The training data, the holdout data and a third part are disjoint random rows of one table. The
+table is wide (all columns) or narrow (2 to 4 columns with categories or a few integers, so that
+most rows occur several times). There are no copies if the synthetic data are the third part, are
+sampled from a model of it, or repeat a few rows of either, like a generator with mode collapse.
+Copies that are found there are false. In other runs, training rows replace some rows of the third
+part, unchanged or with words in capitals.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ SYNTHETIC = (*CLEAN, "trees", *COLLAPSED)
 SHAPES = {"equal": (1.0, 1.0, 1.0), "small holdout": (1.0, 0.4, 1.5), "large": (0.5, 0.5, 1.0)}
 COPIED = range(1, 9)
 CAPITALS, SHUFFLED = ", two columns in capitals", " and 20 of holdout, a column shuffled"
-MAX_LEVELS = 60  # of a narrow table's columns
-WIDEST = 15  # columns of a table with copies
+MAX_LEVELS = 60  # maximum number of values in the columns of a narrow table
+WIDEST = 15  # number of columns of a table with copies
 
 
 def narrow(table, rng):
-    """Return 2 to 4 columns of few levels."""
+    """Return 2 to 4 columns with few values."""
     whole = population(table)
     few = [name for name in whole if 1 < whole[name].nunique() <= MAX_LEVELS]
     return list(rng.choice(few, rng.integers(2, 5), replace=False))
 
 
 def collapsed(kind, third, seed, rng):
-    """Return a table that repeats a few rows which know nothing of train."""
+    """Return a table that repeats a few rows and is independent of the training data."""
     n = len(third)
-    if kind == "modes":  # what is frequent becomes more so
+    if kind == "modes":  # frequent values become more frequent
         often = third.groupby(list(third.columns), dropna=False, observed=True)
         size = often[third.columns[0]].transform("size").to_numpy(dtype=float)
         size = np.nan_to_num(size, nan=1.0)
@@ -57,7 +57,7 @@ def collapsed(kind, third, seed, rng):
 
 
 def released(kind, third, seed, rng):
-    """Return a synthetic table that knows nothing of train."""
+    """Return a synthetic table that is independent of the training data."""
     if kind == "trees":
         return SequentialCART().fit(third).sample(len(third), random_state=seed)
     if kind in COLLAPSED:
@@ -66,9 +66,10 @@ def released(kind, third, seed, rng):
 
 
 def planted(n_copied, how, parts, rng):
-    """Return the third part with so many train rows, words in two columns in capitals if wanted.
+    """Return the third part with some training rows, in one of three forms.
 
-    Or else with a column shuffled, beside as many rows of the holdout.
+    The rows are unchanged, have words of two columns in capitals, or are accompanied by the same
+    number of holdout rows and have a shuffled column.
     """
     train, holdout, third = parts
     copies = train.take(rng.choice(len(train), n_copied, replace=False))
@@ -87,7 +88,7 @@ def planted(n_copied, how, parts, rng):
 
 
 def copies_found(train, holdout, synthetic):
-    """Tell whether the verdict of exact matches alone finds copies."""
+    """Return whether the verdict of exact matches finds copies."""
     suite = MetricSuite([("exact_matches", ExactMatchShare(n_permutations=99))])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -95,7 +96,7 @@ def copies_found(train, holdout, synthetic):
 
 
 def clean_release(table, width, shape, n, kind, seed):
-    """Return train, holdout and a release that knows nothing of train."""
+    """Return training data, holdout data and an independent synthetic table."""
     rng = np.random.default_rng([seed, 2])
     sizes = tuple(round(n * share) for share in SHAPES[shape])
     parts = parts_of(table, sizes, rng)
@@ -106,7 +107,7 @@ def clean_release(table, width, shape, n, kind, seed):
 
 
 def false_findings(repeats, sizes):
-    """Return how often copies are found where there are none, in groups."""
+    """Return how often copies are found although there are none, by group."""
     found = defaultdict(list)
     for seed in range(repeats):
         for i, kind in enumerate(SYNTHETIC):
@@ -121,7 +122,7 @@ def false_findings(repeats, sizes):
 
 
 def findings(repeats):
-    """Return how often so many copies of 500 wide rows are found, and 20 of 400 in capitals."""
+    """Return how often copies among 500 wide rows, and 20 of 400 rows in capitals, are found."""
     found = defaultdict(list)
     cases = [*((500, k, "") for k in COPIED), (400, 20, CAPITALS), (400, 20, SHUFFLED)]
     for seed in range(repeats):
@@ -141,8 +142,8 @@ def main():
     options = parser.parse_args()
     start = time.process_time()
     for title, found in (
-        ("copies found where nothing was copied", false_findings(options.repeats, options.sizes)),
-        ("copies found where rows of train were copied", findings(options.repeats)),
+        ("copies found without copied rows", false_findings(options.repeats, options.sizes)),
+        ("copies found with copied training rows", findings(options.repeats)),
     ):
         print(title)
         for group, said in found.items():

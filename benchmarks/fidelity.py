@@ -1,12 +1,12 @@
-"""Time the fidelity metrics in one suite: all of them, and marginals and pairs on a million rows.
+"""Measure the time of all fidelity metrics in one suite, or of marginals and pairs on many rows.
 
     python benchmarks/fidelity.py                 # everything on 40,000 rows of 15 columns
     python benchmarks/fidelity.py --wide          # marginals and pairs on 1,000,000 x 30
     python benchmarks/fidelity.py --holdout       # with a holdout, and thus baselines
 
-Wall seconds of fit and evaluate on two threads after a warm-up on few rows, and the peak memory of
-the process. A metric's seconds are those on top of what the metrics before it have computed. It
-prints a table and judges nothing.
+The table shows wall seconds of fit and evaluate on two threads after a warm-up on few rows, and the
+peak memory of the process. The seconds of a metric are additional to the seconds of the metrics
+before it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def all_metrics() -> list[str]:
 
 
 def tables_of(n_rows: int, *, wide: bool, holdout: bool):
-    """Return train, holdout and a fresh table in the synthetic place."""
+    """Return training data, holdout data and new rows as synthetic data."""
 
     def table(seed):
         made = make_census(n_rows, random_state=seed)

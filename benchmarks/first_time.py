@@ -1,10 +1,11 @@
-"""The path of a first-time user, timed: from `pip install` to a report of tables of one's own.
+"""Measure the time of a new user from `pip install` to the first report.
 
     python benchmarks/first_time.py                # the steps and their seconds
-    python benchmarks/first_time.py --limit 300    # exit code 1 if all of it takes longer
+    python benchmarks/first_time.py --limit 300    # exit code 1 if the total is larger
 
-A fresh virtual environment, the package from this checkout with all it needs, three CSV files as a
-user has them, and one command. Nothing is compiled before: the seconds are those of the first run.
+The script creates a virtual environment, installs the package of this checkout with its
+dependencies, writes three typical CSV files, and runs one command. The code is not compiled in
+advance, so the seconds are measured for the first run.
 """
 
 from __future__ import annotations
@@ -64,10 +65,10 @@ def timed(name: str, command: list[str], folder: Path) -> float:
 
 
 def main() -> None:
-    """Walk the path."""
+    """Run all steps."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=2_000, help="of each table")
-    parser.add_argument("--limit", type=float, help="most seconds that all steps may take")
+    parser.add_argument("--limit", type=float, help="maximum seconds of all steps together")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

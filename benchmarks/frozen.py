@@ -3,19 +3,19 @@
     python benchmarks/frozen.py write before.json               # at one commit
     python benchmarks/frozen.py write after.json                # at another
     python benchmarks/frozen.py compare before.json after.json  # exit 1 if a number moved
-    python benchmarks/frozen.py write some.json --only DCR      # what has DCR in its name
+    python benchmarks/frozen.py write some.json --only DCR      # names that contain DCR
     python benchmarks/frozen.py compare before.json some.json --only DCR --details
 
-On three small tables with a holdout, each exported metric of the four aspects is fitted and
-evaluated, some in further settings, and so is each preset. Value, bounds of the interval, p-value
-and baseline are written as hexadecimal floats, so that equal text is equal bits, beside what
-`score` returns, the names of the warnings, the text of the error and a digest of each entry of
-`details`. A metric is named by its class, wherever it is exported from.
+Each exported metric of the four aspects and each preset is fitted and evaluated on three small
+tables with a holdout, some with further settings. The file contains the value, the bounds of the
+interval, the p-value and the baseline as hexadecimal floats, so that equal text means equal bits.
+It also contains the result of `score`, the names of the warnings, the text of the error and a
+digest of each entry of `details`. A metric is named by its class.
 
-`compare` counts numbers and errors as differences; details and warnings that moved are listed
-apart, and are differences too with `--details`. `--only` takes what has the text in the name of
-its table, metric or preset. Everything runs on one thread, in two or three minutes; numbers of two
-machines, or of other versions of what skeval stands on, may differ in the last bit.
+`compare` counts numbers and errors as differences. Changed details and warnings are listed
+separately, and count only with `--details`. `--only` selects names of tables, metrics or presets
+that contain a text. Everything runs on one thread in two or three minutes. Numbers from different
+machines or versions of dependencies may differ in the last bit.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ from skeval.privacy import ShadowMembershipInference
 
 PACKAGES = ("diagnostic", "fidelity", "privacy", "utility")
 PRESETS = (*PACKAGES, "report", "screens", "attacks", "syneval", "quality")
-# parameters that go by another name in the tables
+# parameters with another name in the tables
 ROLE = {"quasi_identifiers": "known"}
 NUMBERS = ("value", "low", "high", "p_value", "baseline", "score")
 Table = tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, dict[str, Any]]
 
 
 def synthetic_of(generator: Any, train: pd.DataFrame, n_rows: int, n_copied: int) -> pd.DataFrame:
-    """Return sampled rows and a few copies of train, so that the tests have something to find."""
+    """Return sampled rows and a few copies of training rows, so that there is a leak to find."""
     rows = generator.fit(train).sample(n_rows - n_copied, random_state=0)
     return pd.concat([rows, train.iloc[:n_copied]], ignore_index=True)
 
@@ -86,7 +86,7 @@ def census() -> Table:
 
 TABLES: dict[str, Callable[[], Table]] = {"mixed": mixed, "flights": flights, "census": census}
 
-# what keeps those that fit many models to seconds
+# settings that make metrics with many models fast
 TREE = DecisionTreeClassifier(random_state=0)
 SHADOW = {"n_targets": 2, "n_shadow": 6, "n_eval": 6, "n_rows": 100, "classifier": TREE}
 LIGHT: dict[str, dict[str, Any]] = {
@@ -98,7 +98,7 @@ LIGHT: dict[str, dict[str, Any]] = {
     "StackedMembershipInference": {"n_models": 8},
 }
 EUCLIDEAN = {"space": "euclidean"}
-# further settings by class; "$name" is a column of the table in hand
+# further settings by class, with "$name" for a column of the table
 EXTRA: tuple[tuple[str, dict[str, Any]], ...] = (
     *((name, {**EUCLIDEAN}) for name in ("DCRPercentile", "HoldoutDistanceRatio", "Authenticity")),
     *((name, {**EUCLIDEAN}) for name in ("DensityCoverage", "NNDistanceDistributions")),
@@ -162,7 +162,7 @@ def exported() -> dict[str, type[Metric]]:
 
 
 def settings(columns: dict[str, Any]) -> Iterator[tuple[str, type[Metric], dict[str, Any]]]:
-    """Yield each metric as it is by default, then in further settings, under a name of its own."""
+    """Yield each metric with its default settings, and with further settings under other names."""
     kinds = exported()
     attack = ShadowMembershipInference(columns["generator"], **SHADOW)
     columns = {**columns, "attack": attack}
@@ -170,7 +170,7 @@ def settings(columns: dict[str, Any]) -> Iterator[tuple[str, type[Metric], dict[
         parameters = inspect.signature(kinds[name]).parameters
         required = [key for key, one in parameters.items() if one.default is one.empty]
         if {ROLE.get(key, key) for key in required if key not in given} - columns.keys():
-            continue  # of times to an event, which no table has
+            continue  # metrics of times to an event, which no table contains
         filled = {key: columns[ROLE.get(key, key)] for key in required if key not in given}
         for key, value in given.items():
             named = isinstance(value, str) and value.startswith("$")
@@ -180,7 +180,7 @@ def settings(columns: dict[str, Any]) -> Iterator[tuple[str, type[Metric], dict[
 
 
 def digest(content: Any) -> str:
-    """Return a digest of plain content; equal floats are equal text in JSON."""
+    """Return a digest of plain content. Equal floats have equal text in JSON."""
     text = json.dumps(content, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -190,7 +190,7 @@ def bits(number: float | None) -> str | None:
 
 
 def entry(result: Result) -> dict[str, Any]:
-    """Return a result to the last bit, its details as digests."""
+    """Return a result to the last bit, with digests of its details."""
     low, high = result.interval or (None, None)
     return {
         **{"value": bits(result.value), "low": bits(low), "high": bits(high)},
@@ -230,7 +230,7 @@ def of_preset(preset: str, tables: Table) -> Iterator[tuple[str, dict[str, Any]]
 
 
 def entries(table: str, only: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what there is to say of one table, by name."""
+    """Yield the entries of one table by name."""
     tables = TABLES[table]()
     for role, rows in zip(("train", "holdout", "synthetic"), tables, strict=False):
         hashes = pd.util.hash_pandas_object(rows, index=False).tolist()
@@ -245,7 +245,7 @@ def entries(table: str, only: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def write(path: Path, only: str) -> int:
-    """Write all entries; return how many are at odds with themselves."""
+    """Write all entries, and return the number of inconsistent entries."""
     written: dict[str, dict[str, Any]] = {}
     seconds: dict[str, float] = {}
     start = time.perf_counter()
@@ -255,7 +255,7 @@ def write(path: Path, only: str) -> int:
     path.write_text(json.dumps(written, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     slowest = sorted(seconds, key=seconds.__getitem__)[:-6:-1]
     n_numbers = sum(one.get(field) is not None for one in written.values() for field in NUMBERS)
-    print(f"{len(written)} entries, {n_numbers} numbers, {sum(seconds.values()):.0f} s; slowest:")
+    print(f"{len(written)} entries, {n_numbers} numbers, {sum(seconds.values()):.0f} s. Slowest:")
     print("".join(f"  {key} {seconds[key]:.1f} s\n" for key in slowest), end="")
     scored = {key: one for key, one in written.items() if "score" in one}
     odd = [key for key, one in scored.items() if one["score"] != one["value"]]
@@ -264,7 +264,7 @@ def write(path: Path, only: str) -> int:
 
 
 def differences(before: dict, after: dict) -> Iterator[tuple[str, str, bool]]:
-    """Yield each place that differs, how, and whether it is a number or an error."""
+    """Yield each difference with its place, and whether it counts as a number or an error."""
     for key in sorted(before.keys() | after.keys()):
         if key not in before or key not in after:
             yield key, f"only in the {'first' if key in before else 'second'} file", True
@@ -282,7 +282,7 @@ def differences(before: dict, after: dict) -> Iterator[tuple[str, str, bool]]:
 
 
 def shown(value: str | None) -> str:
-    """Return a number as decimals that tell it apart, other text as it is."""
+    """Return a number with sufficient decimals, or other text unchanged."""
     try:
         return repr(float.fromhex(value or ""))
     except ValueError:
@@ -290,13 +290,13 @@ def shown(value: str | None) -> str:
 
 
 def compare(paths: list[Path], only: str, details: bool) -> int:
-    """Print what differs; return how much of it counts."""
+    """Print the differences, and return how many of them count."""
     both = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
     both = [{key: one for key, one in file.items() if only in key} for file in both]
     places = list(differences(*both))
     for title, counts in (("numbers and errors", True), ("details and warnings", False)):
         rows = [f"  {place}: {how}" for place, how, number in places if number is counts]
-        print("\n".join([f"{title}: {len(rows)} differ of {len(both[0])} entries", *rows]))
+        print("\n".join([f"{title}: {len(rows)} of {len(both[0])} entries differ", *rows]))
     return sum(number or details for _, _, number in places)
 
 
@@ -306,8 +306,8 @@ def main() -> int:
     for name, n_files in (("write", 1), ("compare", 2)):
         command = commands.add_parser(name)
         command.add_argument("files", nargs=n_files, type=Path)
-        command.add_argument("--only", default="", help="names that hold this text")
-    command.add_argument("--details", action="store_true", help="details and warnings count too")
+        command.add_argument("--only", default="", help="names that contain this text")
+    command.add_argument("--details", action="store_true", help="also count details and warnings")
     options = parser.parse_args()
     if options.command == "compare":
         return min(1, compare(options.files, options.only, options.details))

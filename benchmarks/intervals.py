@@ -1,7 +1,7 @@
 """Coverage and width of the intervals of fidelity metrics, by simulation.
 
-Each draw makes new tables of every role. The target of an interval is the mean of the values of all
-draws; the width is compared with 2 x 1.96 standard deviations of these values.
+Each draw generates new tables of every role. The target of an interval is the mean of the values of
+all draws. The width is compared with 2 x 1.96 standard deviations of these values.
 
     python benchmarks/intervals.py 200 100 mixed same
 """

@@ -51,7 +51,7 @@ def journey(action: Callable[[], object]) -> Entered:
 
 
 def journeys(metric: Metric, last: str, n_rows: int = N_ROWS) -> dict[str, Entered]:
-    """Return the functions of `fit`, of the method `last`, and of both, on made tables."""
+    """Return the functions of `fit`, the method `last`, and both, on generated tables."""
     train, holdout, synthetic = (make_mixed(n_rows, random_state=i) for i in range(3))
     warm = type(metric)(**metric.get_params(deep=False))
     getattr(warm.fit(train, holdout), last)(synthetic)  # imports and compiles what is loaded late

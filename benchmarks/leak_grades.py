@@ -1,11 +1,12 @@
-"""Hold the three grades of a leak against releases without a leak and with copies of train rows.
+"""Evaluate the three grades of a leak for tables without a leak and with copied training rows.
 
     python benchmarks/leak_grades.py [--null 60] [--repeats 3] > grades.jsonl
 
-Prints a line of JSON for each release: what it is, and for the clearest significant test of page 1
-the excess over unseen records in points, the lower end of its 95% interval, and the adjusted
-p-value. Without a significant test it is the test with the smallest p-value. Tables and leaks are
-those of `verdicts.py`; "bootstrap" replaces all rows by copies of train rows, which may repeat.
+The script prints a line of JSON for each synthetic table. The line contains the excess over unseen
+records in points, the lower end of its 95% interval, and the adjusted p-value, for the clearest
+significant test of page 1. If no test is significant, it is the test with the smallest p-value.
+Tables and leaks are defined in `verdicts.py`. "bootstrap" replaces all rows by copies of training
+rows, with possible repeats.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def release(table, n_rows, kind, share, seed):
 
 
 def grade(table, n_rows, kind, share, seed):
-    """Return what page 1 would show of a release."""
+    """Return the numbers that page 1 would show for a synthetic table."""
     train, holdout, synthetic = release(table, n_rows, kind, share, seed)
     suite = make_suite("report")
     names = ("exact", "near", "dcr", "member", "anonymeter", "reconstruction", "one_run", "partial")

@@ -54,7 +54,7 @@ def draw_wages(n, rng):
 
 
 def draw_contacts(n, rng):
-    """Return persons with an ID, a name, a phone number, an e-mail address and a remark."""
+    """Return contacts with an ID, a name, a phone number, an e-mail address and a remark."""
     first, last = rng.choice(FIRST, n), rng.choice(LAST, n)
     phones = [f"+1 ({a}) {b}-{c:04d}" for a, b, c in zip(
         rng.integers(201, 990, n), rng.integers(200, 999, n), rng.integers(0, 10**4, n), strict=True
@@ -92,7 +92,7 @@ def draw_answers(n, rng):
 
 
 def take_nearest(name, fraction=1.0, noise=0.0):
-    """Return a kind: one column is that of the most similar training row, in some of the rows."""
+    """Return a leak in which some rows have one value of the most similar training row."""
 
     def build(train, fresh, rng):
         others = [one for one in train if one != name]
@@ -152,27 +152,27 @@ def repeat_person(train, fresh, rng):
 
 
 def phones_in_digits(train, fresh, rng):
-    """The phone numbers are those of the training data without punctuation."""
+    """The phone numbers are training values without punctuation."""
     return fresh.assign(phone=train["phone"].str.replace(r"\D", "", regex=True))
 
 
 def tagged_emails(train, fresh, rng):
-    """The e-mail addresses are those of the training data with a tag behind a plus sign."""
+    """The e-mail addresses are training values with a tag behind a plus sign."""
     return fresh.assign(email=train["email"].str.replace("@", "+news@"))
 
 
 def moved_emails(train, fresh, rng):
-    """The e-mail addresses are those of the training data at another domain."""
+    """The e-mail addresses are training values at another domain."""
     return fresh.assign(email=train["email"].str.replace("example.org", "mail.test"))
 
 
 def turned_emails(train, fresh, rng):
-    """The e-mail addresses are those of the training data with the last name first."""
+    """The e-mail addresses are training values with the last name first."""
     return fresh.assign(email=train["email"].str.replace(r"^(\w+)\.(\w+)@", r"\2_\1@", regex=True))
 
 
 def turned_names(train, fresh, rng):
-    """The names are those of the training data with the last name first."""
+    """The names are training values with the last name first."""
     parts = train["name"].str.split(" ", n=1, expand=True)
     return fresh.assign(name=parts[1] + ", " + parts[0])
 

@@ -1,13 +1,13 @@
-"""Measure the peak memory and the seconds of a report of tables that are hard on memory.
+"""Measure the peak memory and the time of a report for tables that require much memory.
 
     python benchmarks/memory.py movies [--rows 58788]       # a nearly unique column of text
     python benchmarks/memory.py csv [--rows 300000]         # the same tables from CSV and Parquet
 
-"movies" writes a table in the shape of the films of the Internet Movie Database as R's ggplot2 had
-them: 58,788 rows, 24 columns, 53,000 missing cells, titles of which nearly all occur once. One half
-is train, one half holdout, and a resampled train is the release. "csv" writes three tables of 15
-columns. Each report is written by a process of its own, as `skeval report` does. It prints the wall
-and processor seconds and the greatest resident memory of each, and judges nothing.
+"movies" writes a table similar to the films of the Internet Movie Database in ggplot2 for R, with
+58,788 rows, 24 columns, 53,000 missing cells and nearly unique titles. One half is training data,
+one half is holdout data, and resampled training rows are the synthetic data. "csv" writes three
+tables of 15 columns. A separate process writes each report, like `skeval report`. The script prints
+the wall and processor seconds and the maximum resident memory of each process.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SYLLABLES = ("ba", "der", "lo", "mi", "no", "ra", "ster", "ti", "ver", "wes", "
 
 
 def movies(n_rows: int = N_MOVIES, seed: int = 0) -> pd.DataFrame:
-    """Return films: a title, numbers of which `budget` is mostly missing, shares and genres."""
+    """Return films with a title, numbers with a mostly missing `budget`, fractions and genres."""
     rng = np.random.default_rng(seed)
     genres = rng.random((n_rows, len(GENRES))) < [0.08, 0.06, 0.29, 0.37, 0.06, 0.08, 0.16]
     rating = np.clip(rng.normal(6.0 + 0.4 * genres[:, 3], 1.5), 1.0, 10.0)
@@ -58,7 +58,7 @@ def movies(n_rows: int = N_MOVIES, seed: int = 0) -> pd.DataFrame:
 
 
 def _titles(n_rows: int, rng: np.random.Generator) -> list[str]:
-    """Return titles of two to four words; one in twenty is the title of another film."""
+    """Return titles of two to four words. One in twenty is the title of another film."""
     syllables = np.array(_SYLLABLES)[rng.integers(len(_SYLLABLES), size=(20_000, 3))]
     words = ["".join(one).title() for one in syllables]
     lengths, places = rng.integers(2, 5, n_rows), rng.integers(len(words), size=(n_rows, 4))
@@ -80,7 +80,7 @@ def write_movies(folder: Path, n_rows: int) -> list[Path]:
 
 
 def mixed(n_rows: int, n_columns: int, seed: int) -> pd.DataFrame:
-    """Return numbers, counts, categories, amounts with gaps, and dates."""
+    """Return numbers, counts, categories, amounts with missing values, and dates."""
     rng = np.random.default_rng(seed)
     names = np.array(["alpha", "beta", "gamma", "delta", "epsilon", "zeta"])
     common, columns = rng.normal(size=n_rows), {}
@@ -98,7 +98,7 @@ def mixed(n_rows: int, n_columns: int, seed: int) -> pd.DataFrame:
 
 
 def measured(name: str, paths: list[Path], folder: Path) -> None:
-    """Write a report in a process of its own, and print what it took."""
+    """Write a report in a separate process, and print its time and memory."""
     command = [sys.executable, "-m", "skeval", "report", *map(str, paths)]
     wall = time.perf_counter()
     code = (
@@ -126,9 +126,9 @@ def main() -> None:
     """Measure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=["movies", "csv"])
-    parser.add_argument("--rows", type=int, help="of all films, or of each table")
+    parser.add_argument("--rows", type=int, help="number of films, or of rows in each table")
     parser.add_argument("--columns", type=int, default=15)
-    parser.add_argument("--data", type=float, help="GiB that each process may hold (RLIMIT_DATA)")
+    parser.add_argument("--data", type=float, help="GiB limit for each process (RLIMIT_DATA)")
     options = parser.parse_args()
     if options.data:
         most = int(options.data * 2**30)

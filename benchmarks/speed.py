@@ -1,21 +1,22 @@
-"""skeval beside every peer, on real flights and a census: seconds, peak memory, their ratios.
+"""Compare the time and memory of skeval and its peers on real flights and a census.
 
     python benchmarks/speed.py                                 # all races, on both tables
     python benchmarks/speed.py --table census --only sdmetrics anonymeter
     python benchmarks/speed.py --python sdmetrics=PYTHON --python prdc=PYTHON
 
-PYTHON is the interpreter of an environment that has the peer; where none is named, one is made in a
-temporary folder, with the versions below, for the pins of peers conflict. Each side of a race is
-one process on one core where the system can pin it, in turn theirs and ours. It is called on 200
-rows first, which imports, compiles and loads what is needed once; then on all, five times or until
-ten seconds have passed, and for a second at least. Seconds are the median, of CPU, reading of files
-left out, ours with fit; memory is the peak of the process, libraries included. Ratios are theirs
-over ours.
+PYTHON is the interpreter of an environment with the peer. If none is specified, the script creates
+one in a temporary folder, with the versions below, because the requirements of peers conflict. Each
+side of a race is one process on one core, if the system supports it, first the peer and then
+skeval. The first call uses 200 rows, which imports, compiles and loads the code. Then all rows are
+used, five times or for ten seconds, and for at least one second. Seconds are the median of the CPU
+time, without reading files and including fit. Memory is the peak of the process, including
+libraries. Ratios are peer divided by skeval.
 
-Train, holdout and synthetic table have as many rows. Flights are complete rows, without the number
-of the plane and the hour in one value; the synthetic rows are a copula's, a tenth of them copied
-from train. More columns are those of further rows beside the first. prdc takes categories as
-columns of 0 and 1, skeval by Gower's distance; of numbers alone both take the same distance.
+Training, holdout and synthetic data have equal numbers of rows. Flights are complete rows, without
+the number of the plane and the combined hour. The synthetic rows are from a copula, and a tenth of
+them are copies of training rows. Additional columns are columns of other rows. prdc encodes
+categories as columns of 0 and 1, and skeval uses Gower's distance. For numbers, both use the same
+distance.
 """
 
 from __future__ import annotations
@@ -51,14 +52,14 @@ PEERS = {
 TABLES = "census", "flights"
 ROLES = "train", "holdout", "synthetic"
 ATTACKS = 500
-CALLS, FEWEST, ENOUGH = 5, 1.0, 10.0  # calls of a side, least seconds of all, seconds that do
+CALLS, FEWEST, ENOUGH = 5, 1.0, 10.0  # number of calls, and minimum and maximum of all seconds
 THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
 Frames = tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]
 
 
 @dataclass(frozen=True)
 class Race:
-    """What a peer computes, and what of ours says the same."""
+    """A computation of a peer and the same computation of skeval."""
 
     peer: str
     title: str
@@ -69,12 +70,12 @@ class Race:
 
 
 def labelled(table: pd.DataFrame) -> list[str]:
-    """Return the columns that are no numbers."""
+    """Return the columns that are not numerical."""
     return list(table.columns.difference(table.select_dtypes("number").columns, sort=False))
 
 
 def described(table: pd.DataFrame) -> dict[str, Any]:
-    """Return sdmetrics' metadata."""
+    """Return the metadata of sdmetrics."""
     labels = labelled(table)
     kinds = {x: {"sdtype": "categorical" if x in labels else "numerical"} for x in table}
     return {"columns": kinds}
@@ -196,7 +197,7 @@ def split(table: pd.DataFrame) -> list[list[str]]:
 def anonymeter_linkability(train, holdout, synthetic):
     from anonymeter.evaluators import LinkabilityEvaluator
 
-    n_attacks = min(ATTACKS, len(holdout))  # it draws them without replacement
+    n_attacks = min(ATTACKS, len(holdout))  # anonymeter samples without replacement
     given = {"aux_cols": split(train), "n_attacks": n_attacks, "control": holdout}
     LinkabilityEvaluator(train, synthetic, **given).evaluate(n_jobs=1).risk()
 
@@ -261,8 +262,8 @@ RACES = (
     Race("syntheval", "hit rate, HittingRate", syntheval_hits, our_hits),
     Race("syntheval", "nnaa, NNAAPrivacyLoss alone", syntheval_nnaa, our_nnaa),
     Race("syntheval", "nnaa, with its p-value", syntheval_nnaa, our_nnaa_tested),
-    Race("prdc", "its scores, of numbers alone", prdc_of_numbers, our_balls_of_numbers),
-    Race("prdc", "its scores, of all columns", prdc_of_all, our_balls_of_all),
+    Race("prdc", "its scores for numerical columns", prdc_of_numbers, our_balls_of_numbers),
+    Race("prdc", "its scores for all columns", prdc_of_all, our_balls_of_all),
     Race("anonymeter", "multivariate singling out", anonymeter_singling, our_singling, 39_000),
     Race("anonymeter", "linkability, one split", anonymeter_linkability, our_linkability, 39_000),
     Race("anonymeter", "inference of one column", anonymeter_inference, our_inference, 39_000),
@@ -273,7 +274,7 @@ RACES = (
 
 
 def real_rows(table: str, n_rows: int, n_columns: int | None) -> pd.DataFrame:
-    """Return real rows; further columns are those of other rows."""
+    """Return real rows. Additional columns are columns of other rows."""
     from skeval.datasets import load_flights, make_census
 
     def block(k: int) -> pd.DataFrame:
@@ -302,7 +303,7 @@ def write(table: str, race: Race, folder: Path) -> None:
 
 
 def run(call: Callable[..., Any], package: str, folder: Path) -> None:
-    """Measure one side in this process, and print what it took."""
+    """Measure one side in this process, and print time and memory."""
     warnings.simplefilter("ignore")
     tables = [pd.read_csv(folder / f"{role}.csv", float_precision="round_trip") for role in ROLES]
     call(*(table.head(200) for table in tables))
@@ -316,7 +317,7 @@ def run(call: Callable[..., Any], package: str, folder: Path) -> None:
 
 
 def environment(peer: str, folder: Path) -> str:
-    """Make an environment with a peer and return its interpreter."""
+    """Create an environment with a peer and return its interpreter."""
     venv.create(folder / peer, with_pip=True)
     programs = folder / peer / ("Scripts" if sys.platform == "win32" else "bin")
     python = str(programs / "python")
@@ -343,7 +344,7 @@ def in_three_digits(number: float) -> str:
 
 
 def raced(races: list[Race], tables: list[str], pythons: dict[str, str]) -> Iterator[list[str]]:
-    """Yield the lines of the table, race by race; what a peer did before, it need not do again."""
+    """Yield the lines of the table for each race. Repeated calls of a peer are measured once."""
     known: dict[Any, tuple[str, float, float]] = {}
     for race, table in product(races, tables):
         same = table, race.theirs, race.n_rows, race.n_columns
@@ -364,7 +365,7 @@ def raced(races: list[Race], tables: list[str], pythons: dict[str, str]) -> Iter
 
 
 def show(races: list[Race], tables: list[str], pythons: dict[str, str]) -> None:
-    """Print the table, and each of its lines as soon as it is known."""
+    """Print each line of the table as soon as it is available."""
     from rich.console import Console
     from rich.table import Table
 
@@ -379,8 +380,8 @@ def show(races: list[Race], tables: list[str], pythons: dict[str, str]) -> None:
 
 
 def race_all(options: argparse.Namespace) -> None:
-    """Make the environments that are missing, and race on one core."""
-    if hasattr(os, "sched_setaffinity"):  # what is started inherits it
+    """Create missing environments, and run the races on one core."""
+    if hasattr(os, "sched_setaffinity"):  # child processes inherit it
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     with tempfile.TemporaryDirectory() as name:
         pythons = dict(given.split("=", 1) for given in options.python)
@@ -392,7 +393,7 @@ def race_all(options: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """Read what is asked for, and race."""
+    """Parse the arguments and run the races."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--table", choices=TABLES, action="append")
     parser.add_argument("--only", choices=PEERS, nargs="+", default=list(PEERS))

@@ -1,9 +1,9 @@
-"""Start-up: imports, short commands, and commands up to their first table, beside scikit-learn's.
+"""Measure the time of imports and of commands up to their first table, and of scikit-learn.
 
     python benchmarks/start.py [--runs 12]
 
-Processor seconds of whole processes, in turn, the first run of each left out: it compiles sources
-to bytecode, which is kept in a temporary folder. It prints a table and judges nothing.
+The table shows processor seconds of complete processes. The first run of each is not counted,
+because it compiles sources to bytecode, which is stored in a temporary folder.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from statistics import median
 from rich.console import Console
 from rich.table import Table
 
-NOT_THERE = ("no-train.csv", "no-synthetic.csv")  # where reading begins, and ends
+NOT_THERE = ("no-train.csv", "no-synthetic.csv")  # missing files, at which the commands end
 STARTED = {
     "import sklearn": ("-c", "import sklearn"),
     "import skeval": ("-c", "import skeval"),
@@ -48,7 +48,7 @@ def seconds(arguments: tuple[str, ...], folder: str) -> float:
 
 
 def main() -> None:
-    """Print least and median seconds of each, and their ratios to scikit-learn's."""
+    """Print minimum and median seconds of each command, and the ratios to scikit-learn."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=12)
     n_runs = parser.parse_args().runs

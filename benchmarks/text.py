@@ -1,12 +1,11 @@
-"""Time every metric of texts that needs no model, each in a process of its own.
+"""Measure the time of all text metrics without models, each in a separate process.
 
     python benchmarks/text.py [--rows 50000] [--words 80] [--only NGramNovelty TextExactMatch]
 
-Texts are random walks over the words of the Wikipedia articles in gensim's test data: each word is
-followed by one that follows it there, so that phrases repeat as they do in a language. One in a
-hundred synthetic texts is a copy. Wall and CPU seconds are of fit and evaluate, with the p-value
-and all details; the peak is that of the process, tables included. It prints a table and judges
-nothing.
+The texts are random walks over the words of the Wikipedia articles in the test data of gensim. Each
+word is followed by a word that also follows it in the articles, so that phrases repeat like in a
+natural language. One in a hundred synthetic texts is a copy. Wall and CPU seconds include fit and
+evaluate, with the p-value and all details. The peak is the memory of the process with the tables.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ CORPUS = "enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"
 
 
 def successors():
-    """Return the distinct words of the articles, and for each what follows it, as often."""
+    """Return the distinct words of the articles, and the words that follow each, with repeats."""
     from gensim.corpora.wikicorpus import extract_pages, filter_wiki
     from gensim.test.utils import datapath
     from gensim.utils import open as opened
@@ -51,7 +50,7 @@ def table_of(corpus, n_rows, n_words, seed):
     for i in range(1, n_words):
         low, high = starts[walk[:, i - 1]], starts[walk[:, i - 1] + 1]
         places = rng.integers(low, np.maximum(high, low + 1))
-        walk[:, i] = following[places % following.size]  # the last word goes on anywhere
+        walk[:, i] = following[places % following.size]  # any word may follow the last word
     return pd.DataFrame({"note": [" ".join(row) for row in words[walk]]})
 
 
@@ -92,7 +91,7 @@ def main():
     options = parser.parse_args()
     shown = Table("metric", "value", "wall s", "CPU s", "peak GB")
     tables = tables_of(options.rows, options.words)
-    processes = multiprocessing.get_context("fork")  # they have the tables without a copy
+    processes = multiprocessing.get_context("fork")  # shares the tables without a copy
     for name in options.only:
         queue = processes.Queue()
         process = processes.Process(target=measured, args=(name, tables, queue))
@@ -100,7 +99,7 @@ def main():
         shown.add_row(*queue.get())
         process.join()
     console = Console(width=100)
-    console.print(f"{options.rows:,} texts of {options.words} words a table")
+    console.print(f"{options.rows:,} texts of {options.words} words per table")
     console.print(shown)
 
 

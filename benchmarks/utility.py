@@ -1,11 +1,11 @@
-"""Time the utility suite: all metrics of one target, on real flights and a copula of them.
+"""Measure the time of all utility metrics for one target, on real flights and a copula.
 
-    python benchmarks/utility.py                  # 40,000 rows of train, 10,000 held out
+    python benchmarks/utility.py                  # 40,000 training and 10,000 holdout rows
     python benchmarks/utility.py --rows 5000
 
-Wall seconds of fit and evaluate on two threads after a warm-up on few rows, and the number of
-models that were fitted. A metric's seconds are those on top of what the metrics before it have
-computed. It prints a table and judges nothing.
+The table shows wall seconds of fit and evaluate on two threads after a warm-up on few rows, and the
+number of fitted models. The seconds of a metric are additional to the seconds of the metrics
+before it.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ TARGET, SENSITIVE = "late", "origin"
 
 
 def flights(n_rows):
-    """Return real flights, half known before they start, with whether they came late."""
+    """Return real flights, with whether they are late as the target."""
     table = load_flights(n_rows)
     table[TARGET] = table["arr_delay"] > 15
     return table.drop(columns=["arr_delay", "arr_time", "air_time", "time_hour"])
 
 
 def tables_of(n_rows):
-    """Return train, holdout and what a copula makes of train."""
+    """Return training data, holdout data and synthetic data from a copula."""
     real = flights(n_rows + n_rows // 4)
     train, holdout = real.iloc[:n_rows], real.iloc[n_rows:]
     synthetic = GaussianCopula().fit(train).sample(n_rows, random_state=0)
@@ -43,7 +43,7 @@ def tables_of(n_rows):
 
 
 def counted_fits():
-    """Count the fits from now on, by model and number of rows."""
+    """Start to count the fits, by model and number of rows."""
     counts, fit = Counter(), families.fit
 
     def counting(estimator, features, target):

@@ -1,14 +1,14 @@
-"""Measure how often a suite says "Leak found" where nothing leaks, and how often where rows do.
+"""Measure how often a suite finds a leak in data with and without a leak.
 
     python benchmarks/verdicts.py [--suites 396] [--repeats 6] [--large-repeats 1]
         [--few-repeats 10] [--jobs 2] [--json docs/null_and_power.json]
         [--page docs/null_and_power.rst]
     python benchmarks/verdicts.py --page-only         # writes the page again from the JSON
 
-Train, holdout and a third part are disjoint random rows of one table. Nothing leaks where the
-synthetic table is the third part, or is sampled from a model of it: an alarm is a false one. A leak
-is planted by putting copies of train rows in the place of some rows of the third part. Each suite
-has rows, synthetic table and seeds of its own. It writes a JSON of counts and a page made of it.
+The training data, the holdout data and a third part are disjoint random rows of one table. There is
+no leak if the synthetic table is the third part or is sampled from a model of it, so every alarm is
+a false alarm. For a leak, copies of training rows replace some rows of the third part. Each suite
+has different rows, synthetic data and seeds. The script writes a JSON file of counts and a page.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CLEAN = ("real rows", "copula", "marginals")
 LEAKS = ("verbatim copies", "noisy copies", "copied outliers")
 SHARES = (0.002, 0.01, 0.05, 0.25)
 LARGE, LARGE_SHARES = 10_000, (0.002, 0.005, 0.01, 0.05, 0.25)
-FEW = 0.005  # of large tables, where a report must find nearly all verbatim copies
+FEW = 0.005  # copied fraction of large tables, which a report should nearly always find
 TABLES = ("flights", "weather", "census")
 LARGE_TABLES = ("flights", "census")  # weather has too few rows
 
@@ -70,14 +70,14 @@ def weather():
 
 
 def parts_of(table, sizes, rng):
-    """Return disjoint random rows of a table, as many as said."""
+    """Return disjoint random rows of a table with the given sizes."""
     rows = rng.choice(len(population(table)), sum(sizes), replace=False)
     parts = np.split(rows, np.cumsum(sizes)[:-1])
     return [population(table).take(part).reset_index(drop=True) for part in parts]
 
 
 def clean(kind, third, seed):
-    """Return a synthetic table that knows nothing of train."""
+    """Return a synthetic table that is independent of the training data."""
     if kind == "real rows":
         return third
     generator = GaussianCopula() if kind == "copula" else IndependentMarginals()
@@ -85,7 +85,7 @@ def clean(kind, third, seed):
 
 
 def leaky(kind, train, third, share, rng):
-    """Return the third part, a share of its rows replaced by copies of different train rows."""
+    """Return the third part, with a fraction of its rows replaced by copies of training rows."""
     n_copied = round(share * len(third))
     if kind == "copied outliers":
         distances, _ = nearest(Context.of(train), "train", "train")
@@ -116,7 +116,7 @@ def noisy(copies, train, rng):
 
 
 def jittered(values, of_train, rng):
-    """Return numbers or dates plus noise, as whole numbers where they are such."""
+    """Return numbers or dates plus noise, as integers if the column has integers."""
     if isinstance(values.dtype, pd.DatetimeTZDtype) or values.dtype.kind == "M":
         noise = rng.normal(0.0, 0.01 * of_train.std().total_seconds(), len(values))
         return values + pd.to_timedelta(noise.round(), unit="s")
@@ -139,9 +139,9 @@ def metrics_of(presets, seed):
 
 
 def judged(tables, presets, seed):
-    """Return what one suite says: p-values, adjusted ones and alarms by preset, and seconds.
+    """Return p-values, adjusted p-values and alarms of each preset, and the seconds of a suite.
 
-    All metrics of the presets are measured together, and each preset judges its own.
+    The metrics of all presets are evaluated together, and each preset uses its own metrics.
     """
     train, holdout, synthetic = tables
     suite = make_suite("screens", check_holdout=False)
@@ -169,7 +169,7 @@ def p_values(results):
 
 
 def null_suite(table, sizes, kind, seed, presets=PRESETS):
-    """Judge a synthetic table that knows nothing of train."""
+    """Evaluate a synthetic table that is independent of the training data."""
     rng = np.random.default_rng([seed, 0])
     train, holdout, third = parts_of(table, sizes, rng)
     said = judged((train, holdout, clean(kind, third, seed)), presets, seed)
@@ -177,7 +177,7 @@ def null_suite(table, sizes, kind, seed, presets=PRESETS):
 
 
 def power_suite(table, n_rows, kind, share, seed, presets=POWER_PRESETS):
-    """Judge a synthetic table with copies of train rows."""
+    """Evaluate a synthetic table with copies of training rows."""
     rng = np.random.default_rng([seed, 1])
     train, holdout, third = parts_of(table, (n_rows,) * 3, rng)
     said = judged((train, holdout, leaky(kind, train, third, share, rng)), presets, seed)
@@ -203,7 +203,7 @@ def tasks(options):
         for kind in LEAKS
         for i in range(options.few_repeats // (1 if kind == LEAKS[0] else 3))
     ]
-    of_sizes = [*EQUAL * len(UNEQUAL), *UNEQUAL]  # as many of equal as of unequal sizes
+    of_sizes = [*EQUAL * len(UNEQUAL), *UNEQUAL]  # equal numbers of both kinds of sizes
     cells = [(table, sizes, kind) for sizes in of_sizes for table in TABLES for kind in CLEAN]
     null = [(*cells[i % len(cells)], i) for i in range(options.suites)]
     return [*((power_suite, task) for task in [*large, *power]), *((null_suite, t) for t in null)]
@@ -225,7 +225,7 @@ def timed(suite, task):
 
 
 def counts_of(said):
-    """Return what is counted of suites."""
+    """Return the counts over suites."""
     null = [one for one in said if "synthetic" in one]
     power = [one for one in said if "leak" in one]
     return {
@@ -255,7 +255,7 @@ def null_counts(said):
 
 
 def counted(alarms):
-    """Return the number of alarms, of suites, and the interval of Clopper and Pearson."""
+    """Return the numbers of alarms and of suites, with the Clopper-Pearson interval."""
     k, n = int(sum(alarms)), len(alarms)
     low = float(beta.ppf(0.025, k, n - k + 1)) if k else 0.0
     high = float(beta.ppf(0.975, k + 1, n - k)) if k < n else 1.0
@@ -313,7 +313,7 @@ def contrast_counts(said):
 
 
 def seconds(said, n_rows):
-    """Return the mean seconds of each metric in a suite, on top of what came before it."""
+    """Return the mean additional seconds of each metric in a suite."""
     taken = defaultdict(list)
     for one in said:
         if one.get("rows", one.get("sizes", [0])[0]) == n_rows:
@@ -456,7 +456,7 @@ SHOWN = (  # tests of the page's table, the report's first
 
 
 def generators(counts):
-    """Return what is found of the releases of real generators."""
+    """Return the section about leaks of real generators."""
     cells = counts["cells"]
     leaks, null = ([one for one in cells if one["kind"] == kind] for kind in ("leaks", "null"))
     judge, choose = ([one for one in leaks if one["part"] == p] for p in ("judge", "choose"))
@@ -588,7 +588,7 @@ def main():
     parser.add_argument("--suites", type=int, default=396, help="suites without a leak")
     parser.add_argument("--repeats", type=int, default=6, help="tables of 1,000 rows a leak")
     parser.add_argument("--large-repeats", type=int, default=1, help="tables of 10,000 rows a leak")
-    parser.add_argument("--few-repeats", type=int, default=10, help="of them with 0.5%% copied")
+    parser.add_argument("--few-repeats", type=int, default=10, help="repeats with 0.5%% copies")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", type=Path, default=DOCS / "null_and_power.json")
     parser.add_argument("--page", type=Path, default=DOCS / "null_and_power.rst")

@@ -1,13 +1,13 @@
-"""Time neighbours, a score and refits on clusters of 1, 2 and 4 local workers; prints tables.
+"""Measure neighbor searches, a score and refits on clusters of 1, 2 and 4 local workers.
 
     python benchmarks/workers.py                          # 1,000,000 x 1,000,000 rows, some minutes
     python benchmarks/workers.py --rows 100000 --workers 1 2
-    python benchmarks/workers.py --machines 1 10 100      # and what 10^9 rows would take there
+    python benchmarks/workers.py --machines 1 10 100      # with an estimate for 10^9 rows
 
-Wall seconds on this machine, processor seconds of one process: more workers than free cores show
-what the cluster costs, not what it gains. Every answer is compared bit for bit with that of one
-index in one process. The tables are made, written to a folder of NumPy files, and read there by the
-workers. Needs `skeval[dask]`.
+The tables show wall seconds on this machine, and processor seconds of one process. With more
+workers than free cores, they show the overhead of the cluster and not its gain. Every answer is
+compared bit for bit with the answer of one index in one process. The script generates the tables
+and writes them to a folder of NumPy files, which the workers read. Requires `skeval[dask]`.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from skeval.scale.partitioned import PartitionedNearestNeighbors
 from skeval.scale.parts import MAX_SENT, Part
 
 K = 2
-BLOCK = 50_000  # rows of a part
+BLOCK = 50_000  # number of rows in a part
 EMPTY_TASKS = 500
 ALL = 10**9
 CELL = 2 * 2**30  # bytes of an index on a worker
-NETWORK = 1.25e9  # bytes a second of a machine
+NETWORK = 1.25e9  # bytes per second and machine
 
 
 def timed(
@@ -53,7 +53,7 @@ def timed(
 
 
 def coded(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers, and codes of categories; which columns are codes."""
+    """Return numbers and codes of categories, and a mask of the columns with codes."""
     is_code = np.array([frame[name].dtype.kind not in "if" for name in frame])
     columns = [
         pd.factorize(frame[name], sort=True)[0] if code else frame[name]
@@ -72,7 +72,7 @@ def parts_of(path: Path, n_rows: int) -> list[Part]:
 
 
 def nothing() -> None:
-    """Take a task's worth of the scheduler's time."""
+    """Do nothing, to measure the overhead of a task."""
 
 
 def same(found: Any, expected: Any) -> str:
@@ -81,13 +81,13 @@ def same(found: Any, expected: Any) -> str:
 
 
 def at_home(folder: Path, n_rows: int) -> tuple[dict[str, float], Any, np.ndarray]:
-    """One index in one process: processor seconds a row, the answer, which columns are codes."""
+    """Return processor seconds per row, the answer and the code columns for one process."""
     for name, seed in (("reference", 0), ("queries", 1)):
         rows, is_code = coded(make_census(n_rows, random_state=seed))
         np.save(folder / f"{name}.npy", rows)
     X, Y = (np.load(folder / f"{name}.npy") for name in ("reference", "queries"))
     near = MixedNearestNeighbors(categorical=is_code)
-    near.fit(X[:2000]).kneighbors(Y[:2000], K)  # compiles
+    near.fit(X[:2000]).kneighbors(Y[:2000], K)  # compiles the code
     few = n_rows // 10
     near.fit(X[:few])
     search_few, _ = timed(lambda: near.kneighbors(Y[:few], K), time.process_time)
@@ -114,7 +114,7 @@ def at_home(folder: Path, n_rows: int) -> tuple[dict[str, float], Any, np.ndarra
 def on_workers(
     n_workers: int, folder: Path, n_rows: int, is_code: np.ndarray, answer: Any, limit: int
 ) -> float:
-    """The same on a cluster of so many processes; return the seconds of an empty task."""
+    """Measure a cluster of this number of processes, and return the seconds of an empty task."""
     with (
         LocalCluster(
             n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0",
@@ -151,17 +151,17 @@ def on_workers(
 
 
 def on_paper(machines: list[int], measured: dict[str, float]) -> None:
-    """Print what ALL x ALL rows would take on machines of 16 cores, by what was measured of one.
+    """Print estimates for ALL x ALL rows on machines with 16 cores, from one measured machine.
 
-    The cost of a query grows as a power of the reference, fitted to two sizes. Each cell reads the
-    whole table once; each block of queries visits each cell twice, a task a visit; rows cross the
-    network once as queries, and answers go to one client.
+    The cost of a query grows as a power of the number of reference rows, fitted to two sizes. Each
+    cell reads the whole table once. Each block of queries visits each cell twice, with one task per
+    visit. Rows cross the network once as queries, and one client receives the answers.
     """
     cells = ALL * measured["index bytes"] / CELL
     n_tasks = 2 * cells * ALL / MAX_SENT
     slower = (ALL / measured["rows"]) ** measured["growth"]
     print(f"\nfor {ALL:.0e} rows: {cells:.0f} cells of 2 GiB, {n_tasks:.0f} tasks")
-    print(f"the client holds {ALL * (16 * K + 16) / 2**30:.0f} GiB; hours of")
+    print(f"memory of the client {ALL * (16 * K + 16) / 2**30:.0f} GiB, hours")
     print("machines    reads    build   search  network    tasks")
     for n in machines:
         cores = 16 * n
@@ -189,7 +189,7 @@ def main() -> None:
             limits = (given.rows, is_code, answer, given.memory_limit)
             measured["task"] = on_workers(n_workers, folder, *limits)
     descriptor = len(pickle.dumps(parts_of(folder / "queries.npy", given.rows)[0]))
-    print(f"\na part on disk is sent as {descriptor} bytes; of a row, in seconds and bytes:")
+    print(f"\na part on disk is sent as {descriptor} bytes. Seconds and bytes per row:")
     print(", ".join(f"{name} {value:.3g}" for name, value in measured.items()))
     on_paper(given.machines, measured)
 

@@ -1,10 +1,10 @@
 """
-A map of densities, and no row on it
-====================================
+A map of the density of rows
+============================
 
-Where do the rows of a synthetic table lie, and which kinds are missing? Principal components
-lay rows out on a plane. A dot for each row would show rows of real persons, so that the map shows
-densities: regions with fewer than ten rows are pooled, and what is left of them is blank.
+A map shows which kinds of rows are missing from the synthetic data. Principal components project
+the rows onto a plane. Dots would show individual real rows. Therefore the map shows densities.
+Regions with fewer than ten rows are pooled, and remaining small regions are blank.
 """
 
 # %%
@@ -19,7 +19,8 @@ table = make_census(6_000, random_state=0)
 train, holdout = table[:3_000], table[3_000:]
 
 # %%
-# Three releases of one table: by trees, by a copula, and by trees that never saw the oldest fifth.
+# There are three synthetic tables: from trees, from a copula, and from trees that were fitted
+# without the oldest fifth of the training rows.
 
 releases = {
     "trees": GeneratorAdapter(SequentialCART()).fit(train).sample(),
@@ -30,17 +31,17 @@ releases = {
 }
 
 # %%
-# Train alone decides the directions and the grid, so that all tables are on one map. The names of
-# the axes are the columns that a direction is mostly made of.
+# Only the training data determine the directions and the grid, so all tables are on the same map.
+# The axis labels are the columns with the largest weights in a direction.
 
 display = plot_map(train, releases, holdout=holdout)
 display.figure_.set_size_inches(9, 6)
 plt.show()
 
 # %%
-# The same as numbers. The value is the share of rows in the wrong place. Chance alone does not
-# make 0: the baseline is that of the holdout. `thinned` is the share of train rows that lie where
-# synthetic rows are rare.
+# ``MapDistance`` computes the difference between the densities. The value is the fraction of rows
+# that are in the wrong place. It is not 0 even for new real rows, as the baseline shows. `thinned`
+# is the fraction of training rows in regions with few synthetic rows.
 
 metric = MapDistance().fit(train, holdout)
 for name, release in releases.items():

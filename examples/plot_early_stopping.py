@@ -1,10 +1,10 @@
 """
-Stop a generator before it learns its rows by heart
-===================================================
+Stop a generator before it memorizes its training rows
+======================================================
 
-A generator gets better with each epoch, until it gets better by repeating its training rows. A
-small suite that is evaluated after each epoch shows when that begins. Training ends when a test of
-privacy finds a leak, and the best epoch before the leak is kept.
+A generator becomes better with each epoch. At some point, it improves only because it repeats its
+training rows. A small suite that is evaluated after each epoch shows when this begins. Training
+ends if a privacy test finds a leak, and the best epoch before the leak is selected.
 """
 
 # %%
@@ -25,9 +25,9 @@ table = make_census(2_000, random_state=0)[columns]
 train, holdout = train_test_split(table, test_size=0.5, random_state=0)
 
 # %%
-# The generator is a smoothed table: a training row with noise in its numbers, and with some of its
-# cells taken from other rows. Each epoch makes the noise smaller, as diffusion models do on their
-# way. At first relations are blurred, at the end rows are copied.
+# The generator in this example adds noise to the numbers of training rows, and replaces some of
+# their cells by cells of other rows. Each epoch reduces the noise, similar to a diffusion model.
+# In the first epochs, the dependence between columns is lost. In the last epochs, rows are copied.
 
 
 class Smoothed:

@@ -1,11 +1,11 @@
 """
-How far from the truth is a synthetic table at least?
-=====================================================
+A lower bound of the distance between real and synthetic data
+=============================================================
 
-A classifier that tells synthetic from real rows proves that the two distributions differ, and by
-how much at least: the total variation distance is at least 1 less twice its errors. Here the truth
-is known. Rows of two normal distributions, `mu` apart, have the distance 2 Phi(mu / 2) - 1, for any
-number of columns.
+A classifier that distinguishes synthetic from real rows proves that the two distributions differ.
+It also gives a lower bound of the total variation distance, which is at least 1 minus twice the
+error of the classifier. In this example, the distance is known. Two normal distributions whose
+means differ by `mu` have the distance 2 Phi(mu / 2) - 1 for any number of columns.
 """
 
 # %%
@@ -21,15 +21,15 @@ SHIFTS = np.array([0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0])
 
 
 def normal_table(n_rows, n_columns, shift, rng):
-    """Draw rows whose distribution is `shift` away from the standard one, along the diagonal."""
+    """Sample rows from a standard normal distribution that is shifted along the diagonal."""
     rows = rng.normal(size=(n_rows, n_columns)) + shift / np.sqrt(n_columns)
     return pd.DataFrame(rows).add_prefix("x")
 
 
 # %%
-# The auditor runs boosted trees and a logistic regression, and the better one counts. The estimate
-# is what it finds on rows that it has not seen; the bound is below the truth in 95 of 100 audits,
-# and it is the bound that the metric reports.
+# The metric fits boosted trees and a logistic regression, and uses the better classifier. The
+# estimate is computed on new rows. The value of the metric is a lower bound, which is below the
+# true distance in 95 of 100 audits.
 rng = np.random.default_rng(0)
 audits = []
 for n_rows in (1_000, 10_000):
@@ -60,8 +60,9 @@ _ = axes[0].legend()
 fig.tight_layout()
 
 # %%
-# Does the bound keep its promise? In 200 audits of small tables, with a classifier that is as fast
-# as it is right for these distributions, it exceeds the truth in about 5 of 100 at most.
+# The next experiment checks the confidence level in 200 audits of small tables, with a classifier
+# that is fast and optimal for these distributions. The bound exceeds the true distance in at most
+# about 5 of 100 audits.
 for shift in (0.0, 1.0):
     n_above = 0
     for _ in range(200):
@@ -71,5 +72,5 @@ for shift in (0.0, 1.0):
     print(f"shift {shift}: above the truth in {n_above} of 200 audits")
 
 # %%
-# One minus the bound is no estimate of fidelity but a ceiling of it. A classifier that cannot see a
-# difference, or a table too small to show it, gives a bound of 0 to any table: that proves nothing.
+# One minus the bound is not an estimate of the fidelity, but an upper bound. If the classifier is
+# too weak or the table is too small, the bound is 0 for any table. This proves nothing.

@@ -1,14 +1,15 @@
 """
-Is this synthetic table any good?
-=================================
+A first evaluation of a synthetic table
+=======================================
 
-A small copula generator imitates a census. Each score comes with its baseline, what fresh real rows
-would get, because a number alone means nothing: chance keeps even a perfect table below 1.
+A copula generates synthetic rows of a census. Each score has a baseline, which is the score of
+holdout data, that is, real data that the generator never saw. The baseline is needed to interpret
+a score, because random variation keeps even perfect synthetic data below 1.
 """
 
 # %%
-# Real rows are split before the generator sees any of them: it learns from one half, the other half
-# is held out.
+# Split the real data before the generator is fitted. The generator uses only the training data. The
+# other half is the holdout data.
 import matplotlib.pyplot as plt
 from sklearn.model_selection import train_test_split
 
@@ -20,18 +21,17 @@ train, holdout = train_test_split(make_census(4_000, random_state=0), test_size=
 synthetic = GaussianCopula().fit(train).sample(2_000, random_state=0)
 
 # %%
-# One suite measures everything; steps that metrics share, such as the search for nearest rows, run
-# once.
+# A suite evaluates many metrics. Shared steps, such as the search for nearest rows, run only once.
 result = make_suite("report").fit(train, holdout).evaluate(synthetic)
 result.frame()[["metric", "value", "low", "high", "baseline", "direction", "evidence"]]
 
 # %%
-# The dot is the value, the band its interval, the line the baseline.
+# In the figure, the dot is the value, the band is its interval, and the line is the baseline.
 fig, ax = plt.subplots(figsize=(8, 4))
 result.plot(ax=ax)
 
 # %%
-# Which columns and pairs are off? The similarity matrix shows the share of rows that would not have
-# to move for the synthetic table to have the shares of train.
+# The similarity matrix shows which columns and pairs of columns differ. Each entry is one minus the
+# total variation distance between the training and the synthetic data.
 fig, ax = plt.subplots(figsize=(8, 7))
 result["similarity"].display().plot(ax=ax)

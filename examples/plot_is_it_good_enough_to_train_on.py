@@ -2,13 +2,14 @@
 Is it good enough to train on?
 ==============================
 
-A team will be given a synthetic census and wants to predict income from it. A report answers what
-a model reaches that learns from the synthetic rows, and what it would have reached with real rows.
+A team receives a synthetic census and fits a model that predicts income. A report shows the
+performance of a model that is trained on synthetic rows, and the performance of the same model
+trained on real rows.
 """
 
 # %%
-# Two releases of one train table: of a copula, and of one that draws each column by itself, so that
-# nothing can be learned from it.
+# The example evaluates two synthetic tables. The first is from a copula. The second consists of
+# independent columns, so a model cannot learn anything from it.
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
@@ -30,19 +31,19 @@ suite = MetricSuite(
 ).fit(train, holdout)
 
 # %%
-# The tile of utility has both scores and says whether their difference is more than chance. The
-# table below has the same for calibration, which matters if probabilities are used and not only
-# ranks.
+# The tile of utility shows both scores and whether their difference is significant. The table below
+# contains the same comparison for calibration, which is relevant if the predicted probabilities are
+# used.
 of_copula = suite.evaluate(GaussianCopula().fit(train).sample(2_000, random_state=0))
 of_copula
 
 # %%
-# For comparison, the release that keeps no relation.
+# For comparison, the table without dependence between columns.
 of_marginals = suite.evaluate(IndependentMarginals().fit(train).sample(2_000, random_state=0))
 of_marginals
 
 # %%
-# Both next to each other.
+# The scores of both tables.
 pd.DataFrame(
     {
         name: result.frame().set_index("metric")["value"]

@@ -1,10 +1,11 @@
 """
-What does a leak look like?
-===========================
+The effect of copies on scores
+==============================
 
-A dial: a share of the synthetic rows are copies of train, the others are fresh. The screens fall
-as the share grows, the fidelity scores do not complain. A screen can raise an alarm, and it can
-never clear a release: there are leaks that none of these sees.
+In this example, an increasing fraction of the synthetic rows are copies of training rows. The other
+rows are new. The scores of the privacy screens decrease with the fraction of copies, but the
+fidelity score does not. A screen can find a leak, but it can never clear a release, because there
+are leaks that none of these screens detects.
 """
 
 # %%
@@ -26,7 +27,7 @@ suite = MetricSuite(
 ).fit(train, holdout)
 
 # %%
-# The suite is fitted once; work on the real rows is shared by all the synthetic tables.
+# The suite is fitted once, because all synthetic tables use the same real rows.
 rows = []
 for percent in range(0, 101, 10):
     n_copies = 2_000 * percent // 100
@@ -44,7 +45,7 @@ for name, curve in dial.groupby("metric"):
     ax.fill_between(
         curve["copies"], curve["low"], curve["high"], color=line.get_color(), alpha=0.15
     )
-ax.set_xlabel("share of synthetic rows that are copies of train rows")
+ax.set_xlabel("fraction of synthetic rows that are copies of training rows")
 ax.set_ylabel("score")
 ax.set_ylim(0, 1.05)
 _ = ax.legend()

@@ -1,16 +1,18 @@
 """
-A leak, found and mended
-========================
+How to find and fix a leak
+==========================
 
-Flights that left New York, and a generator in wide use: one decision tree a column, which draws
-each value from the real values in a leaf. Small leaves make a faithful table, and give away who was
-in it. Which test sees that, what does it say about where the leak is, and what does mending cost?
+The real data are flights from New York. The generator is widely used. It fits one decision tree per
+column, and samples each value from the real values in a leaf. Small leaves produce faithful
+synthetic data, but they reveal which rows were in the training data. This example finds the leak,
+locates it, and measures the cost of several fixes.
 """
 
 # %%
-# The release
-# -----------
-# 1,000 flights are train, 1,000 are held out before anything is fitted.
+# The synthetic data
+# ------------------
+# 1,000 flights are training data. The other 1,000 flights are set aside as holdout data before
+# anything is fitted.
 import textwrap
 import warnings
 
@@ -33,20 +35,20 @@ train, holdout = flights.iloc[::2], flights.iloc[1::2]
 release = SequentialCART(min_samples_leaf=2, random_state=0).fit(train).sample(len(train))
 
 # %%
-# Found
-# -----
-# The verdict is of all tests at once: at most one clean table in twenty has any alarm. It says
-# which columns bring synthetic rows near to train rows.
+# Find the leak
+# -------------
+# The verdict combines all tests. At most one in twenty tables without a leak has a significant
+# test. The verdict also names the columns in which synthetic rows are close to training rows.
 screens = make_suite("screens").fit(train, holdout)
 print(textwrap.fill(screens.evaluate(release).verdict().sentence, 80))
 
 # %%
-# Mended, or not
-# --------------
-# Copies can be thrown away. The generator can be given coarser times and delays. Leaves can be
-# larger. Or it may be another generator, a copula, which keeps correlations and no row. What each
-# is worth is a question to tests of privacy, and to somebody who wants to predict delays from the
-# table.
+# Compare the fixes
+# -----------------
+# Possible fixes are to drop the copies, to coarsen times and delays before the fit, or to use
+# larger leaves. Another option is a different generator, a copula, which preserves correlations but
+# not rows. The privacy tests show whether a fix is sufficient. The utility metric shows how well
+# the delays can still be predicted from the table.
 forest = RandomForestRegressor(50, min_samples_leaf=5, random_state=0)
 suite = MetricSuite(
     [
@@ -60,7 +62,7 @@ suite = MetricSuite(
 
 
 def without_copies(table):
-    """Drop the rows that are in train."""
+    """Drop the rows that occur in the training data."""
     both = table.merge(train.drop_duplicates(), how="left", indicator=True)
     return table[(both["_merge"] == "left_only").to_numpy()]
 
@@ -97,12 +99,14 @@ print(shown.round(3).to_string())
 print(f"utility of real rows: {results['as it was']['utility'].baseline:.3f}")
 
 # %%
-# Without its copies the table is as exposed as before: most of what gives rows away was never a
-# copy. Coarser times hide little more, since the rows are still those of train. Larger leaves do,
-# and cost utility before the last test falls silent; the copula has no alarm, and is as useful as
-# leaves of 50. That is no clearance: four tests found nothing.
+# Dropping the copies does not reduce the leak, because most of the leaked information is not in
+# complete copies. Coarser times help little, because the rows are still training rows. Larger
+# leaves help, but they reduce the utility before the last test is no longer significant. The copula
+# has no significant test and is as useful as leaves of 50. This does not prove that there is no
+# leak. It only means that four tests found none.
 #
-# Each way in two numbers: how well its flights say who was in train, and how well they predict.
+# For each fix, the figure shows the success of the membership attack and the quality of the
+# predictions.
 with theme():
     fig, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
     for name, result in results.items():
@@ -114,7 +118,7 @@ with theme():
         ax.annotate(name, (x.value, y.value), xytext=(5, 5), textcoords="offset points")
     ax.axvline(0.5, color="0.5", ls="--", lw=1.0)
     ax.axhline(results["as it was"]["utility"].baseline, color="0.5", ls="--", lw=1.0)
-    ax.set_xlabel("AUC of the best attack on membership; 0.5 is guessing")
-    ax.set_ylabel("R2 on real flights; dashed: of real rows")
-    ax.set_title("Red: the verdict has an alarm")
+    ax.set_xlabel("AUC of the best membership attack")
+    ax.set_ylabel("R2 on real flights")
+    ax.set_title("Red if a privacy test is significant, with baselines as dashed lines")
 plt.show()

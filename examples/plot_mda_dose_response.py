@@ -1,17 +1,17 @@
 """
-How much of the training table is in the synthetic one?
-=======================================================
+Privacy and resemblance by minimum distance accumulation
+========================================================
 
-A dial again, of another kind: training rows whose cells are replaced, each with probability p, by
-what a random forest predicts for it. At p = 0 the table is a copy, at p = 1 every cell is a
-prediction, though one by forests that have seen the very cell. Minimum distance accumulation (MDA)
-was tried on this dial when it was proposed: both of its areas fall with p.
+In this example, the cells of training rows are replaced with probability p by predictions of a
+random forest. At p = 0, the synthetic data are a copy of the training data. At p = 1, every cell is
+a prediction, but the forests were fitted to these cells. The authors of minimum distance
+accumulation (MDA) used the same experiment. Both areas of MDA decrease with p.
 """
 
 # %%
-# The table is the diabetes study that comes with scikit-learn: ten measurements and the progress of
-# the disease. Half of the 442 patients are trained on. The forests are fitted once, since only
-# sampling reads p.
+# The table is the diabetes data set of scikit-learn, with ten measurements and the progression of
+# the disease. Half of the 442 patients are training data. The forests are fitted once, because only
+# sampling depends on p.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -29,10 +29,11 @@ dial = RandomForestImputation(random_state=0).fit(train)
 tables = {p: dial.set_params(p=p).sample(len(train), random_state=0) for p in np.arange(11) / 10}
 
 # %%
-# For each row, the distance to the nearest row of the other table is taken. The accumulation curve
-# is the share of rows within a distance. A threshold cuts it: to the left is the *privacy area*,
-# which should be small, to the right the *resemblance*, which should be large. Distances have no
-# natural unit, so the threshold is taken from train: the median distance of neighbours there.
+# For each row, MDA computes the distance to the nearest row of the other table. The accumulation
+# curve is the fraction of rows within a distance. A threshold divides the curve. The area to the
+# left is the *privacy area*, which should be small. The area to the right is the *resemblance*,
+# which should be large. Distances have no natural unit, so the threshold is the median distance
+# between nearest training rows.
 suite = MetricSuite(
     [
         ("privacy area", MinimumDistanceAccumulation("loo-median")),
@@ -44,13 +45,13 @@ fig, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
 _ = results[0.5]["privacy area"].display().plot(ax=ax)
 
 # %%
-# Against p
-# ---------
+# Effect of p
+# -----------
 #
-# Both areas are full for the copy and fall from there: privacy is bought with resemblance. The
-# dashed lines are what the holdout gets in the synthetic rows' place. There, and not at 0, is where
-# a table of fresh rows lies. The bands are intervals; that of the resemblance is wide at p = 0,
-# where no row at all is beyond the threshold and one cannot know how far the first would be.
+# Both areas are maximal for the copy and decrease with p, so better privacy costs resemblance. The
+# dashed lines are the baselines, that is, the values for the holdout data. New real rows have this
+# value, and not 0. The bands are intervals. The interval of the resemblance is wide at p = 0,
+# because no distance is above the threshold.
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.5), layout="constrained")
 for ax, name in zip(axes, ["privacy area", "resemblance"], strict=True):
     found = pd.DataFrame({p: result[name].row() for p, result in results.items()}).T
@@ -58,14 +59,14 @@ for ax, name in zip(axes, ["privacy area", "resemblance"], strict=True):
     (line,) = ax.plot(found.index, values, marker="o")
     ax.fill_between(found.index, low, high, color=line.get_color(), alpha=0.15)
     ax.axhline(found["baseline"].iloc[0], color="0.4", ls="--")
-    ax.set_xlabel("share p of cells that are replaced")
+    ax.set_xlabel("fraction p of replaced cells")
     ax.set_title(name)
 
 # %%
-# At p = 1 the privacy area is smaller than that of the holdout. It leaks all the same: predictions
-# lie nearer to the rows that the forests have seen. A number against a baseline cannot tell; the
-# p-value can, because it asks whether train rows lie nearer to the synthetic table than holdout
-# rows do.
+# At p = 1, the privacy area is smaller than the baseline. However, there is still a leak, because
+# the predictions are closer to the rows that the forests were fitted to. The comparison with the
+# baseline does not show the leak. The p-value shows it, because the test compares the distances of
+# training and holdout rows to the synthetic data.
 pd.DataFrame(
     {
         p: {
@@ -79,11 +80,12 @@ pd.DataFrame(
 ).T.round(3)
 
 # %%
-# Against the threshold
-# ---------------------
+# Effect of the threshold
+# -----------------------
 #
-# All depends on the threshold. A small one sees copies and little else, a large one calls every
-# table a leak, the holdout too. A list of thresholds costs no more than one.
+# The values depend on the threshold. With a small threshold, MDA detects only copies. With a large
+# threshold, every table has a large privacy area, including the holdout. A list of thresholds
+# requires no more time than one threshold.
 many = MinimumDistanceAccumulation((np.arange(1, 31) / 100).tolist()).fit(train, holdout)
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.5), layout="constrained", sharex=True)
 names = {"privacy_area": "privacy area", "resemblance": "resemblance"}
@@ -99,5 +101,5 @@ for ax, (area, name) in zip(axes, names.items(), strict=True):
 _ = axes[0].legend()
 
 # %%
-# The grey line is the threshold of the first figures. What holds at all of them is the order of the
-# tables. MDA is a distance screen: it can raise an alarm, and it can never clear a release.
+# The gray line is the threshold of the first figures. The order of the tables is the same for all
+# thresholds. MDA is a distance-based screen. It can find a leak, but it can never clear a release.

@@ -2,9 +2,10 @@
 A study of two objectives with Optuna
 =====================================
 
-Which family of generators, and with which settings? A grid over all of them would be large. Optuna
-tries one candidate at a time and learns where to look from those before; with two objectives, here
-utility and a risk, it ends with the candidates that no other beats in both.
+This example searches for a family of generators and its settings. A grid over all combinations
+would be large. Optuna instead tries one candidate at a time and uses the previous results to choose
+the next. A study with two objectives, here utility and a privacy risk, returns the candidates that
+no other candidate exceeds in both.
 """
 
 # %%
@@ -36,8 +37,8 @@ from skeval.utility import TSTR
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 # %%
-# What is measured: how well a model that learns from synthetic rows does on real ones, and how well
-# an attacker tells the training rows of the generator.
+# The first metric is the performance on real rows of a model that is trained on synthetic rows. The
+# second metric is the AUC of a membership attack on the training rows.
 columns = ["age", "schooling", "occupation", "hours_per_week", "marital_status", "weight", "income"]
 real = make_census(1_200, random_state=0)[columns]
 suite = MetricSuite(
@@ -49,7 +50,7 @@ suite = MetricSuite(
 )
 
 # %%
-# A trial suggests a generator. Settings that only one family has are asked for in its branch.
+# A trial suggests a generator. Settings of a single family are suggested in its branch.
 
 
 def generator_of(trial):
@@ -62,10 +63,11 @@ def generator_of(trial):
 
 
 # %%
-# The objective is a cross-validation: the generator learns from two folds, and the third is the
-# holdout of both metrics. A value that is undefined is nan. Optuna would call such a trial failed
-# and learn nothing from it, so that it might ask for the same again and again: the worst values
-# tell it to look elsewhere, and are on no front. The errors of the means are kept with them.
+# The objective is a cross-validation. The generator is fitted to two folds, and the third fold is
+# the holdout of both metrics. An undefined value is nan. Optuna would treat such a trial as failed
+# and might suggest the same settings again. Therefore the objective returns the worst possible
+# values, so that Optuna avoids these settings. The standard errors of the means are stored with the
+# trial.
 WORST = 0.0, 1.0
 
 
@@ -81,16 +83,17 @@ study = optuna.create_study(
     directions=["maximize", "minimize"], sampler=optuna.samplers.TPESampler(seed=0)
 )
 with warnings.catch_warnings():
-    # of a hundred attacks some warn of a group of rows by chance; those on the winner are not quiet
+    # some of the hundred attacks warn about a group of rows without a leak
     warnings.filterwarnings("ignore", "The average over all rows hides it", MetricWarning)
     study.optimize(objective, n_trials=40)
 
 # %%
-# ``study.best_trials`` are the trials that no other beats, and ``pareto_front`` finds the same. It
-# takes scores of which more is better: "fooled" is 1 less the attacker's AUC, how often an attacker
-# who is shown a row of train and another takes the wrong one for that of train. Given an interval
-# for each score, here a standard error on either side, it lets a difference count only where the
-# intervals do not meet: of many trials behind the front it is not known that they are behind.
+# ``study.best_trials`` are the trials on the Pareto front, and ``pareto_front`` finds the same
+# trials. It requires scores for which higher is better. Therefore "fooled" is 1 minus the AUC of
+# the attacker, that is, the fraction of pairs of a training row and another row in which the
+# attacker chooses the wrong row. If intervals of the scores are specified, here one standard error
+# on each side, a difference counts only if the intervals do not overlap. Many trials are then not
+# significantly below the front.
 
 
 def label(trial):
@@ -109,10 +112,10 @@ print("on the front:", on_front.sum(), "of", len(trials))
 print("or within an error of it:", pareto_front(trials, both, low=low, high=high).sum())
 
 # %%
-# On the left the candidates, to two digits, since errors are about that large. On the right how far
-# the study had come after each trial: the area that candidates so far dominate, counted from a
-# model that guesses and an attacker who is never fooled. Fresh real rows would reach the dotted
-# line.
+# The left panel shows the candidates, rounded to two digits because of the standard errors. The
+# right panel shows the progress of the study: the area that the candidates dominate, relative to a
+# model that guesses and an attacker who is always correct. The dotted line is the area for new real
+# rows.
 area = [hypervolume(trials[:n], both, reference=[0.5, 0]) for n in range(1, len(trials) + 1)]
 fresh = pd.DataFrame({"utility": [study.trials[0].user_attrs["baseline"]], "fooled": [0.5]})
 candidates = trials.set_axis([label(t) for t in study.trials])[both].round(2).drop_duplicates()
@@ -130,23 +133,24 @@ with theme():
     right.step(range(1, len(trials) + 1), area, where="post")
     right.axhline(hypervolume(fresh, both, reference=[0.5, 0]), color="0.6", ls=":")
     right.set_xlabel("trials")
-    right.set_ylabel("area that they dominate")
-    right.set_title("How far the study had come")
+    right.set_ylabel("dominated area")
+    right.set_title("Progress of the study")
 
 # %%
-# Most forests lie behind trees of the same utility: the attacker finds more rows. A front is no
-# choice yet. The rule that searches of scikit-learn take as ``refit`` makes one from any table of
-# scores: the most useful candidate of those with an AUC of at most 0.55. It goes by all digits, and
-# chance has a say in the third: candidates that share two digits are one point in the figure.
+# Most forests are below trees with the same utility, because the attacker identifies more rows. One
+# candidate on the front must be selected. ``best_subject_to``, which is used as ``refit`` in
+# searches of scikit-learn, also accepts any table of scores. It selects the candidate with the
+# highest utility among the candidates with an AUC of at most 0.55. It uses all digits, although the
+# third digit is mostly noise. In the figure, candidates with the same two digits are one point.
 rule = best_subject_to("attack", at_most=0.55, maximise="utility", scoring=["utility", "attack"])
 scores = {"mean_test_utility": trials["utility"], "mean_test_attack": -trials["attack"]}
 chosen = study.trials[rule(scores)]
 print(label(chosen), chosen.values)
 
 # %%
-# The luckiest of forty looks better than it is. So the trial makes its generator once more, which
-# learns from all rows and is measured with fresh ones; the attack is now the foremost of four. The
-# adapter gives the generator a seed; in the cross-validation each fold had its own.
+# The scores of the best of forty candidates are optimistic. Therefore the selected generator is
+# fitted to all rows and evaluated with new rows. The attack is now the best of four attacks. The
+# adapter sets the seed of the generator. In the cross-validation, each fold had its own seed.
 suite = MetricSuite(
     [
         ("utility", TSTR("income", estimators="linear")),
@@ -162,7 +166,7 @@ checked = suite.evaluate(synthetic).frame()[
 checked.round(3)
 
 # %%
-# It is nearly as useful as train, whose own utility is the baseline. The bound on the attack seems
-# to hold, but so few rows do not tell: the interval goes well beyond it. That nothing leaks is
-# ruled out, by the screen and by the attack: the study has found what to give up for what, and no
-# release that can be cleared.
+# The utility is close to the baseline, which is the utility of the training data. The AUC of the
+# attack is below the bound, but the number of rows is too small to be certain, because the interval
+# extends well above the bound. Both the screen and the attack find a leak. The study shows the
+# trade-off between utility and privacy, but it did not find a table that can be released.

@@ -1,15 +1,15 @@
 """
-Which rows are lost, and which are invented?
-============================================
+Precision and recall of synthetic data
+======================================
 
-A generator can fail in two ways. It can leave out a kind of rows, which costs *recall*, and it can
-make a kind that does not occur, which costs *precision*. A single distance between two tables mixes
-both up; precision and recall tell them apart.
+A generator can fail in two ways. It can omit a kind of real rows, which reduces the *recall*, or
+generate a kind of rows that does not occur, which reduces the *precision*. A single distance
+between two tables does not distinguish the two failures, but precision and recall do.
 """
 
 # %%
-# The truth has two modes of equal weight. One generator has dropped the second mode, one has
-# invented a third, and one has both right.
+# The real distribution has two modes of equal weight. The first generator drops the second mode,
+# the second generator invents a third mode, and the third generator is correct.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ MODES = np.array([[0.0, 0.0], [8.0, 0.0], [4.0, 7.0]])
 
 
 def draw(*modes, seed, n_rows=900):
-    """Draw rows of some of the modes, in equal parts."""
+    """Sample rows from some of the modes, with equal numbers of rows."""
     rng = np.random.default_rng(seed)
     centres = MODES[np.resize(modes, n_rows)]
     return pd.DataFrame(centres + rng.normal(size=(n_rows, 2)), columns=["x", "y"])
@@ -51,10 +51,10 @@ _ = axes[0].legend(loc="upper left")
 # The curve
 # ---------
 #
-# :class:`~skeval.fidelity.PRDCurve` clusters train and synthetic rows together and looks at how
-# both fill the clusters. Against two equal halves, one half of the truth has full precision and a
-# recall of one half; the truth with a third mode added has full recall and a precision of two
-# thirds. The curve tells what of the one can be had for the other.
+# :class:`~skeval.fidelity.PRDCurve` clusters training and synthetic rows together and compares how
+# both are distributed over the clusters. If one of the two modes is dropped, the precision is 1 and
+# the recall is one half. If a third mode is added, the recall is 1 and the precision is two thirds.
+# The curve shows the trade-off between precision and recall.
 suite = MetricSuite(
     [
         ("clusters", PRDCurve()),
@@ -72,15 +72,16 @@ for ax, (name, result) in zip(axes, results.items(), strict=True):
     ax.set_title(name, loc="left")
 
 # %%
-# The two dots are where the F scores are greatest. F8, which weighs recall, falls where a mode is
-# dropped; F1/8, which weighs precision, where one is invented.
+# The two dots are the points with the largest F scores. F8 gives more weight to recall and is low
+# if a mode is dropped. F1/8 gives more weight to precision and is low if a mode is invented.
 #
-# Neighbours instead of clusters
-# ------------------------------
+# Neighbors instead of clusters
+# -----------------------------
 #
-# The others draw balls around rows, each as large as it takes to hold a few neighbours. All have
-# one number for the synthetic rows that lie where they should, and one for the real rows that are
-# accounted for. Both are in ``details``; the value is their harmonic mean.
+# The other metrics use balls around rows, which are just large enough to contain a few neighbors.
+# Each metric has one number for the synthetic rows in regions of real rows, and one number for the
+# real rows in regions of synthetic rows. ``details`` contains both numbers, and the value is their
+# harmonic mean.
 SIDES = {
     "clusters": ("f_beta_inv", "f_beta"),
     "improved": ("precision", "recall"),
@@ -107,13 +108,13 @@ fresh = sides(lambda key: results["equal"][key].details["holdout"])
 pd.DataFrame({**found, "holdout": fresh}).round(2)
 
 # %%
-# Fresh rows of the truth do not score 1 everywhere, as the column of the holdout shows, and
-# beta-recall least of all: a number means something only when compared with it. Clipped coverage is
-# the one that falls where a mode is invented too: it is relative to the number of synthetic rows,
-# of which a third is of no use.
+# The column of the holdout shows that new real rows do not have a score of 1 for all metrics, in
+# particular for beta-recall. Therefore a number must be compared with this baseline. Clipped
+# coverage is also low if a mode is invented, because it is relative to the number of synthetic
+# rows, and a third of these rows does not cover real rows.
 fig, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained", sharey=True)
 for ax, side in zip(axes, ("invented?", "dropped?"), strict=True):
     part = pd.DataFrame({**found, "holdout": fresh}).xs(side, level=1).loc[list(SIDES)]
     part.plot.bar(ax=ax, legend=False, rot=30, width=0.8)
-    ax.set_title({"invented?": "synthetic rows that belong", "dropped?": "real rows found"}[side])
+    ax.set_title({"invented?": "realistic synthetic rows", "dropped?": "covered real rows"}[side])
 _ = fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)

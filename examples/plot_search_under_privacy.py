@@ -2,11 +2,12 @@
 A search for utility, subject to privacy
 ========================================
 
-A generator has settings, and the best ones for utility alone copy train. Here a search goes by
-both, on real flights. The generator is SMOTE of imbalanced-learn, in wide use to make rows of a
-rare class: no part of skeval, and not meant to keep anything to itself. Each candidate learns from
-the training folds and is attacked with the test fold that it has not seen; the winner is the most
-useful of those whose training rows are hard to find.
+The settings of a generator that maximize utility often lead to copies of the training data. This
+example searches for settings with high utility and a bound on a privacy attack, for real flights.
+The generator is SMOTE of imbalanced-learn, which is widely used to oversample rare classes. It is
+not part of skeval, and not designed for privacy. Each candidate is fitted to the training folds and
+attacked with the test fold, which it has not seen. The search selects the candidate with the
+highest utility among the candidates that meet the bound.
 """
 
 # %%
@@ -29,13 +30,13 @@ from skeval.reporting import ParetoDisplay, theme
 from skeval.utility import TSTR
 
 # %%
-# Anything with ``fit`` and ``sample`` goes into a search. Where a package has other names for them,
-# a class like this one stands between; with ``get_params``, here from scikit-learn, its settings
-# can be searched.
+# A search accepts any object with ``fit`` and ``sample``. If a package uses other names for these
+# methods, write a wrapper class like this one. The settings can be searched because of
+# ``get_params``, which is inherited from scikit-learn.
 
 
 class Smote(BaseEstimator):
-    """Rows between a real row and one of its nearest neighbours of the same label."""
+    """Sample rows between a real row and one of its nearest neighbors with the same label."""
 
     def __init__(self, label, k_neighbors=5):
         self.label = label
@@ -61,13 +62,12 @@ class Smote(BaseEstimator):
 
 
 # %%
-# ``k_neighbors`` is a dial. With one neighbour each new row lies between a row of train and the row
-# most like it; with two hundred, between rows that have little in common.
+# With ``k_neighbors=1``, each new row is between a training row and the row most similar to it.
+# With 200 neighbors, each new row is between rows that have little in common.
 #
-# Three questions are asked of each candidate: how well a model does on real rows that has learned
-# from synthetic ones, how much nearer to train than to the holdout synthetic rows lie (a distance
-# screen), and how well an attacker tells rows of train from others. The rule for ``refit`` puts a
-# bound on the attack: an AUC of at most 0.6, where 0.5 is guessing.
+# Three metrics evaluate each candidate: the performance of a model that is trained on synthetic
+# rows and tested on real rows, a distance-based screen, and the AUC of a membership attack. The
+# rule for ``refit`` requires an AUC of at most 0.6. An AUC of 0.5 corresponds to guessing.
 columns = ["dep_time", "dep_delay", "air_time", "distance", "carrier", "origin", "arr_delay"]
 flights = load_flights(6_200)[columns].dropna().reset_index(drop=True)
 flights["late"] = np.where(flights.pop("arr_delay") > 15, "yes", "no")
@@ -91,15 +91,16 @@ search = GridSearchCV(
     cv=3,
 )
 with warnings.catch_warnings():
-    # of 24 attacks some warn of a group of rows by chance, and in each split a flight or two of the
-    # fold are in train; those on the winner are not quiet
+    # some of the 24 attacks warn about a group of rows without a leak, and each split has one or
+    # two flights in both parts; the warnings for the selected candidate are shown below
     warnings.simplefilter("ignore", MetricWarning)
     search.fit(real)
 print(search.best_params_)
 
 # %%
-# In ``cv_results_`` more is better for every score, so that that of the attack is negated. Utility
-# alone would have taken one neighbour, and has the rows of train found in three of four cases.
+# In ``cv_results_``, higher is better for every score, so the score of the attack is negated. A
+# search for utility alone would have selected one neighbor. Its AUC shows that the attack ranks a
+# training row first in three of four pairs.
 found = pd.DataFrame(
     {name: search.cv_results_[f"mean_test_{name}"] for name in ("utility", "screen", "attack")},
     index=[f"k={k}" for k in neighbors],
@@ -108,10 +109,11 @@ found["attack"] *= -1
 print(found.round(3))
 
 # %%
-# For the figure more has to be better too: "fooled" is 1 less the AUC, how often an attacker who is
-# shown a row of train and another takes the wrong one for that of train. The steps are the front:
-# who is left of it and below is beaten in both by someone on it. Here all settings are on it: what
-# is gained in the one is lost in the other, and up to twenty neighbours the price is low.
+# The figure also requires that higher is better. Therefore "fooled" is 1 minus the AUC, that is,
+# the fraction of pairs of a training row and another row in which the attacker chooses the wrong
+# row. The steps are the Pareto front. Candidates below the front are worse in both scores than a
+# candidate on the front. Here all settings are on the front, so a gain in one score is a loss in
+# the other. Up to twenty neighbors, the loss of utility is small.
 found["fooled"] = 1 - found["attack"]
 with theme():
     fig, ax = plt.subplots(figsize=(6, 4))
@@ -121,9 +123,10 @@ with theme():
     ax.set_title("Eight settings of SMOTE")
 
 # %%
-# A search is optimistic: it takes the luckiest, on rows that all candidates share. So the winner,
-# fitted again to all rows, is measured once more with rows that no fold had. Beside it stand what
-# utility alone would have chosen, and the setting that keeps most to itself.
+# The result of a search is optimistic, because the best candidate was selected on the same rows.
+# Therefore the selected candidate, refitted to all rows, is evaluated again with new rows that no
+# fold contained. The table also shows the candidate with the highest utility and the candidate with
+# the lowest risk.
 suite.fit(real, fresh)
 results = {}
 winner = search.best_params_["generator__k_neighbors"]
@@ -135,15 +138,16 @@ checked = pd.concat({k: result.frame().set_index("metric")[shown] for k, result 
 print(checked.round(3).to_string())
 
 # %%
-# On fresh rows the attack does better than it did in the search: the interval of its AUC hardly
-# reaches down to the bound. A bound that has to hold needs a margin, or a second look like this
-# one. The p-value leaves no doubt that rows of train are found: a bound says how much is accepted,
-# it does not make it nothing. And this AUC is an average. The attack looks at tenths of the rows
-# too, from the most common to the most unusual, and in one of them it finds more.
+# On new rows, the attack is more successful than in the search, and the interval of its AUC barely
+# includes the bound. If a bound must be met, use a margin or a second evaluation like this one. The
+# p-value shows that the attack identifies training rows. A bound only limits this risk to an
+# accepted value, it does not remove it. In addition, the AUC is an average. The attack also
+# evaluates tenths of the rows, from the most typical to the most unusual, and is more successful in
+# one of them.
 worst = results[f"k={winner}"]["attack"].details["outliers"]["worst"]
 print(f"AUC from {worst['above']:.0%} to {worst['up_to']:.0%} of the rows: {worst['auc']:.3f}")
 
 # %%
-# What to do? Two hundred neighbours are hard to tell from guessing and cost a fifth of the utility;
-# a generator that does not draw its rows between two of train may do better in both: see
-# :doc:`plot_leak_found_and_mended`.
+# With two hundred neighbors, the attack is close to guessing, but a fifth of the utility is lost. A
+# generator that does not interpolate between training rows may be better in both. See
+# :doc:`plot_leak_found_and_mended` for an example.

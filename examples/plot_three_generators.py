@@ -1,10 +1,10 @@
 """
-Which of my three generators?
-=============================
+How to compare three generators
+===============================
 
-A copula, a chain of decision trees and a shuffle of the columns were fitted on the same flights.
-One report compares them: it is fitted once, says by which metrics two tables differ significantly
-at all, and sets aside what leaks. Its first page holds the answer.
+A copula, a sequence of decision trees and a shuffle of the columns are fitted to the same flights.
+One report compares the three synthetic tables. It shows which metrics differ significantly between
+two tables, and excludes tables with a leak. Its first page contains the recommendation.
 """
 
 # %%
@@ -32,39 +32,40 @@ tables = {
 }
 
 # %%
-# Any suite can compare; a few metrics of the report will do here. ``report(train, holdout, tables,
-# "which.html")`` writes all of it to a file, and so does ``skeval report train.csv holdout.csv
-# copula.csv trees.csv shuffled.csv``.
+# Any suite can compare tables. This example uses a few metrics of the report. ``report(train,
+# holdout, tables, "which.html")`` writes the complete comparison to a file. On the command line,
+# use ``skeval report train.csv holdout.csv copula.csv trees.csv shuffled.csv``.
 names = {"similarity", "relations", "phik_difference", "tstr", "near_duplicates", "dcr_overfitting"}
 metrics = make_suite("report", target="arr_delay").metrics
 suite = MetricSuite([(name, metric) for name, metric in metrics if name in names])
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", MetricWarning)  # flights that are in train and holdout
+    warnings.simplefilter("ignore", MetricWarning)  # some flights occur in both real tables
     comparison = suite.fit(train, holdout).compare(tables)
 comparison
 
 # %%
-# Its first sentence alone, for a log.
+# The first sentence is suitable for a log.
 print(comparison.sentence)
 
 # %%
-# The trees are the most faithful and the most useful, and they have learned rows by heart. Among
-# those that are left, the copula keeps more of what relates the columns: the similarity of the
-# shuffled table is hardly lower, its relations are all lost. Whether the copula keeps enough is
-# another question: its baseline says what fresh flights score.
+# The trees have the best fidelity and utility, but they memorized training rows. Among the other
+# two, the copula preserves more of the dependence between columns. The shuffled table has a similar
+# similarity score, but all dependence is lost. The baseline, which is the score of the holdout
+# data, shows whether the copula is good enough.
 comparison.frame()
 
 # %%
-# How sure is that? Each difference has an interval, at 95% over the three pairs. The noise of train
-# and holdout is shared by all tables, and counts once where a metric can tell it: "paired".
+# Each difference has a confidence interval, with a joint confidence level of 95% for the three
+# pairs. All comparisons use the same training and holdout data. If a metric can use this to make
+# the interval narrower, its type is "paired".
 comparison.differences[["metric", "first", "second", "difference", "low", "high", "interval"]]
 
 # %%
-# The tables that no other beats in both facets stand on the steps.
+# The steps in the figure connect the tables that no other table exceeds in both aspects.
 comparison.plot()
 
 # %%
-# Two tables of one generator differ by chance alone, which the comparison says.
+# Two tables from the same generator differ only by chance, and the comparison reports this.
 again = {"copula": tables["copula"]}
 again["copula, again"] = generators["copula"].sample(len(train), random_state=1)
 with warnings.catch_warnings():

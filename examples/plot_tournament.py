@@ -1,10 +1,11 @@
 """
-Which generator for my table?
-=============================
+How to choose a generator by cross-validation
+=============================================
 
-Four generators of real flights. Each generator learns from the training rows of each fold, and what
-it samples is evaluated against the rows that are held out: a generator is judged, not one table of
-it. The recommended one must meet a constraint, here that no leak is found.
+This example compares four generators of flights. Each generator is fitted to the training rows of
+each fold, and its synthetic data are compared with the test rows of the fold. Therefore the scores
+describe the generator and not one synthetic table. The recommended generator must meet a
+constraint, in this example that no leak is found.
 """
 
 # %%
@@ -37,10 +38,10 @@ print(outcome.sentence)
 outcome.frame()
 
 # %%
-# How sure are the ranks? Folds share training rows, so the test counts them for less than their
-# number. The lines end where other ranks are no longer possible.
+# The folds have training rows in common and are not independent, which the test takes into account.
+# The lines in the figure are confidence sets of the ranks.
 _ = outcome.plot()
 
 # %%
-# The results of each fold are there as well, for example what a fit costs.
+# The results of each fold are also available, for example the time of a fit.
 outcome.runs["trees"].frame()[["mean", "low", "high", "baseline", "n_folds"]]

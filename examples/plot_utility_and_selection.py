@@ -1,15 +1,16 @@
 """
-Does work on synthetic rows carry over?
-=======================================
+Utility of synthetic data for model selection
+=============================================
 
-A table may look real and teach little, or look made and teach well. Five generators are ranked by
-utility, fidelity and privacy side by side; then seven models are compared on each synthetic table,
-as an analyst would who has nothing else, and the choice is held against real rows.
+Synthetic data may have high fidelity and low utility, or low fidelity and high utility. The first
+part of this example ranks five generators by utility, fidelity and privacy. In the second part, an
+analyst who has only the synthetic data selects one of seven models. This choice is compared with
+the best choice for real data.
 """
 
 # %%
-# A made census of 1,500 rows, and twice as many that no generator sees. The target is whether
-# income is high.
+# The training data are 1,500 rows of a simulated census, and the holdout data are 3,000 other rows
+# that no generator uses. The target is whether the income is high.
 import matplotlib.pyplot as plt
 import pandas as pd
 
@@ -31,7 +32,7 @@ train, holdout = make_census(1_500, random_state=0), make_census(3_000, random_s
 
 
 def columns_by_class(table):
-    """Draw each column by itself, within the rows of each label."""
+    """Sample each column independently, within the rows of each label."""
     parts = [rows for _, rows in table.groupby(TARGET, observed=True)]
     drawn = [IndependentMarginals().fit(rows).sample(len(rows), random_state=0) for rows in parts]
     return pd.concat(drawn, ignore_index=True)
@@ -47,11 +48,11 @@ tables = {
 }
 
 # %%
-# The first three are the baselines of :mod:`skeval.generators`: training rows drawn anew, training
-# rows with every cell replaced by a forest's prediction, and a Gaussian copula. The last draws each
-# column by itself; the one before does so within each label, and thereby keeps how each column
-# bears on income, and nothing else. All metrics are asked in one suite, which fits each model once
-# on each table.
+# The first three generators are part of :mod:`skeval.generators`: resampled training rows, training
+# rows with every cell replaced by the prediction of a forest, and a Gaussian copula. The last
+# generator samples each column independently. The fourth does so within each label. It preserves
+# only the dependence between each column and the income. One suite computes all metrics and fits
+# each model once per table.
 suite = MetricSuite(
     [
         ("utility", TSTR(TARGET)),
@@ -68,11 +69,12 @@ values = pd.DataFrame({name: {a: r[a].value for a in aspects} for name, r in fou
 values.round(3)
 
 # %%
-# Utility is the ROC-AUC on the holdout of boosted trees trained on the synthetic table, known
-# as TSTR. Its line is TRTR, the same trees trained on train. Fidelity is how well a classifier
-# tells synthetic from train rows, and lower is better: at 0.5 it cannot. Below that, it meets
-# copies: it has learned that a row is synthetic, and is asked about its twin in train. Privacy here
-# is a distance screen: 0 for copies, near 1 for fresh rows.
+# Utility is the ROC-AUC on the holdout data of boosted trees that are trained on the synthetic
+# data (TSTR). The dotted line is the score of the same trees trained on the training data (TRTR).
+# Fidelity is the ROC-AUC of a classifier that distinguishes synthetic from training rows. Lower is
+# better, and 0.5 means that the classifier is guessing. A value below 0.5 indicates copies, because
+# the classifier has learned that a row is synthetic and is then tested with the equal training row.
+# Privacy is a distance-based screen, which is 0 for copies and close to 1 for new rows.
 TITLES = {
     "utility": "utility: higher is better",
     "fidelity": "fidelity: lower is better",
@@ -89,23 +91,24 @@ with theme():
         ax.set_title(TITLES[aspect])
     axes[0].set_yticks(range(len(found)), found)
     axes[0].invert_yaxis()
-    axes[0].set_xlabel("ROC-AUC on real rows; dotted: trained on train")
-    axes[1].set_xlabel("ROC-AUC of synthetic v train; dotted: fresh real rows")
-    axes[2].set_xlabel("overfitting protection; dotted: fresh real rows")
+    axes[0].set_xlabel("ROC-AUC on real rows (dotted: TRTR)")
+    axes[1].set_xlabel("ROC-AUC of the classifier (dotted: baseline)")
+    axes[2].set_xlabel("overfitting protection (dotted: baseline)")
 
 # %%
-# The three do not rank alike. Among the four tables that are not copies, the one that a classifier
-# recognises least is not the most useful one.
+# The three rankings are different. Among the four tables that are not copies, the table with the
+# best fidelity does not have the best utility.
 ranks = values.drop(index="bootstrap")
 ranks["fidelity"] *= -1  # lower is better
 ranks.rank(ascending=False).astype(int)
 
 # %%
-# The columns drawn by class are recognised nearly as surely as the columns drawn without regard to
-# the label, and yet trees that learn from them do no worse on the holdout than trees that learn
-# from train: what is lost are the relations among features, and this task can do without. The
-# copula is recognised less, and teaches less. Neither number replaces the other; and a utility is
-# of one task, for another target the order may be another. TSTR less TRTR, with its interval:
+# The fidelity of the columns sampled by class is nearly as low as the fidelity of the independent
+# columns. However, trees that are trained on them are not worse than trees that are trained on the
+# training data. The dependence among features is lost, but this task does not need it. The copula
+# has a better fidelity and a lower utility. Therefore, neither number replaces the other. The
+# utility depends on the task, so the order may differ for another target. The following table shows
+# the difference between TSTR and TRTR with its interval.
 difference = pd.DataFrame(
     {name: result["utility"].details["difference"] for name, result in found.items()}
 ).T
@@ -115,10 +118,10 @@ difference.round(3)
 # Choosing a model
 # ----------------
 #
-# An analyst who has the synthetic table only splits it, compares seven models, and takes the best.
-# Each line is a model: on the left its score on synthetic rows that it was not trained on, on the
-# right its score when it learns from train and is tested on the holdout. The thick line is the
-# model chosen.
+# An analyst who has only the synthetic data splits them, compares seven models, and selects the
+# best. Each line in the figure is a model. Its left end is the score on synthetic rows that the
+# model was not trained on. Its right end is the score of the model after training on the training
+# data, on the holdout data. The thick line is the selected model.
 with theme():
     fig, axes = plt.subplots(1, 5, figsize=(10, 3.4), layout="constrained", sharey=True)
     for ax, (name, result) in zip(axes, found.items(), strict=True):
@@ -140,11 +143,11 @@ with theme():
     axes[0].set_ylabel("ROC-AUC")
 
 # %%
-# The scores on synthetic rows are no forecast of real ones: for three tables that of the chosen
-# model is well above what real rows keep of it, for the last one far below. What matters to the
-# choice is the order alone. The regret is the real score of the best model less that of the model
-# chosen, with its interval; "with train" is the regret of an analyst who splits train in the same
-# way.
+# The scores on synthetic rows do not predict the scores on real rows. For three tables, the
+# selected model has a much higher score than on real rows, and for the last table a much lower one.
+# However, only the order of the models matters for the choice. The regret is the real score of the
+# best model minus the real score of the selected model. "with train" is the regret of an analyst
+# who splits the training data in the same way.
 choice = {
     name: {
         "chosen": result["regret"].details["chosen"],
@@ -160,18 +163,19 @@ choice = {
 pd.DataFrame(choice).transpose()
 
 # %%
-# The last two columns are of models that learn from synthetic rows and are tested on the holdout:
-# the share of the 21 pairs of models that are in the real order, and how often chance would do as
-# well. The most that can be asked is bounded by the real rows too, which do not decide every pair.
+# The last two columns describe models that are trained on synthetic rows and tested on the holdout
+# data: the fraction of the 21 pairs of models in the same order as for real data, with a p-value.
+# The maximum agreement is limited, because the real data do not determine the order of every pair.
 agreement, regret = found["columns"]["agreement"].details, found["columns"]["regret"].details
 print(f"pairs that real rows decide: {agreement['n_decided']} of {agreement['n_pairs']}")
 print(f"best model: {regret['best']}, ROC-AUC {regret['real_score_of_best']:.3f}")
 print(f"regret of a choice at random, on average: {regret['random_choice']:.3f}")
 
 # %%
-# Some regret is not the generator's: train itself leads to the linear model, which is worse than
-# the best beyond chance, and by three of the tables the analyst chooses just as well. The bootstrap
-# is a case of its own. Models that learn from it are in the real order, every pair of them; but who
-# splits it has copies of one row on both sides, scores each model too high, and takes another one.
-# Columns drawn without regard to the label hold nothing that a model could learn, and the regret is
-# close to that of a choice at random.
+# The generator does not cause all of the regret. With the training data, the analyst selects the
+# linear model, which is significantly worse than the best model. With three of the synthetic
+# tables, the choice is equally good. The bootstrap is special. Models that are trained on it are in
+# the same order as for real data, for all pairs. However, an analyst who splits it has copies of
+# the same row in both parts, overestimates the score of each model, and selects a different model.
+# Independent columns contain no information for a model, so the regret is close to the regret of a
+# random choice.

@@ -1,10 +1,11 @@
 """
-What screens and averages miss
-==============================
+Leaks that screens and averages miss
+====================================
 
-Releases that leak. The first is the training table, moved: whoever knows by how much has all of it
-back, and no distance shows it. The second holds copies of three people, the most unusual ones:
-an average over all rows shows next to nothing.
+This example shows two synthetic tables with a leak. The first is the training data with shifted
+values. An attacker who knows the shift can recover all training rows, but distances do not reveal
+the leak. The second table contains copies of the three most unusual training rows. An average over
+all rows shows almost nothing.
 """
 
 # %%
@@ -30,25 +31,26 @@ train, holdout = rs.normal(size=(300, 4)), rs.normal(size=(300, 4))
 real = frame(train), frame(holdout)
 
 # %%
-# The first release: 3 is added to one column of train, nothing else. A distance screen asks whether
-# synthetic rows are closer to train than to the holdout, an attack whether train rows can be told
-# from holdout rows by what is near them. Both read one half if all is well, and both do here. An
-# attack that reads rows as text is never wrong: most digits are still those of train. Where every
-# column is moved, by an odd amount, it is blind too, as is the foremost of several. An attacker
-# who knows, or guesses, how the table was moved takes the amounts off again.
+# In the first table, 3 is added to one column of the training data. A distance-based screen tests
+# whether synthetic rows are closer to the training data than to the holdout data. A membership
+# attack by distance tries to distinguish training rows from holdout rows by their distance to
+# synthetic rows. Both values are close to one half, as for data without a leak. An attack that
+# compares rows as text is always correct, because most digits are still training digits. If every
+# column is shifted by an irregular number, this attack also fails, and so does the best of several
+# attacks. However, an attacker who knows or guesses the shift can subtract it.
 shift, odd = np.array([3.0, 0.0, 0.0, 0.0]), np.array([3.1416, -2.7183, 1.4142, 0.5772])
 moved = frame(train + shift)
 moved_oddly = frame(train + odd)
 moved_back = frame(train + odd - odd)
 distance = MembershipInference("distance").fit(*real)
 readings = {
-    "share closer to train": DCRShare().fit(*real).evaluate(moved),
+    "fraction closer to train": DCRShare().fit(*real).evaluate(moved),
     "attack by distance": distance.evaluate(moved),
-    "attack by edits of text": MembershipInference("levatt").fit(*real).evaluate(moved),
-    "foremost of several, all columns moved": MembershipInference()
+    "attack by edit distance": MembershipInference("levatt").fit(*real).evaluate(moved),
+    "best of several attacks, all columns shifted": MembershipInference()
     .fit(*real)
     .evaluate(moved_oddly),
-    "attack that knows the amounts": distance.evaluate(moved_back),
+    "attack that knows the shift": distance.evaluate(moved_back),
 }
 for name, result in readings.items():
     print(f"{name}: {result.value:.3f} ({result.interval[0]:.3f} to {result.interval[1]:.3f})")
@@ -62,7 +64,7 @@ with theme():
     left.set_ylabel("b")
     left.set_ylim(top=3.4)
     left.legend(loc="upper center", ncols=2, markerscale=2.0)
-    left.set_title("Train, and the same rows moved")
+    left.set_title("Training rows and shifted training rows")
     for i, result in enumerate(readings.values()):
         low, high = result.interval
         right.plot([low, high], [-i, -i], color=ORANGE, lw=1.4)
@@ -71,18 +73,17 @@ with theme():
     right.set_yticks(-np.arange(len(readings)), list(readings))
     right.set_xlim(0.0, 1.03)
     right.set_ylim(0.6 - len(readings), 0.4)
-    right.set_xlabel("0.5: nothing is found; 1: all is")
-    right.set_title("What is read")
+    right.set_xlabel("0.5: no leak is found, 1: complete leak")
+    right.set_title("Values of the metrics")
 
 # %%
-# The second release is fresh, but for three rows: copies of those of train that are farthest from
-# all others. Three of 300 rows move an average by one part in a hundred. The attack therefore also
-# tells its AUC in tenths of the rows, ordered by how far they lie from others, and for the
-# outermost 5% and 2%. All is done 40 times, with new tables each, and with none and with twelve
-# copies too.
+# The second table contains new rows, except for three copies of the most unusual training rows.
+# Three of 300 rows change an average by only one percent. The attack therefore also reports its AUC
+# for tenths of the rows, ordered by their distance to other rows, and for the most unusual 5% and
+# 2%. The experiment is repeated 40 times with new tables, and also with zero and twelve copies.
 attack = MembershipInference("distance", fpr=0.1, n_permutations=19)
 screen = DCRShare()
-warnings.simplefilter("ignore", MetricWarning)  # they tell what the figure shows
+warnings.simplefilter("ignore", MetricWarning)  # the figure shows the same
 rows = []
 for seed in range(40):
     rs = np.random.RandomState(seed)
@@ -102,14 +103,14 @@ found = pd.DataFrame(rows, columns=["copied", "share", "auc", "alarms", "groups"
 print(found.groupby("copied")[["share", "auc"]].mean().round(3))
 
 # %%
-# On the left the mean AUC in each group: copies of unusual people are not lost among rows that
-# nobody copied. On the right, in how many of the 40 releases a test raises an alarm (p < 0.025, for
-# the groups after Bonferroni). Without a copy this is to happen in one of forty. Twelve copies are
-# found by their group, and seldom by an average. Three copies raise the AUC of theirs to 0.8, but
-# are too few to be sure: that three rows, wherever they come from, were all train rows happens in
-# one of eight cases by chance.
+# The left panel shows the mean AUC in each group. Copies of unusual rows have a visible effect on
+# their group. The right panel shows the fraction of the 40 tables with a significant test
+# (p < 0.025, with a Bonferroni correction for the groups). Without copies, one in forty is
+# expected. Twelve copies are usually found by the test of groups, but rarely by an average. Three
+# copies raise the AUC of their group to 0.8, but three rows are not enough for a significant test.
+# Even without a leak, three random rows are all training rows in one of eight cases.
 names = [f"{i}0%" for i in range(1, 10)] + ["100%", "last 5%", "last 2%"]
-tests = ["share closer\nto train", "AUC of\nthe attack", "AUC by\ngroups"]
+tests = ["fraction closer\nto train", "AUC of\nthe attack", "AUC by\ngroups"]
 looks = {0: ("0.6", "none copied"), 3: (BLUE, "3"), 12: (ORANGE, "12")}
 with theme():
     fig, (left, right) = plt.subplots(
@@ -122,7 +123,7 @@ with theme():
         alarms = (np.array(of_n["alarms"].to_list()) < 0.025).mean(axis=0)
         right.bar(np.arange(3) + 0.27 * (k - 1), alarms, 0.24, color=colour)
     left.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
-    left.set_xlabel("rows by their distance to others, up to")
+    left.set_xlabel("rows by their distance to other rows, up to")
     left.set_ylabel("AUC of the attack by distance")
     left.set_title("The attack by groups of rows")
     left.axhline(0.5, color="0.5", ls="--", lw=1.0)
@@ -130,8 +131,8 @@ with theme():
     right.axhline(0.025, color="0.5", ls="--", lw=1.0)
     right.set_xticks(range(3), tests)
     right.set_ylim(0.0, 1.0)
-    right.set_title("Share of releases with an alarm")
+    right.set_title("Fraction of significant tests")
 
 # %%
-# A screen that passes, and an attack that fails, are no proof. They say what was not found, by whom
-# and on the average of which rows.
+# A screen without a finding and a failed attack do not prove that there is no leak. They only mean
+# that a specific attacker did not find a leak on the average of specific rows.

@@ -1,15 +1,15 @@
 """
-A leak was found: which column is it?
-=====================================
+How to find the column that leaks
+=================================
 
-A generator of flights looks harmless row by row: no row is copied, and no distance screen says a
-word. But it releases tail numbers as they are in train. The first page of a report names the
-columns and says what to do. Then it is done, and the page is read again.
+The synthetic flights in this example do not contain copied rows, and no distance-based screen is
+significant. However, they contain tail numbers of the training data. The first page of a report
+names the columns and recommends a fix. The example applies the fix and evaluates the result again.
 """
 
 # %%
-# Half of the flights are held out. The generator learns from the others, and what it releases of
-# nearly unique columns are training values.
+# Half of the flights are holdout data. The generator learns from the other half. In nearly unique
+# columns, its synthetic values are training values.
 from sklearn.model_selection import train_test_split
 
 from skeval import MetricSuite
@@ -32,20 +32,21 @@ suite = MetricSuite(
 result = suite.fit(train, holdout).evaluate(synthetic)
 
 # %%
-# A notebook shows results as the first page of a report does: the headline, four tiles and the
-# privacy chart. ``result.to_pdf("report.pdf")`` writes the whole report.
+# A notebook shows a result like the first page of a report, with a headline, four tiles and the
+# privacy chart. ``result.to_pdf("report.pdf")`` writes the complete report.
 result
 
 # %%
-# The verdict in words, for a log.
+# The sentence of the verdict is suitable for a log.
 print(result.verdict().sentence)
 
 
 # %%
-# The remedy, as the page says it: the tail number is left out, and delays, whose extremes belong to
-# single flights, are pooled and coarsened to five minutes, before the generator sees them.
-# The suite is fitted anew on what is left. That no test finds a leak then is no clearance: the line
-# says how many tests found nothing, and that such tests never clear a release.
+# The recommended fix is applied before the generator is fitted. The tail number is dropped. Extreme
+# delays belong to single flights, so delays are clipped and rounded to five minutes. The suite is
+# fitted again to the remaining columns. If no test finds a leak now, this does not prove that there
+# is none. The page therefore states how many tests found nothing, and that such tests never clear a
+# release.
 def coarsened(table):
     delays = table[["dep_delay", "arr_delay"]].clip(-30, 120).div(5).round().mul(5)
     return table.drop(columns="tailnum").assign(**delays)

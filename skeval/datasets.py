@@ -34,7 +34,7 @@ _ETHNICITY_SHARES = (0.72, 0.12, 0.09, 0.05, 0.02)
 _ETHNICITY_STATUS = np.array([0.0, -0.3, -0.25, 0.2, -0.1])
 _BORN_HERE = np.array([0.96, 0.90, 0.45, 0.30, 0.60])
 _MARITAL = ("never married", "partner", "married", "separated", "divorced", "widowed")
-_MARITAL_BY_AGE = (  # one row per age group: below 25, 35, 50, 65, above
+_MARITAL_BY_AGE = (  # one line for each age group, up to 25, 35, 50, 65 and above
     (0.86, 0.05, 0.07, 0.01, 0.01, 0.00),
     (0.42, 0.06, 0.43, 0.03, 0.06, 0.00),
     (0.17, 0.04, 0.56, 0.05, 0.17, 0.01),

@@ -1,4 +1,4 @@
-"""One call a figure: a column, a pair of columns, a map, the children of parents, sequences."""
+"""Functions that draw one figure each, for example for a column or a pair of columns."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ __all__ = ["plot_cardinality", "plot_column", "plot_f_beta", "plot_lines", "plot
 def plot_column(
     train: Any, synthetic: Any, column: str, *, holdout: Any = None, schema: Any = None
 ) -> Display:
-    """Draw the distribution of a column in the real and in the synthetic table.
+    """Draw the distribution of a column in the real and in the synthetic data.
 
     Parameters
     ----------
     train, synthetic : table
-        What ``fit`` and ``evaluate`` of a metric take.
+        Training and synthetic data, as in ``fit`` and ``evaluate`` of a metric.
     column : str
-        The name of a column of numbers, dates or categories.
+        Name of a numerical, datetime or categorical column.
     holdout : table, optional
-        Drawn too, if it is given.
+        Holdout data, which are also drawn if specified.
     schema : TableSchema or mapping of str to str, optional
-        The kinds of the columns.
+        Column types.
 
     Returns
     -------
     MarginalDisplay
-        Drawn: ``figure_`` is the figure, ``frame()`` the numbers. Bars of fewer than ten real rows
-        are blank.
+        The drawn display. ``figure_`` is the figure, and ``frame()`` returns the numbers. Bars with
+        fewer than ten real rows are blank.
 
     See Also
     --------
-    plot_pair : Two columns.
+    plot_pair : Draws two columns.
 
     Examples
     --------
@@ -66,27 +66,27 @@ def plot_column(
 def plot_pair(
     train: Any, synthetic: Any, columns: tuple[str, str], *, holdout: Any = None, schema: Any = None
 ) -> Display:
-    """Draw how often the values of two columns occur together in both tables.
+    """Draw the joint distribution of two columns in the real and in the synthetic data.
 
     Parameters
     ----------
     train, synthetic : table
-        What ``fit`` and ``evaluate`` of a metric take.
+        Training and synthetic data, as in ``fit`` and ``evaluate`` of a metric.
     columns : pair of str
-        The names of two columns.
+        Names of two columns.
     holdout : table, optional
-        Drawn too, if it is given.
+        Holdout data, which are also drawn if specified.
     schema : TableSchema or mapping of str to str, optional
-        The kinds of the columns.
+        Column types.
 
     Returns
     -------
     PairDisplay
-        Drawn.
+        The drawn display.
 
     See Also
     --------
-    plot_column : One column.
+    plot_column : Draws one column.
 
     Examples
     --------
@@ -104,25 +104,25 @@ def plot_pair(
 def plot_cardinality(
     train: Any, synthetic: Any, schema: Any = None, *, key: str | None = None
 ) -> Display:
-    """Draw how many children parents have in the real and in the synthetic tables.
+    """Draw the number of children per parent in the real and in the synthetic tables.
 
     Parameters
     ----------
     train, synthetic : mapping of str to table
         Several tables by name.
     schema : RelationalSchema, optional
-        Their keys; else they are detected.
+        Keys of the tables. By default, they are detected.
     key : str, optional
-        The foreign key, such as ``"orders.user_id -> users.id"``; the first by default.
+        The foreign key, such as ``"orders.user_id -> users.id"``. The default is the first key.
 
     Returns
     -------
     CardinalityDisplay
-        Drawn.
+        The drawn display.
 
     See Also
     --------
-    plot_lines : Sequences.
+    plot_lines : Draws sequences.
 
     Examples
     --------
@@ -141,25 +141,25 @@ def plot_cardinality(
 def plot_lines(
     train: Any, synthetic: Any, schema: Any, *, by: Literal["position", "time"] = "position"
 ) -> Display:
-    """Draw the mean of the columns of sequences by place or by time, in both tables.
+    """Draw the mean of the columns of sequences by position or time, in both tables.
 
     Parameters
     ----------
     train, synthetic : mapping of str to table
         Several tables by name.
     schema : RelationalSchema
-        With the keys of the sequences.
+        Schema with the keys of the sequences.
     by : {"position", "time"}, default="position"
-        What is on the horizontal axis.
+        Quantity on the horizontal axis.
 
     Returns
     -------
     LinesDisplay
-        Drawn.
+        The drawn display.
 
     See Also
     --------
-    plot_cardinality : Children of parents.
+    plot_cardinality : Draws the number of children per parent.
 
     Examples
     --------
@@ -187,32 +187,34 @@ def plot_map(
     columns: Any = None,
     random_state: int = 0,
 ) -> Display:
-    """Draw where rows of the real and of synthetic tables lie on a map, as densities on a grid.
+    """Draw the density of real and synthetic rows on a two-dimensional map.
 
     Parameters
     ----------
     train : table
-        What ``fit`` of a metric takes. It alone decides the directions and the grid.
+        Training data, as in ``fit`` of a metric. Only the training data determine the directions
+        and the grid.
     synthetic : table, or mapping of str to table
-        One synthetic table, or several by name: all are drawn on the same map.
+        One synthetic table, or several by name, which are drawn on the same map.
     holdout : table, optional
-        Drawn too, if it is given.
+        Holdout data, which are also drawn if specified.
     schema : TableSchema or mapping of str to str, optional
-        The kinds of the columns.
+        Column types.
     columns : None, int or list of str, default=None
-        The columns to look at; None for all but text and ids.
+        Columns to use. None uses all columns except text and ID columns, and *n* the first *n*.
     random_state : int, default=0
         Seed of samples.
 
     Returns
     -------
     DensityMapDisplay
-        Drawn. No row is: places with fewer than ten rows of a table are pooled or left grey.
+        The drawn display. It does not show single rows, because grid bins with fewer than ten rows
+        of a table are pooled or gray.
 
     See Also
     --------
-    plot_pair : Two columns.
-    skeval.fidelity.MapDistance : The numbers, and a test.
+    plot_pair : Draws two columns.
+    skeval.fidelity.MapDistance : Computes the distance of the densities, with a test.
 
     Examples
     --------
@@ -234,26 +236,28 @@ def plot_map(
 
 
 def plot_f_beta(results: Mapping[str, Result | SuiteResult]) -> Display:
-    """Draw generators by F8, low where kinds of rows are lost, and F1/8, low where invented.
+    """Draw generators by their F8 and F1/8 scores.
+
+    F8 is low if kinds of real rows are missing, and F1/8 is low if the generator invents rows.
 
     Parameters
     ----------
     results : mapping of str to Result or SuiteResult
-        By generator, what :class:`~skeval.fidelity.PRDCurve` gave, alone or in a suite.
+        The results of :class:`~skeval.fidelity.PRDCurve` by generator, alone or in a suite.
 
     Returns
     -------
     ParetoDisplay
-        Drawn, each generator with its name.
+        The drawn display, with the name of each generator.
 
     Raises
     ------
     InvalidParameterError
-        If one of the results has no such scores.
+        If a result does not contain the scores of PRDCurve.
 
     See Also
     --------
-    skeval.fidelity.PRDCurve : The two scores.
+    skeval.fidelity.PRDCurve : Computes the two scores.
 
     Examples
     --------
@@ -282,7 +286,7 @@ def plot_f_beta(results: Mapping[str, Result | SuiteResult]) -> Display:
 def _similarity(
     owner: str, columns: list[str], train: Any, synthetic: Any, holdout: Any, schema: Any
 ) -> tuple[dict[str, Any], str]:
-    """Return the distributions of columns, and the numbers of rows in words."""
+    """Return the distributions of columns, and a phrase with the numbers of rows."""
     from skeval.fidelity import SimilarityMatrix
 
     context = Context.of(train, holdout, schema=schema)

@@ -1,10 +1,10 @@
-"""Count attacks that the average calls safe and the surest guesses do not.
+"""Count attacks that only a test of the most confident guesses finds.
 
     python benchmarks/generators/abstain.py --releases releases > attacks.jsonl
     python benchmarks/generators/abstain.py --null 40      # a third part of fresh rows instead
 
-An attack is the inference of one column from all others, of seven columns a release of the choosing
-tables. Each line has p-values of the average and of all shares of the surest guesses, and the
+An attack infers one column from all others, for seven columns of each synthetic table. Each line
+contains p-values for the average and for all fractions of the most confident guesses, and the
 anonymity loss.
 """
 
@@ -33,7 +33,7 @@ def secrets(table: pd.DataFrame) -> list[str]:
 
 
 def attacked(train: pd.DataFrame, holdout: pd.DataFrame, synthetic: pd.DataFrame) -> Iterator[dict]:
-    """Yield what both attacks on each secret give."""
+    """Yield the results of both attacks on each sensitive attribute."""
     for secret in secrets(train):
         nearest = InferenceRisk(secret, n_attacks=None, tolerance_kind="range")
         for metric in (nearest, AttributeInferenceRisk(secret)):
@@ -59,7 +59,7 @@ def attacked(train: pd.DataFrame, holdout: pd.DataFrame, synthetic: pd.DataFrame
 
 
 def releases(folder: Path) -> Iterator[tuple[str, list[pd.DataFrame]]]:
-    """Yield train, holdout and release of the choosing tables."""
+    """Yield training, holdout and synthetic data of the choosing tables."""
     for path in sorted(folder.glob("*.parquet")):
         name, n, *_ = path.stem.split("-")
         if name in CHOOSE and int(n) <= MAX_ROWS:
@@ -69,7 +69,7 @@ def releases(folder: Path) -> Iterator[tuple[str, list[pd.DataFrame]]]:
 
 
 def nulls(repeats: int, n: int = 300) -> Iterator[tuple[str, list[pd.DataFrame]]]:
-    """Yield train, holdout and a third part of the choosing tables."""
+    """Yield training data, holdout data and a third part of the choosing tables."""
     for name in CHOOSE:
         public = load(name)
         for repeat in range(repeats):
@@ -78,7 +78,7 @@ def nulls(repeats: int, n: int = 300) -> Iterator[tuple[str, list[pd.DataFrame]]
 
 
 def main() -> None:
-    """Print one line of JSON an attack."""
+    """Print a line of JSON for each attack."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--releases", type=Path, default=Path("releases"))
     parser.add_argument("--null", type=int, default=0, metavar="REPEATS")

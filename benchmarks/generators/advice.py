@@ -1,11 +1,11 @@
-"""Follow the first advice that membership inference gives, and see whether the alarm ends.
+"""Follow the first advice of membership inference, and check whether the leak is fixed.
 
     python benchmarks/generators/advice.py --releases DIRECTORY > advice.jsonl
 
-Each leaking release of the choosing tables, or of the judging ones, at n = 500 is followed: where
-copied rows are to be dropped, the release loses them; where columns are, the generator learns the
-table without them; where it is to be fitted again with much less room, its light fitting is taken.
-An advice helps if the alarm ends, or the AUC comes at least half of its way to what chance gives.
+The script uses each leaking table of the choosing or the judging tables at n = 500. If the advice
+is to drop copied rows, they are removed. If it is to drop columns, the generator is fitted without
+them. If it is to refit the generator with less capacity, its light fit is used. The advice helps if
+no test is significant, or if the excess of the AUC over its expected value is at least halved.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from skeval.results.verdict import ALARM_LEVEL, DROP_COPIES, REFIT
 from skeval.steps.leak_advice import exposed_columns
 from skeval.steps.single_values import are_near_copies
 
-SLOW = {"gpt", "ctgan", "argn"}  # which are not fitted again without columns
+SLOW = {"gpt", "ctgan", "argn"}  # not refitted without columns
 
 
 def attacked(train: pd.DataFrame, holdout: pd.DataFrame, release: pd.DataFrame):
-    """Return what membership inference says of a release, and its context."""
+    """Return the result of membership inference for a synthetic table, and its context."""
     context = Context.of(train, holdout).with_synthetic(release)
     return MembershipInference().fit_context(context.real).evaluate_context(context), context
 
 
 def helps(before, after) -> bool:
-    """Return whether an alarm ended or its excess was halved."""
+    """Return whether no test is significant or the excess was halved."""
     ended = after.p_value > ALARM_LEVEL
     return ended or after.value - after.baseline <= (before.value - before.baseline) / 2.0
 
 
 def main() -> None:
-    """Print a line of JSON for each release whose advice was followed."""
+    """Print a line of JSON for each table whose advice was followed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--releases", type=Path, default=Path("releases"))
     parser.add_argument("--part", choices=("choose", "judge"), default="choose")

@@ -1,10 +1,10 @@
-"""Keep the releases of the corpus in one small file, and take them out again.
+"""Pack the synthetic tables of the corpus into one small file, and unpack them.
 
     python benchmarks/generators/archive.py pack releases    # writes releases.tar.xz beside this
     python benchmarks/generators/archive.py unpack releases  # makes the files that make.py would
 
-Codes and numbers are kept as text, which packs three times as well as a folder of Parquet files.
-What the oracle said is in it too, as oracle.jsonl.
+Codes and numbers are stored as text, whose archive is three times smaller than a folder of Parquet
+files. The archive also contains the results of the oracle as oracle.jsonl.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ORACLE = "oracle.jsonl"
 
 
 def pack(folder: Path) -> None:
-    """Write the releases of a folder, and what the oracle said of them, to the archive."""
+    """Write the tables of a folder and the results of the oracle to the archive."""
     with tarfile.open(ARCHIVE, "w:xz", preset=9) as archive:
         for path in sorted([*folder.glob("*.parquet"), folder / ORACLE]):
             content = path.read_bytes()

@@ -1,4 +1,4 @@
-"""Leave out the rows that a release gives away most, and fit again: what does the attack know?
+"""Remove the rows with the largest risk, refit the generator, and repeat the attack.
 
     python benchmarks/generators/at_risk.py --releases DIRECTORY > at_risk.jsonl
 
@@ -23,7 +23,7 @@ from skeval.privacy import MembershipInference
 from skeval.results.verdict import ALARM_LEVEL
 
 FITTED_AGAIN = ("arf", "cart", "smote")
-N_LEFT_OUT = 100  # of 500
+N_LEFT_OUT = 100  # number of removed rows among 500
 
 
 def main() -> None:

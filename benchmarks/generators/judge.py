@@ -1,12 +1,13 @@
-"""Say which releases leak, by attacks against many outsiders.
+"""Determine which synthetic tables leak, with attacks against many other real rows.
 
     python benchmarks/generators/judge.py --part choose [--releases DIRECTORY]
     python benchmarks/generators/judge.py --null 20      # false alarms of the oracle itself
 
-Three routes share one level of .01, a third each: the best of nine membership attacks on train
-against outsiders (by Holm), record reconstruction, and rows copied (an exact test of how many
-distinct rows of train the release has, against those of holdout and outsiders).
-A null release is a third part of fresh rows, or a copula of it: nothing of it is of train.
+Three tests have a level of .01 together, a third each. They are the best of nine membership attacks
+on training rows against outsiders (with Holm's procedure), record reconstruction, and copied rows
+(an exact test that compares the numbers of distinct training rows and of holdout and outsider rows
+in the synthetic table). A table without a leak consists of other rows, or of samples from a copula
+of other rows, and does not depend on the training data.
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ LEVEL = 0.01
 
 
 def copied(release: pd.DataFrame, part: pd.DataFrame) -> tuple[int, int]:
-    """Return how many distinct rows of a part the release has, and how many there are."""
+    """Return the number of distinct rows of a part in the synthetic table, and their total."""
     distinct = part.drop_duplicates()
     return len(distinct.merge(release.drop_duplicates())), len(distinct)
 
 
 def copying(release: pd.DataFrame, train: pd.DataFrame, others: pd.DataFrame) -> tuple[float, list]:
-    """Return the p-value of copies of train against other rows, and the counts of both."""
+    """Return the p-value of copied training rows against other rows, and both counts."""
     (k, n), (k_others, n_others) = copied(release, train), copied(release, others)
     return float(hypergeom.sf(k - 1, n + n_others, n, k + k_others)), [k, k_others]
 
 
 def judged(parts: list[pd.DataFrame], synthetic: pd.DataFrame) -> dict:
-    """Return p-values of the routes, the counts of copies, and whether the release leaks."""
+    """Return p-values of the tests, the counts of copies, and whether the table leaks."""
     train, holdout, outside = parts
     p = {}
     for attack in ATTACKS:
@@ -58,12 +59,12 @@ def judged(parts: list[pd.DataFrame], synthetic: pd.DataFrame) -> dict:
 
 
 def part_of(public: pd.DataFrame, numbers) -> pd.DataFrame:
-    """Return rows of the public table as they are after packing."""
+    """Return rows of the public table after packing."""
     return unpack(pack(public.iloc[numbers], public), public)
 
 
 def nulls(repeats: int, n: int) -> None:
-    """Print one line of JSON a null release of a choosing table."""
+    """Print a line of JSON for each table without a leak."""
     for name in CHOOSE:
         public = load(name)
         for repeat in range(repeats):
@@ -78,7 +79,7 @@ def nulls(repeats: int, n: int) -> None:
 
 
 def main() -> None:
-    """Print one line of JSON a release."""
+    """Print a line of JSON for each synthetic table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--releases", type=Path, default=Path("releases"))
     wanted = parser.add_mutually_exclusive_group(required=True)

@@ -1,9 +1,9 @@
-"""Make releases of real tables by generators that learned them.
+"""Generate synthetic tables with generators that are fitted to real tables.
 
     python benchmarks/generators/make.py [--out DIRECTORY]
 
-It goes on where it was stopped: a release that is there is not made again. A file STOP in the
-directory ends it after the present one. The small cross-section (n = 500) is made first.
+The script continues after an interruption, because existing tables are not generated again. A file
+STOP in the directory ends the script after the current table. The tables with n = 500 come first.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ STEPS = {"light": 1.0, "normal": 0.5, "heavy": 0.1}
 
 
 def cart(train, fitting, seed):
-    """Return rows drawn from trees; the smaller the leaves, the heavier the fitting."""
+    """Return rows sampled from trees. Smaller leaves fit the training rows more closely."""
     model = SequentialCART(min_samples_leaf=LEAVES[fitting], random_state=seed)
     return model.fit(train).sample(len(train), random_state=seed)
 
 
 def copula(train, fitting, seed):
-    """Return rows of a Gaussian copula, which has one fitting."""
+    """Return rows of a Gaussian copula, which has only one fit."""
     return GaussianCopula().fit(train).sample(len(train), random_state=seed)
 
 
 def smote(train, fitting, seed):
-    """Return rows on the way to one of five near rows; categories come from either end."""
+    """Return rows between a row and one of its five neighbors, with categories of either."""
     rng = np.random.default_rng(seed)
     codes = train.apply(lambda c: c if c.dtype.kind in "iuf" else pd.factorize(c)[0])
     ranks = codes.rank(pct=True).fillna(0).to_numpy()
@@ -60,14 +60,14 @@ def smote(train, fitting, seed):
 
 
 def copies(train, fitting, seed):
-    """Return a copula's rows, of which some are train rows."""
+    """Return rows of a copula and some copies of training rows."""
     n = max(2, round(SHARES[fitting] * len(train)))
     chosen = train.sample(n, random_state=seed)
     return pd.concat([chosen, copula(train, fitting, seed).iloc[n:]], ignore_index=True)
 
 
 def noisy(train, fitting, seed):
-    """Return planted copies of which numbers moved a little and one cell is a stranger's."""
+    """Return copies with small changes of numbers and one cell of another row."""
     n = max(2, round(SHARES[fitting] * len(train)))
     rng = np.random.default_rng(seed)
     chosen = train.sample(n, random_state=seed).reset_index(drop=True)
@@ -80,14 +80,14 @@ def noisy(train, fitting, seed):
 
 
 def shuffled(plant):
-    """Return a generator whose planted rows lie anywhere among the others."""
+    """Return a generator whose copies are at random positions."""
     return lambda train, fitting, seed: plant(train, fitting, seed).sample(
         frac=1, random_state=seed, ignore_index=True
     )
 
 
 def outside(environment, generator):
-    """Return a generator that runs in an environment of its own, as a process."""
+    """Return a generator that runs as a process in a separate environment."""
 
     def run(train, fitting, seed):
         python = ENVIRONMENTS / environment / "bin" / "python"
@@ -118,7 +118,7 @@ GENERATORS = {
     "smote": smote,
     "copies": shuffled(copies),
     "noisy": shuffled(noisy),
-    "tree": None,  # which needs the public domain too
+    "tree": None,  # also requires the public domain
     "arnet": outside("torch", "arnet"),
     "diffusion": outside("torch", "diffusion"),
     "gpt": outside("torch", "gpt"),
@@ -128,12 +128,12 @@ GENERATORS = {
     "argn": outside("argn", "argn"),
 }
 ONE_FITTING = {"copula", "tree"}
-# Heavy CTGAN takes 15 minutes at 500 rows, a GPT two: larger tables do without them.
+# The heavy fit needs 15 minutes for CTGAN with 500 rows and 2 for a GPT, so larger tables skip it.
 SLOW = {"gpt": FITTINGS, "ctgan": ("heavy",)}
 
 
 def jobs():
-    """Yield table, size, generator and fitting: what is small and at the ends first."""
+    """Yield table, size, generator and fit, with small tables and extreme fits first."""
     for n in (500, 1000, 3000, 10_000):
         for tables in (CHOOSE, JUDGE):
             for fitting in FITTINGS:
@@ -146,7 +146,7 @@ def jobs():
 
 
 def main() -> None:
-    """Make what is not there yet."""
+    """Generate the missing tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path, default=Path("releases"))
     out = parser.parse_args().out
@@ -167,7 +167,7 @@ def main() -> None:
             else:
                 made = GENERATORS[generator](train, fitting, seed)
             made = pack(made, public)
-        except Exception as error:  # one generator that fails must not end the others
+        except Exception as error:  # a failure must not stop the other generators
             print(target.stem, "FAILED", repr(error)[:200], flush=True)
             continue
         partial = target.with_suffix(".part")

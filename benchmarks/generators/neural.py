@@ -1,4 +1,4 @@
-"""Short generators in torch: a masked net and a GPT over digits of cells, and a diffusion model.
+"""Small generators in torch, including a masked net, a GPT over digits and a diffusion model.
 
 python neural.py GENERATOR FITTING SEED TRAIN OUT
 """
@@ -22,7 +22,7 @@ BATCH, NOISES = 64, 100
 
 
 class Digits:
-    """A column as digits: a number in tens of its smallest step, anything else by its level."""
+    """A column as decimal digits of a number in units of its smallest step, or of a code."""
 
     def __init__(self, column: pd.Series) -> None:
         held = column.dropna()
@@ -40,7 +40,7 @@ class Digits:
             self.n += 1
 
     def read(self, column: pd.Series) -> np.ndarray:
-        """Return the digits, shape (n, 1 + digits); the first says what is missing."""
+        """Return the digits, shape (n, 1 + digits). The first one indicates missing values."""
         missing = column.isna().to_numpy()
         if self.is_number:
             whole = np.round((column.fillna(self.low).to_numpy(float) - self.low) / self.step)
@@ -51,7 +51,7 @@ class Digits:
         return np.column_stack([missing, *digits]).astype(int)
 
     def write(self, digits: np.ndarray) -> np.ndarray:
-        """Return the values that digits say."""
+        """Return the values of digits."""
         whole = np.zeros(len(digits), int)
         for i in range(1, self.n + 1):
             whole = whole * self.base + digits[:, i]
@@ -63,7 +63,7 @@ class Digits:
 
 
 class MaskedNet(nn.Module):
-    """One hidden net whose masks let each position see the positions before it only."""
+    """A net with masks, so that each position depends only on earlier positions."""
 
     def __init__(self, sizes: list[int], width: int = 384) -> None:
         super().__init__()
@@ -107,7 +107,7 @@ class Gpt(nn.Module):
 
 
 def trained(model, data, loss_of, steps, rate):
-    """Fit a model on random batches, the rate falling to zero."""
+    """Fit a model on random batches, with a learning rate that decreases to zero."""
     optimiser = torch.optim.AdamW(model.parameters(), rate)
     falling = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
     for _ in range(steps):
@@ -119,7 +119,7 @@ def trained(model, data, loss_of, steps, rate):
 
 
 def by_digits(name, train, fitting):
-    """Return rows drawn digit by digit."""
+    """Return rows that are sampled digit by digit."""
     coders = [Digits(column) for _, column in train.items()]
     digits = [coder.read(train[c]) for c, coder in zip(train, coders, strict=True)]
     x = torch.tensor(np.hstack(digits))
@@ -142,7 +142,7 @@ def by_digits(name, train, fitting):
 
 
 class Denoiser(nn.Module):
-    """A net that guesses the noise in a row from the row and the time."""
+    """A net that predicts the noise in a row from the row and the time."""
 
     def __init__(self, d: int, width: int = 256) -> None:
         super().__init__()
@@ -155,7 +155,7 @@ class Denoiser(nn.Module):
 
 
 def numbers_of(column):
-    """Return a column as normal scores or, of few levels, as one-hot; and how to go back."""
+    """Return a column as normal scores, or one-hot for few values, and the inverse function."""
     has = column.notna().to_numpy()
     levels = np.sort(column.dropna().unique())
     empty = None if levels.dtype == object else np.nan

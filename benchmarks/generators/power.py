@@ -1,11 +1,11 @@
-"""Judge the releases of the corpus by presets, and releases that learned nothing of train.
+"""Evaluate the tables of the corpus and tables without a leak with presets.
 
     python benchmarks/generators/power.py leaks --part judge --releases DIRECTORY >> power.jsonl
     python benchmarks/generators/power.py null --part judge --repeats 100 >> null.jsonl
     python benchmarks/generators/power.py count --oracle oracle.jsonl --judged *.jsonl
 
-What a file given as `--known` holds is not judged again. The oracle's file is what `judge.py`
-printed. `count` writes docs/generators.json, which benchmarks/verdicts.py makes a page of.
+Tables in a file of `--known` are not evaluated again. The file of the oracle is the output of
+`judge.py`. `count` writes docs/generators.json, from which benchmarks/verdicts.py writes a page.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from verdicts import DOCS, POWER_PRESETS, counted, judged
 
 PARTS = {"choose": CHOOSE, "judge": JUDGE}
-SIZES = (500, 1000)  # of null releases
+SIZES = (500, 1000)  # numbers of rows of tables without a leak
 FITS = ("light", "normal", "heavy")
 Tables = tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]
 
 
 def releases(options: argparse.Namespace, known: set[str]) -> Iterator[tuple[str, Tables]]:
-    """Yield the releases of the tables of a part, each with train and holdout."""
+    """Yield the synthetic tables of a part, each with training and holdout data."""
     for path in sorted(options.releases.glob("*.parquet")):
         name, n, *_ = path.stem.split("-")
         if name not in PARTS[options.part] or path.stem in known or int(n) > options.most_rows:
@@ -44,7 +44,7 @@ def releases(options: argparse.Namespace, known: set[str]) -> Iterator[tuple[str
 
 
 def nulls(options: argparse.Namespace, known: set[str]) -> Iterator[tuple[str, Tables]]:
-    """Yield fresh rows, and copulas of fresh rows, in turn."""
+    """Yield alternately new rows and samples from copulas of new rows."""
     for repeat in range(options.repeats):
         for name in PARTS[options.part]:
             for n in SIZES:
@@ -55,9 +55,9 @@ def nulls(options: argparse.Namespace, known: set[str]) -> Iterator[tuple[str, T
 
 
 def null_tables(name: str, n: int, kind: str, repeat: int) -> Tables:
-    """Return train, holdout and a release that knows a third part only."""
+    """Return training data, holdout data and a synthetic table that depends only on other rows."""
     public = load(name)
-    parts = null_rows(name, n, len(public), 1000 + repeat)  # other rows than those of the oracle
+    parts = null_rows(name, n, len(public), 1000 + repeat)  # not the rows of the oracle
     train, holdout, third = (part_of(public, part) for part in parts[:3])
     if kind == "freshcopula":
         drawn = GaussianCopula().fit(third).sample(len(third), random_state=repeat)
@@ -66,7 +66,7 @@ def null_tables(name: str, n: int, kind: str, repeat: int) -> Tables:
 
 
 def read(paths: list[Path]) -> dict[str, dict]:
-    """Return what files of JSON say of each release."""
+    """Return the entries of JSON files by table."""
     lines = [json.loads(line) for path in paths for line in path.read_text().splitlines()]
     return {line["release"]: line for line in lines}
 
@@ -74,7 +74,7 @@ def read(paths: list[Path]) -> dict[str, dict]:
 def counts(oracle: dict[str, dict], found: dict[str, dict], before: dict[str, dict]) -> dict:
     """Return alarms of presets and significant tests, by part, size, generator and fit.
 
-    And the alarms of leaking releases by the presets of before, where they were judged by these.
+    The result also contains the alarms of earlier presets for leaking tables, if available.
     """
     earlier = [one for name, one in before.items() if oracle[name]["leaks"]]
     groups: dict[tuple, list] = {}
@@ -101,7 +101,7 @@ def counts(oracle: dict[str, dict], found: dict[str, dict], before: dict[str, di
 
 
 def main() -> None:
-    """Print a line of JSON for each release, or write the counts."""
+    """Print a line of JSON for each table, or write the counts."""
     parser = argparse.ArgumentParser()
     parser.add_argument("what", choices=("leaks", "null", "count"))
     parser.add_argument("--part", choices=PARTS, default="judge")

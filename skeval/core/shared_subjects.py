@@ -45,8 +45,8 @@ def shared_subjects(context: RelationalContext) -> tuple[SharedRowsWarning, ...]
 
 def _fingerprints(context: RelationalContext, role: str, subject: str) -> np.ndarray:
     """Return a number for each subject, which is equal for equal rows in any order."""
-    # If the rows of the table of subjects are sequences, each sequence is one subject. Without any
-    # column to compare, there are no numbers.
+    # If the rows of the table of subjects are sequences, each sequence is one subject. If there is
+    # no column to compare, the result is empty.
     data, tables, relations = context.original_frame(role), context[role], context.relations
     own, measured = np.arange(len(tables[subject])), False
     if subject in relations.sequences:
@@ -67,7 +67,7 @@ def _fingerprints(context: RelationalContext, role: str, subject: str) -> np.nda
 
 
 def shared_keys(train: pd.Series, holdout: pd.Series) -> float:
-    """Return the fraction of holdout keys that train contains, or 0 for consecutive keys."""
+    """Return the fraction of holdout keys in the training data, or 0 for consecutive keys."""
     # Consecutive keys (1, 2, 3, or user-001) may denote different subjects in another table.
     # Therefore keys that contain a number are compared only if they use at most a tenth of their
     # range.

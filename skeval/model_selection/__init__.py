@@ -1,4 +1,4 @@
-"""Which generator: tournaments, cross-validation, scorers of searches, choices among scores."""
+"""Selection of generators by cross-validation, tournaments and searches."""
 
 from skeval.model_selection.cross_validation import CrossValidated, cross_validate_generator
 from skeval.model_selection.efficiency import efficiency_curve

@@ -1,4 +1,4 @@
-"""Cross-validated evaluation: the generator learns anew from each training fold."""
+"""Cross-validation of generators, with a new fit on each training fold."""
 
 from __future__ import annotations
 
@@ -41,28 +41,29 @@ _HEADS = ("Metric", "Mean", "95% interval", "Unseen")
 
 @dataclass(frozen=True, repr=False)
 class CrossValidated:
-    """The outcome of cross-validation: the results of the folds, and their means.
+    """Result of a cross-validation of a generator.
 
     Attributes
     ----------
     results : tuple of SuiteResult
-        One a fold.
+        The result of each fold.
     test_shares : tuple of float
-        Rows tested on for each row learned from, one a fold.
+        The number of test rows divided by the number of training rows, for each fold.
     efficiencies : tuple of Efficiency
-        What fit and sample cost, one a fold.
+        The cost of fit and sample in each fold.
 
     See Also
     --------
-    cross_validate_generator : It is returned there.
+    cross_validate_generator : Returns this object.
 
     Notes
     -----
-    Of fit and sample, `fit_seconds` and `sample_seconds` are by the clock on the wall, and
-    `peak_mib` is by how many MiB the resident memory of the process grew at most (see
-    ``peak_memory`` of ``skeval.model_selection.efficiency`` for what that misses). Unlike all
-    else, they differ from run to run, depend on the machine, and on `n_jobs`, as folds compete.
-    Generators are compared by them on one machine, with one fold at a time.
+    The costs of fit and sample are measured as follows. `fit_seconds` and `sample_seconds` are
+    wall-clock times. `peak_mib` is the maximum growth of the resident memory of the process in MiB
+    (``peak_memory`` in ``skeval.model_selection.efficiency`` documents which memory is missed).
+    Unlike all other numbers, the costs differ from run to run and depend on the machine and on
+    `n_jobs`, because parallel folds compete. To compare the costs of generators, use one machine
+    and evaluate one fold at a time.
 
     Examples
     --------
@@ -92,7 +93,7 @@ class CrossValidated:
             yield str(name), score(row["mean"], interval), between, baseline
 
     def folds(self) -> pd.DataFrame:
-        """Return the tables of all folds, as of :meth:`skeval.SuiteResult.frame`, and `fold`."""
+        """Return the results of all folds like `SuiteResult.frame`, with a column `fold`."""
         frames = [result.frame().assign(fold=i) for i, result in enumerate(self.results)]
         return pd.concat(frames, ignore_index=True)
 
@@ -102,18 +103,18 @@ class CrossValidated:
         Parameters
         ----------
         confidence : float, default=0.95
-            In (0, 1).
+            Confidence level of the intervals, between 0 and 1.
         efficiency : bool, default=True
-            Whether rows `fit_seconds`, `sample_seconds` and `peak_mib` follow those of the metrics:
-            what differs from run to run.
+            Whether to append the rows `fit_seconds`, `sample_seconds` and `peak_mib`, whose values
+            differ from run to run.
 
         Returns
         -------
         DataFrame
-            By metric: `mean`, `standard_error` and the interval `low` to `high`, with the
-            correction of Nadeau and Bengio for what training folds share; `baseline` (mean),
-            `n_folds` with a value, `direction` and `evidence`. Intervals end where the scale of
-            the metric does.
+            One row per metric: `mean`, `standard_error` and the interval from `low` to `high`, with
+            the correction of Nadeau and Bengio for overlapping training folds; `baseline` (mean),
+            `n_folds` with a value, `direction` and `evidence`. Intervals end at the bounds of the
+            metric.
         """
         share = sum(self.test_shares) / len(self.test_shares)
         every, rows = self.folds(), {}
@@ -138,7 +139,7 @@ class CrossValidated:
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("metric")
 
     def efficiency(self) -> pd.DataFrame:
-        """Return what fit and sample cost: `fit_seconds`, `sample_seconds`, `peak_mib`, by fold."""
+        """Return the costs `fit_seconds`, `sample_seconds` and `peak_mib` of each fold."""
         return pd.DataFrame([asdict(one) for one in self.efficiencies]).rename_axis("fold")
 
 
@@ -158,71 +159,72 @@ def cross_validate_generator(
 ) -> CrossValidated:
     """Evaluate a generator by cross-validation.
 
-    In each fold a clone of the generator learns from the training fold, which is `train`, and
-    samples; the test fold is the `holdout`. So the numbers are of the generator and not of one
-    table that it made, and every real row serves as holdout once.
+    In each fold, a clone of the generator is fitted to the training fold and sampled. The training
+    fold is `train` and the test fold is `holdout`. Therefore the scores describe the generator and
+    not one synthetic table, and each real row is used as holdout once.
 
     Parameters
     ----------
-    generator : GeneratorAdapter, or anything that it takes
-        It is cloned, never fitted itself. Each clone gets seeds of its own, in place of those that
-        the generator has.
+    generator : GeneratorAdapter, or anything that GeneratorAdapter accepts
+        Generator to evaluate. Only clones are fitted, and each clone uses new seeds.
     table : table of shape (n_rows, n_columns)
-        Real rows: pandas, polars or pyarrow.
+        Real data as a pandas, polars or pyarrow table.
     evaluator : Metric or MetricSuite
-        What to measure.
+        Metric or suite that evaluates each fold.
     cv : int or splitter, default=5
-        Number of folds of shuffled rows, from 2 to the number of rows; or a splitter of
-        scikit-learn, or pairs of positions to learn from and to test on.
+        Number of folds of shuffled rows, from 2 to the number of rows. A splitter of scikit-learn,
+        or pairs of arrays with the positions of the training and test rows, is also accepted.
     n_samples : int, optional
-        Rows to sample in each fold; as many as it learned from if None.
+        Number of rows to sample in each fold. The default is the number of training rows.
     schema : TableSchema or mapping of str to str, optional
-        The kinds of the columns; those not named are inferred from each training fold.
+        Column types. Types that are not specified are inferred from each training fold.
     groups : str or sequence of length n_rows, optional
-        A column, or labels of the rows: rows of one label, such as those of one person, are in one
-        fold.
+        Name of a column, or labels of the rows. Rows with the same label, for example the rows of
+        one individual, are in the same fold.
     stratify : str or sequence of length n_rows, optional
-        A column, or labels of the rows: each fold has about the same share of each label. Missing
-        values are a label. What splitters call `y`.
+        Name of a column, or labels of the rows. Each fold has about the same fraction of each
+        label. Missing values are a label. Splitters of scikit-learn call this argument `y`.
     random_state : int, default=0
-        Seed of folds, fits and samples; each fit and each sample has its own from it. Splitters
-        have theirs.
+        Seed from which the seeds of the folds, of each fit and of each sample are derived. It does
+        not affect a splitter that is passed as `cv`.
     n_jobs : int, optional
-        Number of processes, a fold each; the numbers do not depend on it. Under a client of Dask
-        the folds go to its workers instead, see :func:`skeval.scale.engine`.
+        Number of processes. Each process evaluates one fold at a time. The scores do not depend on
+        it. With a client of Dask, the workers of Dask evaluate the folds instead. See
+        :func:`skeval.scale.engine`.
     memory : str, path or joblib.Memory, optional
-        A folder that keeps the results of each fold, as that of scikit-learn's Pipeline does: a
-        call that was stopped goes on there, and equal folds are not evaluated again. The folder
-        also holds training rows, and is read as pickles, which can run any code: keep it where the
-        table may lie, and never use a folder from somebody else.
+        Folder that caches the result of each fold, like `memory` of scikit-learn's Pipeline. An
+        interrupted call continues from the cache, and equal folds are not evaluated again. The
+        folder contains training rows, so protect it like the table. It is read as pickles, which
+        can run any code, so never use a folder from someone else.
 
     Returns
     -------
     CrossValidated
-        `frame()` has means, standard errors and intervals, of the time and memory of fit and
-        sample too; `folds()` every fold, `results` all details.
+        `frame()` returns means, standard errors and intervals, including the time and memory of fit
+        and sample. `folds()` returns the scores of each fold. `results` contains all details.
 
     Raises
     ------
     InvalidParameterError
-        If the generator or the evaluator is none, the rows cannot be split so, or a fold is tested
-        on rows that it has learned from.
+        If the generator or the evaluator has the wrong type, if the rows cannot be split as
+        requested, or if a fold would be tested on its training rows.
 
     See Also
     --------
-    skeval.evaluate_draws : Several tables of one fit.
-    make_generator_scorer : The same in a search.
+    skeval.evaluate_draws : Evaluates several tables of one fit.
+    make_generator_scorer : Evaluates generators in a search.
 
     Notes
     -----
-    Training folds overlap, so that their values vary together. The standard error is that of Nadeau
-    and Bengio, ``sqrt((1/K + n_test/n_train) * variance)``, and the interval Student's, which
-    is an approximation: no unbiased estimate of this variance exists. It counts the chance in
-    fitting and sampling too, which is why no two folds may share a seed: with one sample's random
-    numbers in all folds, their values agree where fresh samples would not.
+    The values of the folds depend on each other because the training folds overlap. The standard
+    error therefore uses the correction of Nadeau and Bengio, ``sqrt((1/K + n_test/n_train) *
+    variance)``, and the interval is based on Student's t distribution. The interval is an
+    approximation, because no unbiased estimate of this variance exists. It includes the randomness
+    of fitting and sampling. Each fold needs different seeds for this reason. If all folds used the
+    same random numbers, their values would agree more than independent samples do.
 
-    The generator learns from ``1 - 1/K`` of the rows: one that learns from all is somewhat better,
-    and its attackers have more to find.
+    Each clone is fitted to ``1 - 1/K`` of the rows. A generator that is fitted to all rows is
+    slightly better, and its samples reveal more to an attacker.
 
     References
     ----------
@@ -251,7 +253,7 @@ def cross_validate_generator(
     check_parameters("cross_validate_generator", own, legal_sets(cross_validate_generator))
     splits = splits_of(rows, cv, groups=groups, stratify=stratify, random_state=random_state)
     if isinstance(table, pd.DataFrame):
-        rows = rows.set_axis(table.columns, axis="columns")  # a generator may name them
+        rows = rows.set_axis(table.columns, axis="columns")  # a generator may refer to these names
     seeds = [
         child.generate_state(2).tolist()
         for child in np.random.SeedSequence(random_state).spawn(len(splits))
@@ -286,7 +288,7 @@ def _evaluate_fold(
     schema: Any,
     seed: int,
 ) -> tuple[SuiteResult, Efficiency]:
-    """Return the results of one fold, and what fit and sample cost."""
+    """Return the results of one fold, and the costs of fit and sample."""
     n_rows = len(train) if n_samples is None else n_samples
     synthetic, cost = fit_and_sample(adapter, train, n_rows, seed)
     result = fitted_on(evaluator, train, holdout, schema).evaluate(synthetic)
@@ -296,14 +298,14 @@ def _evaluate_fold(
 def fitted_on(
     evaluator: Metric | MetricSuite, train: pd.DataFrame, holdout: pd.DataFrame, schema: Any
 ) -> Metric | MetricSuite:
-    """Fit an evaluator to one of several splits, without the warning that each of them repeats."""
+    """Fit an evaluator to one of several splits, without the warning that each split repeats."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SharedRowsWarning)
         return evaluator.fit(train, holdout, schema=schema)
 
 
 def _warn_of_shared_rows(results: Sequence[SuiteResult]) -> None:
-    """Warn once of the folds whose train and holdout share rows, with the words of the worst."""
+    """Warn once about all folds whose `train` and `holdout` share rows, with the worst message."""
     shared = {
         fold: notice
         for fold, result in enumerate(results)
@@ -324,13 +326,13 @@ def splits_of(
     stratify: str | Sequence[Any] | None,
     random_state: int,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the positions of the rows to learn from and to test on, of each split of a table."""
+    """Return the positions of the training rows and the test rows of each split."""
     y = None if stratify is None else _codes(rows, stratify, "stratify")
     together = None if groups is None else _codes(rows, groups, "groups")
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         splitter = _folds(int(cv), len(rows), y, together, random_state)
         if y is not None and together is not None:
-            # shuffled by the splitter, strata are lost in scikit-learn 1.6
+            # if the splitter shuffles, scikit-learn 1.6 loses the strata
             order = np.random.default_rng(random_state).permutation(together.max() + 1)
             together = order[together]
     else:
@@ -369,17 +371,18 @@ def _folds(
 
 
 def _splits(pairs: list[tuple[Any, Any]]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the positions of both sides, if rows stand on one side of each split at most."""
+    """Return the positions of both sides, after a check that no row is on both sides."""
     if not pairs:
-        raise InvalidParameterError(f"{_OWNER}: cv gives no split.")
+        raise InvalidParameterError(f"{_OWNER}: expected at least one split from cv, got none.")
     splits = [(_positions(learned), _positions(tested)) for learned, tested in pairs]
     if any(len(learned) == 0 or len(tested) == 0 for learned, tested in splits):
         raise InvalidParameterError(
-            f"{_OWNER}: a fold has no rows to learn from, or none to test on; take fewer folds."
+            f"{_OWNER}: a fold has no training rows or no test rows. Use fewer folds."
         )
     if any(np.isin(tested, learned).any() for learned, tested in splits):
         raise InvalidParameterError(
-            f"{_OWNER}: a fold is tested on its training rows; rows must not stand in both."
+            f"{_OWNER}: a fold contains the same row in its training and test rows. Remove the "
+            "row from one of them."
         )
     return splits
 
@@ -390,10 +393,12 @@ def _positions(rows: Any) -> np.ndarray:
 
 
 def _codes(rows: pd.DataFrame, labels: str | Sequence[Any], name: str) -> np.ndarray:
-    """Return a number for each row, the same for the same label; a missing one is a label."""
+    """Return a code for each row. Equal labels have equal codes, and a missing value is a label."""
     if isinstance(labels, str):
         if labels not in rows.columns:
-            raise InvalidParameterError(f"{_OWNER}: {name} names no column of the table: {labels}.")
+            raise InvalidParameterError(
+                f"{_OWNER}: {name}={labels!r} is not a column of the table."
+            )
         labels = rows[labels]
     values = pd.Series(labels).reset_index(drop=True)
     if len(values) != len(rows):
@@ -404,10 +409,10 @@ def _codes(rows: pd.DataFrame, labels: str | Sequence[Any], name: str) -> np.nda
     try:
         return np.asarray(pd.factorize(values, use_na_sentinel=False)[0])
     except TypeError as error:  # lists and the like
-        raise InvalidParameterError(f"{_OWNER}: {name} must hold labels: {error}.") from error
+        raise InvalidParameterError(f"{_OWNER}: {name} must contain labels: {error}.") from error
 
 
 def bounds_of(results: Iterable[Result]) -> tuple[float, float]:
-    """Return the ends of the scale of a metric's results; infinite where none is known."""
+    """Return the bounds of a metric's results. Unknown bounds are infinite."""
     known = [result.tags.bounds for result in results if result.tags is not None]
     return known[0] if known else (-np.inf, np.inf)

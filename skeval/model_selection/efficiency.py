@@ -1,4 +1,4 @@
-"""What a generator costs: the time of its fit and of its sample, and the memory of both."""
+"""Cost of a generator in time and memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MIB = 2**20
 
 @dataclass(frozen=True)
 class Efficiency:
-    """What one fit and one sample cost."""
+    """Cost of one fit and one sample."""
 
     fit_seconds: float
     sample_seconds: float
@@ -33,21 +33,21 @@ class Efficiency:
 
 @dataclass
 class PeakMemory:
-    """The growth of a process while a block of code ran."""
+    """Growth of the memory of a process while a block of code ran."""
 
     mib: float = field(default=float("nan"))
 
 
 @contextmanager
 def peak_memory() -> Iterator[PeakMemory]:
-    """Measure by how much the resident memory of this process grows at most."""
-    # A thread reads the resident set size, which counts what compiled libraries allocate; a
-    # tracer of Python's allocators would see a part of it and slow the block down. What lasts
-    # for less than `_EVERY`, or while compiled code keeps Python's lock, is missed unless it
-    # is the largest size that the process ever had, which the system remembers. Memory that
-    # the allocator kept from earlier work is used again without growth, so that the first of
-    # equal runs grows most; other processes that the block starts are not counted, and other
-    # threads are.
+    """Measure the maximum growth of the resident memory of this process."""
+    # A thread reads the resident set size, which includes the memory that compiled libraries
+    # allocate. A tracer of Python's allocators would see only a part of it and slow the block down.
+    # A peak is missed if it is shorter than `_EVERY` or occurs while compiled code keeps Python's
+    # lock, unless it is the largest size that the process ever had, which the system remembers.
+    # Memory that the allocator kept from earlier work is reused without growth, so the first of
+    # several equal runs grows most. Other threads are counted. Other processes that the block
+    # starts are not counted.
     peak, start, highest = PeakMemory(), resident_bytes(), highest_bytes()
     seen, done = [start], threading.Event()
 
@@ -76,36 +76,38 @@ def efficiency_curve(
     n_columns: Sequence[int] | None = None,
     random_state: Seed = 0,
 ) -> pd.DataFrame:
-    """Return what a generator costs by the number of rows and of columns that it learns from.
+    """Measure the cost of a generator by the numbers of training rows and columns.
 
     Parameters
     ----------
-    generator : GeneratorAdapter, or anything that it takes
-        It is cloned, never fitted itself.
+    generator : GeneratorAdapter, or anything that GeneratorAdapter accepts
+        Generator to measure. Only clones are fitted.
     table : table of shape (n_rows, n_columns)
-        Real rows: pandas, polars or pyarrow, a path or a URL.
+        Real data as a pandas, polars or pyarrow table, a path or a URL.
     n_rows : sequence of int, optional
-        Numbers of rows to learn from, all columns each; an eighth, a quarter, a half and all by
-        default. Rows are drawn at random, and as many are sampled.
+        Numbers of training rows, each with all columns. By default, an eighth, a quarter, a half
+        and all of the rows are used. Rows are drawn at random, and the same number of rows is
+        sampled.
     n_columns : sequence of int, optional
-        Numbers of columns, the first ones, all rows each; likewise by default.
+        Numbers of columns, each with all rows. The first columns of the table are used. The default
+        fractions are the same as for `n_rows`.
     random_state : int, default=0
-        Seed of the rows, the fits and the samples.
+        Seed for the choice of rows, the fits and the samples.
 
     Returns
     -------
     DataFrame
-        One row a size: `varied` ("rows" or "columns"), `n_rows`, `n_columns`, `fit_seconds`,
-        `sample_seconds` and `peak_mib`.
+        One row per size with the columns `varied` ("rows" or "columns"), `n_rows`, `n_columns`,
+        `fit_seconds`, `sample_seconds` and `peak_mib`.
 
     Raises
     ------
     InvalidParameterError
-        If a size is below 1 or above that of the table.
+        If a size is less than 1 or larger than the size of the table.
 
     See Also
     --------
-    cross_validate_generator : The same costs in each fold, with scores.
+    cross_validate_generator : Measures the same costs in each fold, with scores.
 
     Examples
     --------
@@ -134,7 +136,7 @@ def efficiency_curve(
 
 
 def _sizes(given: Sequence[int] | None, most: int, name: str) -> list[int]:
-    """Return the sizes that are given, or the four that end with all."""
+    """Return the given sizes, or by default four sizes up to the maximum."""
     if given is None:
         return sorted({max(1, most // part) for part in (8, 4, 2, 1)})
     if wrong := [n for n in given if not isinstance(n, int | np.integer) or not 1 <= n <= most]:
@@ -147,7 +149,7 @@ def _sizes(given: Sequence[int] | None, most: int, name: str) -> list[int]:
 def fit_and_sample(
     adapter: GeneratorAdapter, train: pd.DataFrame, n_rows: int, seed: int
 ) -> tuple[pd.DataFrame, Efficiency]:
-    """Return what a generator samples, and what fit and sample cost."""
+    """Return a sample of a generator, and the cost of fit and sample."""
     with peak_memory() as peak:
         start = perf_counter()
         adapter.fit(train)

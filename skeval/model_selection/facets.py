@@ -1,4 +1,4 @@
-"""Scores of candidates by facet, and their intervals."""
+"""Scores of candidates by aspect, and their intervals."""
 
 from __future__ import annotations
 
@@ -24,33 +24,36 @@ _FACETS = get_args(Aspect)
 def facet_table(
     results: Mapping[str, SuiteResult | CrossValidated], overall: OverallScore | None = None
 ) -> pd.DataFrame:
-    """Return the score of each facet of several candidates, from 0 to 1, as fresh real rows.
+    """Return the score of each aspect for several candidates.
+
+    Scores range from 0 to 1. A score of 1 means that the synthetic data are as good as the baseline
+    (holdout data in place of the synthetic data).
 
     Parameters
     ----------
     results : mapping of str to SuiteResult or CrossValidated
-        By candidate, of one suite. In the results of :func:`cross_validate_generator`, scores are
-        means over folds.
+        The results of one suite, by the name of the candidate. For results of
+        :func:`cross_validate_generator`, scores are means over folds.
     overall : OverallScore, optional
-        How facets are scored; ``OverallScore()`` if None.
+        How the aspects are scored. The default is ``OverallScore()``.
 
     Returns
     -------
     DataFrame of shape (n_candidates, n_facets)
-        Missing where no metric of a facet counts. Cross-validated candidates have further columns
-        `neg_fit_seconds`, `neg_sample_seconds` and `neg_peak_mib`, means over folds: what fit and
-        sample cost, negated, so that the higher is the better in each column and
-        :func:`pareto_front` may weigh efficiency too.
+        A score is missing if no metric of the aspect counts. Cross-validated candidates have
+        further columns `neg_fit_seconds`, `neg_sample_seconds` and `neg_peak_mib`, which contain
+        the negated mean costs of fit and sample. Higher is therefore better in each column, and
+        :func:`pareto_front` can also compare efficiency.
 
     Raises
     ------
     InvalidParameterError
-        If there are no results by candidate.
+        If `results` is not a mapping of candidates to results, or is empty.
 
     See Also
     --------
-    facet_intervals : How sure they are.
-    pareto_front : Which candidates no other beats.
+    facet_intervals : Confidence intervals of these scores.
+    pareto_front : Select the candidates that no other candidate beats.
 
     Examples
     --------
@@ -63,7 +66,7 @@ def facet_table(
     >>> facet_table({"copy": suite.evaluate(train)})["fidelity"].to_dict()
     {'copy': 1.0}
 
-    Generators by what they score and what they cost:
+    Compare generators by fidelity and by the time to fit:
 
     >>> from skeval.generators import Bootstrap, GaussianCopula
     >>> from skeval.model_selection import cross_validate_generator, pareto_front
@@ -92,47 +95,49 @@ def facet_table(
 def facet_intervals(
     results: Mapping[str, SuiteResult | CrossValidated], overall: OverallScore | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return an interval of the score of each facet of several candidates.
+    """Return an interval for the score of each aspect of several candidates.
 
-    Metrics that have an interval are scored at its worse end, all at once, and at its better one.
-    For cross-validated candidates, it is the interval of the mean over folds.
+    All metrics that have an interval are scored once at its worse end and once at its better end.
+    For cross-validated candidates, the interval is the interval of the mean over folds.
 
     Parameters
     ----------
     results : mapping of str to SuiteResult or CrossValidated
-        By candidate, of one suite.
+        The results of one suite, by the name of the candidate.
     overall : OverallScore, optional
-        How facets are scored; ``OverallScore()`` if None.
+        How the aspects are scored. The default is ``OverallScore()``.
 
     Returns
     -------
     low, high : DataFrame of shape (n_candidates, n_facets)
-        In the form of :func:`facet_table`; missing for facets without an interval.
+        Tables like the result of :func:`facet_table`. Entries are missing for aspects without an
+        interval.
 
     Raises
     ------
     InvalidParameterError
-        If there are no results by candidate.
+        If `results` is not a mapping of candidates to results, or is empty.
 
     See Also
     --------
     facet_table : The scores themselves.
-    pareto_front : It takes the intervals.
+    pareto_front : Uses the intervals.
 
     Notes
     -----
-    The ends are those of metrics that all err the same way, which is the worst that dependence
-    between them can do to a mean: the standard deviation of a sum is at most the sum of the
-    standard deviations. If the estimates are about normal, the arithmetic mean of their 95%
-    ends therefore holds the mean of their true scores in at least 95% of cases, even though they
-    share one table; for independent metrics it is too wide by the square root of their number. With
-    ``mean="min"`` or ``"geometric"``, that is a rule of thumb.
+    The ends assume that all metrics err in the same direction. This is the worst effect that
+    dependence between the metrics can have on a mean, because the standard deviation of a sum is at
+    most the sum of the standard deviations. If the estimates are approximately normal, the
+    arithmetic mean of their 95% ends therefore contains the mean of their true scores in at least
+    95% of cases, even though the metrics share one table. For independent metrics, the interval is
+    too wide by the square root of their number. With ``mean="min"`` or ``"geometric"``, the
+    interval is a rule of thumb.
 
-    What has no interval is taken as exact, metrics and baselines. So intervals of a facet are too
-    narrow where many of its metrics have none, and they are of this synthetic table: how several
-    tables of one generator vary is for :func:`~skeval.evaluate_draws`, how fits do for
-    :func:`cross_validate_generator`. If a value is scored at the size of its baseline, its interval
-    is moved along.
+    Metrics and baselines without an interval are treated as exact. The intervals of an aspect are
+    therefore too narrow if many of its metrics have none. The intervals describe this synthetic
+    table only. Use :func:`~skeval.evaluate_draws` to measure how much several tables of one
+    generator vary, and :func:`cross_validate_generator` to measure how much several fits vary. If a
+    value is scored at the size of its baseline, its interval is shifted with it.
 
     Examples
     --------
@@ -168,13 +173,13 @@ def facet_intervals(
 
 
 def _scores_by_fold(result: CrossValidated, scorer: OverallScore) -> pd.DataFrame:
-    """Return the scores of facets by fold, and what the fold cost, negated."""
+    """Return the scores of the aspects by fold, and the negated costs of the fold."""
     scores = pd.DataFrame([scorer.score(one) for one in result.results]).reset_index(drop=True)
     return scores.join(-result.efficiency().add_prefix("neg_"))
 
 
 def _fold_ends(result: CrossValidated, scorer: OverallScore, better: bool) -> pd.Series:
-    """Return an end of the interval of the mean over folds of each facet."""
+    """Return an end of the interval of the mean over folds for each aspect."""
     share = sum(result.test_shares) / len(result.test_shares)
     end = "high" if better else "low"
     folds = _scores_by_fold(result, scorer)
@@ -182,7 +187,7 @@ def _fold_ends(result: CrossValidated, scorer: OverallScore, better: bool) -> pd
 
 
 def _ends(result: SuiteResult, scorer: OverallScore, better: bool) -> pd.Series:
-    """Return the score of each facet with all metrics at one end of their intervals."""
+    """Return the score of each aspect with all metrics at one end of their intervals."""
     frame = scorer.frame({name: _move_to_interval_end(one, better) for name, one in result.items()})
     used = frame[frame["left_out"] == ""]
     ends = pd.Series(np.nan, index=_FACETS)
@@ -213,6 +218,6 @@ def _move_to_interval_end(result: Result, better: bool) -> Result:
 def _check(results: object, owner: str) -> None:
     if not isinstance(results, Mapping) or isinstance(results, SuiteResult) or not results:
         raise InvalidParameterError(
-            f"{owner}: results must be a dict of what a suite's evaluate gives, by candidate, got "
-            f"{type(results).__name__}{' of none' if results == {} else ''}."
+            f"{owner}: expected a dict that maps each candidate to a result of a suite, got "
+            f"{'an empty ' if results == {} else ''}{type(results).__name__}."
         )

@@ -1,4 +1,4 @@
-"""Candidates that no other candidate surpasses in all facets."""
+"""Pareto front of candidates, its hypervolume and its knee point."""
 
 from __future__ import annotations
 
@@ -21,41 +21,45 @@ def pareto_front(
     low: pd.DataFrame | None = None,
     high: pd.DataFrame | None = None,
 ) -> pd.Series:
-    """Tell which candidates no other one beats: as good in every facet, and better in one.
+    """Return which candidates are on the Pareto front.
+
+    A candidate is on the front if no other candidate is at least as good in every aspect and better
+    in at least one.
 
     Parameters
     ----------
     scores : DataFrame of shape (n_candidates, n_facets)
-        The higher, the better, as of :func:`facet_table`, or columns of `cv_results_`.
+        Scores such as those that :func:`facet_table` returns, or columns of `cv_results_`. Higher
+        is better.
     facets : sequence of str, default=("fidelity", "utility", "privacy")
-        The columns to compare by.
+        The columns to compare.
     low, high : DataFrame, optional
-        Intervals, in the form of `scores` and by its labels, both or none; those of
-        :func:`facet_intervals`, for example. Given them, a difference counts only where the
-        intervals do not meet, so that candidates that chance may have set apart all stay. If an end
-        is missing, the score takes its place.
+        Ends of the intervals of the scores, for example from :func:`facet_intervals`, with the
+        labels of `scores`. Specify both or neither. A difference counts only if the two intervals
+        do not overlap, so that candidates whose scores may differ by chance stay on the front. If
+        an end is missing, the score replaces it.
 
     Returns
     -------
     Series of bool
-        By candidate. One with a missing score is not on the front.
+        One value per candidate. A candidate with a missing score is not on the front.
 
     Raises
     ------
     InvalidParameterError
-        If a facet is no column of numbers, if there is none, or an interval lacks an end or a
-        candidate.
+        If `facets` is empty or names a column that is not numerical, or if an end or a candidate is
+        missing from the intervals.
 
     Warns
     -----
     MetricWarning
-        If no candidate has a score in each facet, so that the front is empty.
+        If no candidate has a score in each aspect, so that the front is empty.
 
     See Also
     --------
     hypervolume : The front as one number.
-    knee : One candidate of it.
-    facet_intervals : How sure the scores are.
+    knee : Choose one candidate from the front.
+    facet_intervals : Confidence intervals of the scores.
 
     Examples
     --------
@@ -78,36 +82,38 @@ def pareto_front(
 def hypervolume(
     scores: pd.DataFrame, facets: Sequence[str] = FACETS, *, reference: float | Sequence[float] = 0
 ) -> float:
-    """Return the volume that candidates dominate, one number for how far a search has come.
+    """Return the volume that the candidates dominate.
+
+    The hypervolume summarizes the progress of a search in one number.
 
     Parameters
     ----------
     scores : DataFrame of shape (n_candidates, n_facets)
-        The higher, the better. Candidates with a missing score are left out.
+        Higher is better. Candidates with a missing score are ignored.
     facets : sequence of str, default=("fidelity", "utility", "privacy")
-        The columns to compare by.
+        The columns to compare.
     reference : float or sequence of float, default=0
-        The worst that counts, in each facet.
+        The worst score that counts, for all aspects or for each of them.
 
     Returns
     -------
     float
-        1 for one candidate that has 1 in every facet.
+        The volume, which is 1 for one candidate whose scores are all 1.
 
     Raises
     ------
     InvalidParameterError
-        If a facet is no column of finite numbers, if there is none, or the reference is not one
-        number or one a facet.
+        If `facets` is empty or names a column that does not contain finite numbers, or if
+        `reference` is neither one number nor one number per aspect.
 
     Warns
     -----
     MetricWarning
-        If no candidate has a score in each facet; the volume is 0 then.
+        If no candidate has a score in each aspect. The volume is then 0.
 
     See Also
     --------
-    pareto_front : The candidates that it is of.
+    pareto_front : The candidates that span the volume.
 
     Examples
     --------
@@ -129,14 +135,17 @@ def hypervolume(
 
 
 def knee(scores: pd.DataFrame, facets: Sequence[str] = FACETS) -> Any:
-    """Return the candidate that gives up least: nearest, in its worst facet, to the best of each.
+    """Return the candidate that is the best compromise between the aspects.
+
+    For each candidate, the shortfall from the best score is computed in each aspect. The candidate
+    with the smallest maximum shortfall is returned.
 
     Parameters
     ----------
     scores : DataFrame of shape (n_candidates, n_facets)
-        The higher, the better.
+        Higher is better.
     facets : sequence of str, default=("fidelity", "utility", "privacy")
-        The columns to compare by, each scaled by its range on the front.
+        The columns to compare. Each is scaled by its range on the front.
 
     Returns
     -------
@@ -146,16 +155,16 @@ def knee(scores: pd.DataFrame, facets: Sequence[str] = FACETS) -> Any:
     Raises
     ------
     InvalidParameterError
-        If a facet is no column of finite numbers, or there is none.
+        If `facets` is empty or names a column that does not contain finite numbers.
 
     Warns
     -----
     MetricWarning
-        If no candidate has a score in each facet.
+        If no candidate has a score in each aspect.
 
     See Also
     --------
-    pareto_front : The candidates that it chooses from.
+    pareto_front : The candidates from which the function chooses.
 
     Examples
     --------
@@ -175,23 +184,25 @@ def knee(scores: pd.DataFrame, facets: Sequence[str] = FACETS) -> Any:
 
 def _finite(points: np.ndarray, owner: str) -> np.ndarray:
     if np.isinf(points).any():
-        raise InvalidParameterError(f"{owner}: a score is infinite; set it to nan or to a bound.")
+        raise InvalidParameterError(
+            f"{owner}: expected finite scores, got an infinite one. Set it to nan or to a bound."
+        )
     return points
 
 
 def _points_with_all_scores(
     points: np.ndarray, facets: Sequence[str], consequence: str
 ) -> np.ndarray:
-    """Return which points have all scores; warn if, of some points, none has."""
+    """Return which points have all scores, and warn if there are points but none is complete."""
     lacks = np.isnan(points)
     known: np.ndarray = ~lacks.any(axis=1)
     if len(points) and not known.any():
         nowhere = [str(name) for name, gone in zip(facets, lacks.all(axis=0), strict=True) if gone]
         text = (
-            f"no candidate has a score in {', '.join(nowhere)}. Leave that out of facets, or "
-            "measure it."
+            f"no candidate has a score in {', '.join(nowhere)}. Remove it from facets, or "
+            "evaluate a metric of it."
             if nowhere
-            else f"every candidate lacks one of {', '.join(map(str, facets))}."
+            else f"each candidate is missing a score in one of {', '.join(map(str, facets))}."
         )
-        warnings.warn(MetricWarning(f"{consequence}, since {text}"), stacklevel=3)
+        warnings.warn(MetricWarning(f"{consequence} because {text}"), stacklevel=3)
     return known

@@ -1,4 +1,4 @@
-"""Scorers of generators, for any search of scikit-learn."""
+"""Scorers of generators for the searches of scikit-learn."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from skeval.tables.one_table import as_frame
 from skeval.tables.schema import TableSchema
 from skeval.utils.parameters import Count, Seed, check_parameters, legal_sets
 
-NO_ALARM = "no_alarm"  # a score of suites with privacy metrics: their verdict
+NO_ALARM = "no_alarm"  # score of suites with privacy metrics, based on the verdict
 
 
 def make_generator_scorer(
@@ -38,71 +38,79 @@ def make_generator_scorer(
     random_state: Seed = 0,
     schema: Any = None,
 ) -> GeneratorScorer:
-    """Make a scorer of generators from a metric or a suite.
+    """Create a scorer of generators from a metric or a suite.
 
-    In each split of a search the generator learns from the training fold, which is `train`; the
-    test fold, which it has not seen, is the `holdout`; and what it samples is `synthetic`. For a
-    suite it samples once a split.
+    In each split of a search, the generator is fitted to the training fold, which is `train`. The
+    test fold, which the generator has not seen, is the `holdout`. A sample of the generator is
+    `synthetic`. A suite evaluates one sample per split.
 
     Parameters
     ----------
     evaluator : Metric or MetricSuite
-        What to measure. A metric gives a scorer of one number, a suite one of a number a metric:
-        choose the one that a search goes by, ``GridSearchCV(..., refit="name")``.
+        Metric or suite that evaluates the samples. The scorer returns one number for a metric, and
+        one number per metric for a suite. With a suite, specify the score to optimize as
+        ``GridSearchCV(..., refit="name")``.
     n_samples : int, optional
-        Rows to sample; as many as the generator learned from if None.
+        Number of rows to sample. The default is the number of training rows.
     random_state : int, default=0
-        Seed of the samples. From it and the rows of the test fold comes the seed of each split, so
-        that all candidates of a search have the same one within a split, and each split another.
+        Seed of the samples. The seed of each split is derived from it and from the rows of the test
+        fold, so that all candidates of a search have the same seed within a split and different
+        seeds in different splits.
     schema : TableSchema or mapping of str to str, optional
-        The kinds of the columns, as :meth:`skeval.Metric.fit` takes them. Give it where a fold
-        might lack what shows the kind of a column.
+        Column types, as in :meth:`skeval.Metric.fit`. Specify them if a fold may not contain the
+        values from which the type of a column is inferred, for example a rare category.
 
     Returns
     -------
-    object that is callable
+    callable object
         A scorer, which is called as ``scorer(generator, X)`` and can be pickled. Its method
-        ``evaluate(generator, X)`` returns the whole result behind a score. Values of metrics whose
-        lower values are better are negated, as scikit-learn has it. A suite with metrics of privacy
-        has one score more, `no_alarm`: 1.0 in splits whose verdict is neither an alarm nor copies
-        found, 0.0 in others, to be bounded by :class:`best_subject_to`; nan if no test was made.
+        ``evaluate(generator, X)`` returns the complete result behind a score. If lower values of a
+        metric are better, its values are negated, as usual in scikit-learn. For a suite with
+        privacy metrics, the scorer returns the additional score `no_alarm`. It is 1.0 in splits
+        whose verdict is neither an alarm nor copies found, 0.0 in other splits, and nan if no test
+        was possible. Use :class:`best_subject_to` to require it.
 
     Raises
     ------
     InvalidParameterError
-        If the metric has its best value in between, or none of the suite has a direction.
+        If the best value of the metric is neither its maximum nor its minimum, or if no metric of
+        the suite has a direction.
 
     See Also
     --------
-    best_subject_to : Chooses by one score, subject to another.
-    cross_validate_generator : Means, errors and costs without a search.
+    best_subject_to : Chooses by one score, subject to a bound on another score.
+    cross_validate_generator : Computes means, errors and costs without a search.
 
     Notes
     -----
-    Scores of the training folds are nan: privacy of the training rows against themselves measures
-    nothing, and says that all is well. Searches ask for them with ``return_train_score=True``, and
-    halving ones do by default. A test fold is taken for the training fold if it holds the same
-    rows, each as often; with few columns of few values another fold can.
+    Scores of the training folds are nan, because a comparison of the training rows with themselves
+    measures no privacy and would always look good. Searches request these scores with
+    ``return_train_score=True``, and halving searches do so by default. A test fold is treated as
+    the training fold if it contains the same rows with the same frequencies. If there are few
+    columns with few values, another fold may also do so.
 
-    A :class:`~sklearn.pipeline.Pipeline` may have transformers before the adapter, which comes
-    last. All tables are then those behind the transformers, which have to be tables still:
+    The adapter may be the last step of a :class:`~sklearn.pipeline.Pipeline`, after transformers.
+    All tables are then compared after the transformers, which must return tables:
     ``pipeline.set_output(transform="pandas")``.
 
-    A generator that cannot be sampled, or whose table lacks columns, costs a suite's scorer no
-    search: all its scores are nan, with a warning that names the exception. `error_score` is
-    ignored, since scikit-learn has nothing to put in place of several scores. ``scorer.evaluate``
-    raises it. For a metric alone, scikit-learn goes by `error_score`.
+    If a generator cannot be sampled, or columns are missing from its table, all scores of a suite
+    are nan and a warning names the exception, but the search continues. `error_score` is ignored,
+    because scikit-learn has no replacement for several scores. ``scorer.evaluate`` raises the
+    exception. For a single metric, scikit-learn uses `error_score`.
 
-    A suite with privacy metrics checks in each split whether train and test fold can be
-    distinguished. Random folds cannot, so ``MetricSuite(..., check_holdout=False)`` is quicker.
+    A suite with privacy metrics checks in each split whether training and test fold can be
+    distinguished. Random folds cannot be distinguished, so ``MetricSuite(...,
+    check_holdout=False)`` saves time.
 
-    The generators of skeval go into searches as they are; others need the adapter.
+    The generators of skeval can be passed to a search directly. Wrap other generators in
+    :class:`~skeval.generators.GeneratorAdapter`.
 
-    A search fits with the seed of the adapter, in every split the same. For means with intervals,
-    for which the fits need seeds of their own, see :func:`cross_validate_generator`.
+    A search uses the seed of the adapter for each fit, so all splits use the same seed. For means
+    with intervals, which require different seeds, see :func:`cross_validate_generator`.
 
-    A search over many candidates picks the luckiest too. Measure the winner on rows that no fold
-    had: its privacy in the search is optimistic, and choosing by it tells something of train.
+    A search over many candidates selects partly by luck. Evaluate the winner on rows that were in
+    no fold, because its privacy scores in the search are optimistic and its choice reveals
+    something about the training data.
 
     Examples
     --------
@@ -128,7 +136,7 @@ def make_generator_scorer(
 
 
 class GeneratorScorer(BaseEstimator):
-    """Scorer of generators, which can be pickled so that searches may run in processes."""
+    """Scorer of generators, which can be pickled for searches in several processes."""
 
     _warned = False
 
@@ -146,7 +154,7 @@ class GeneratorScorer(BaseEstimator):
         self.schema = schema
 
     def check(self) -> None:
-        """Raise one error if no score can come of the parameters."""
+        """Raise an error if the parameters do not define a score."""
         if not isinstance(self.evaluator, Metric | MetricSuite):
             raise InvalidParameterError(
                 "make_generator_scorer: evaluator must be a Metric or a MetricSuite, got "
@@ -156,16 +164,17 @@ class GeneratorScorer(BaseEstimator):
         check_parameters("make_generator_scorer", given, legal_sets(GeneratorScorer))
         if isinstance(self.evaluator, Metric) and self.evaluator.tags.sign == 0:
             raise InvalidParameterError(
-                f"make_generator_scorer: {type(self.evaluator).__name__} is best in between, so "
-                "that no search can go by it."
+                f"make_generator_scorer: {type(self.evaluator).__name__} cannot be optimized, "
+                "because its best value is neither its maximum nor its minimum."
             )
         if isinstance(self.evaluator, MetricSuite) and not self.directions():
             raise InvalidParameterError(
-                "make_generator_scorer: no metric of the suite has a direction to search in."
+                "make_generator_scorer: expected a suite in which at least one metric has a "
+                "direction."
             )
 
     def directions(self) -> dict[str, int]:
-        """Return 1 by the name of a score whose published values are best high, -1 if low."""
+        """Return the direction of each score: 1 if high published values are better, -1 if low."""
         if isinstance(self.evaluator, Metric):
             return {"score": self.evaluator.tags.sign}
         signs = {
@@ -190,18 +199,18 @@ class GeneratorScorer(BaseEstimator):
         }
 
     def evaluate(self, generator: Any, X: Any) -> Result | SuiteResult | None:
-        """Return the whole result behind a score; None if X are the training rows."""
+        """Return the complete result behind a score, or None if X contains the training rows."""
         return self._evaluate(generator, X, lenient=False)
 
     def _evaluate(self, generator: Any, X: Any, *, lenient: bool) -> Result | SuiteResult | None:
-        """Return the result; where `lenient`, None and a warning if there is nothing to measure."""
+        """Return the result, or None with a warning if `lenient` and sampling failed."""
         generator, train, holdout = _folds(generator, X)
         if same_rows(train, holdout):
             return None
         n_samples = len(train) if self.n_samples is None else self.n_samples
         try:
             synthetic = generator.sample(n_samples, random_state=self.seed_of_sample(holdout))
-        except Exception as error:  # generators raise anything; other candidates must not be lost
+        except Exception as error:  # a generator may raise anything, which must not end the search
             if not lenient:
                 raise
             _warn_of(generator, error)
@@ -217,7 +226,7 @@ class GeneratorScorer(BaseEstimator):
             return None
 
     def _warn_of_shared_rows(self, notices: Sequence[MetricWarning]) -> None:
-        """Warn in the first split that has shared rows: a search calls one scorer in all splits."""
+        """Warn only in the first split with shared rows, because all splits share a scorer."""
         shared = [notice for notice in notices if isinstance(notice, SharedRowsWarning)]
         if shared and not self._warned:
             self._warned = True
@@ -240,21 +249,23 @@ def signed_value(result: Result) -> float:
 
 
 def _warn_of(generator: Any, error: Exception) -> None:
-    # a foreign message may quote a cell, and logs of searches are kept
-    text = str(error) if isinstance(error, SkevalError) else "GeneratorScorer.evaluate raises it."
+    # a message of another package may quote a cell, and logs of searches are kept
+    text = str(error) if isinstance(error, SkevalError) else "Call GeneratorScorer.evaluate for "
+    "the message."
     kind = type(getattr(generator, "generator_", generator)).__name__
     warnings.warn(
         MetricWarning(
-            f"no rows of {kind} to score, its scores are nan: {type(error).__name__}: {text}"
+            f"the scores of {kind} are nan because it could not be evaluated: "
+            f"{type(error).__name__}: {text}"
         ),
         stacklevel=4,
     )
 
 
 def _folds(generator: Any, X: Any) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
-    """Return the adapter, the rows that it learned from, and those of the test fold.
+    """Return the adapter, its training rows, and the rows of the test fold.
 
-    With a pipeline all is measured behind its transformers, where the generator is.
+    For a pipeline, all tables are compared after the transformers.
     """
     if isinstance(generator, Pipeline):
         X = generator[:-1].transform(X) if len(generator) > 1 else X
@@ -262,19 +273,19 @@ def _folds(generator: Any, X: Any) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
     if hasattr(generator, "train_rows"):
         return generator, as_frame(generator.train_rows(), "train"), as_frame(X, "holdout")
     raise InvalidParameterError(
-        f"a scorer of generators needs to know the training rows, and {type(generator).__name__} "
-        "does not remember them. Wrap it: GeneratorAdapter(generator)."
+        f"a scorer of generators requires the training rows, which {type(generator).__name__} does "
+        "not store. Wrap the generator: GeneratorAdapter(generator)."
     )
 
 
 def same_rows(first: pd.DataFrame, second: pd.DataFrame) -> bool:
-    """Return whether two tables hold the same rows, in any order."""
+    """Return whether two tables contain the same rows, in any order."""
     alike = first.shape == second.shape
     return alike and np.array_equal(_sorted_hashes(first), _sorted_hashes(second))
 
 
 def seed_of(random_state: int, rows: pd.DataFrame) -> int:
-    """Return a seed that is the same for the same rows, in any order, and no other's."""
+    """Return a seed that depends on the rows but not on their order."""
     digest = hashlib.sha256(_sorted_hashes(rows).astype("<u8").tobytes()).digest()
     words = np.frombuffer(digest, dtype="<u4").tolist()
     return int(np.random.SeedSequence([random_state, *words]).generate_state(1)[0])
@@ -288,5 +299,5 @@ def _sorted_hashes(rows: pd.DataFrame) -> np.ndarray:
 def _hashes(column: pd.Series) -> np.ndarray:
     try:
         return pd.util.hash_pandas_object(column, index=False).to_numpy()
-    except TypeError:  # cells such as lists have no hash of their own
+    except TypeError:  # cells such as lists cannot be hashed
         return pd.util.hash_pandas_object(column.map(repr), index=False).to_numpy()

@@ -1,4 +1,4 @@
-"""The best candidate of a search by one score, among those that are good enough by another."""
+"""Choice of the best candidate of a search, subject to a bound on another score."""
 
 from __future__ import annotations
 
@@ -15,55 +15,58 @@ from skeval.utils.parameters import Interval
 _BOUND = Interval(float("-inf"), float("inf"), "neither")
 
 
-class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_subject_to(...)
-    """Rule for `refit` of scikit-learn's searches: the best by one score of those good by another.
+class best_subject_to:  # noqa: N801  # lower case, because it is used like a function
+    """Rule for `refit` that optimizes one score subject to a bound on another score.
 
-    Privacy and utility trade off: a search for the one alone ends with none of the other.
+    The rule is passed to a search of scikit-learn as `refit`. Because privacy and utility trade
+    off, a search for only one of them usually finds a candidate that is poor in the other.
 
     Parameters
     ----------
     constraint : str
-        The name of the score that must be good enough.
+        Name of the score that must meet the bound.
     maximise : str
-        The name of the score to choose by; where lower values are better, the lowest.
+        Name of the score to optimize. If lower values are better, the lowest value is chosen.
     at_least, at_most : float
-        One of them: the bound, in the published scale of the metric.
+        The bound on the scale of the metric. Specify exactly one of the two.
     scoring : scorer of make_generator_scorer, or collection of str
-        What the search scores by, so that a wrong name is found before any generator is fitted. The
-        scorer also knows which scores are negated. Given names only, `at_least` takes the score as
-        it is, as of a metric whose higher values are better, and `at_most` takes it to be negated,
-        as searches do where lower are better.
+        Scores of the search. They are needed to reject a wrong name before any generator is fitted.
+        A scorer also defines which scores are negated. If only names are passed, `at_least` assumes
+        that the score is not negated (a metric whose higher values are better), and `at_most`
+        assumes that the score is negated, as in searches over a metric whose lower values are
+        better.
     infeasible : {"warn", "raise"}, default="warn"
-        Whether the candidate that comes nearest is taken, with a warning, where none is good
-        enough, for a search may have run for days; or that is an error.
+        What happens if no candidate meets the bound. With ``"warn"``, the candidate closest to the
+        bound is chosen with a warning, because the search may have run for days. With ``"raise"``,
+        an error is raised.
 
     Attributes
     ----------
     feasible_ : bool
-        Whether the choice of the last search keeps the bound.
+        Whether the choice of the last search meets the bound.
 
     Raises
     ------
     InvalidParameterError
-        If not one of the bounds is given, as a finite number, if `scoring` has no such scores, or,
-        in the search, if a score is not there, no candidate has both, or with ``"raise"`` none is
-        good enough.
+        If `at_least` and `at_most` are both given or both missing, if the bound is not finite, or
+        if `scoring` does not contain the names. During the search, if a score is missing, if no
+        candidate has both scores, or, with ``"raise"``, if no candidate meets the bound.
 
     Warns
     -----
     MetricWarning
-        If no candidate is good enough. Given names only, also if all scores are of the sign that
-        the bound does not suit.
+        If no candidate meets the bound. If only names are passed, also if the sign of all scores
+        contradicts the assumption of `at_least` or `at_most`.
 
     See Also
     --------
-    pareto_front : All candidates that no other beats.
-    make_generator_scorer : The scores it chooses by.
+    pareto_front : Returns all candidates that no other candidate beats.
+    make_generator_scorer : Creates the scores for the choice.
 
     Notes
     -----
-    Equal ones are decided by the first. The search's ``cv_results_["keeps_bound"]`` says which
-    candidates keep the bound.
+    If several candidates are equally good, the first is chosen. ``cv_results_["keeps_bound"]`` of
+    the search shows which candidates meet the bound.
 
     Examples
     --------
@@ -88,7 +91,9 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
         infeasible: Literal["warn", "raise"] = "warn",
     ) -> None:
         if (at_least is None) == (at_most is None):
-            raise InvalidParameterError("best_subject_to: give one of at_least and at_most.")
+            raise InvalidParameterError(
+                "best_subject_to: expected exactly one of at_least and at_most."
+            )
         self.constraint = constraint
         self.maximise = maximise
         self.at_least = at_least
@@ -128,8 +133,8 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
             return int(good[np.argmax(aim[good])])
         nearest = int(known[np.argmax(spare)])
         said = (
-            f"no candidate keeps {self!r}; the nearest has {self.constraint} "
-            f"{published[nearest]:.4g}."
+            f"no candidate meets the bound of {self!r}. The closest candidate has "
+            f"{self.constraint} {published[nearest]:.4g}."
         )
         if self.infeasible == "raise":
             raise InvalidParameterError(said)
@@ -141,23 +146,24 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
         return self.at_least if self.at_most is None else self.at_most
 
     def _spare(self, published: np.ndarray) -> np.ndarray:
-        """Return by how much values keep the bound; below 0 if they do not."""
+        """Return the distance from the bound, which is negative if the bound is not met."""
         return published - self._bound if self.at_most is None else self._bound - published
 
     def _sign(self, held: np.ndarray) -> int:
-        """Return -1 if scores are published values negated, else 1."""
+        """Return -1 if the scores are negated published values, and 1 otherwise."""
         if isinstance(self.scoring, GeneratorScorer):
             return self.scoring.directions()[self.constraint]
         sign = 1 if self.at_most is None else -1
         published = sign * held
-        # most measures are never below 0; this applies to those, if the bound is not either
+        # this check applies if the metric and the bound are never negative, as for most metrics
         if self._bound >= 0.0 and (published <= 0.0).all() and (published < 0.0).any():
             name = "at_least" if sign > 0 else "at_most"
             warnings.warn(
                 MetricWarning(
-                    f"best_subject_to: the scores of {self.constraint} look as if they were "
-                    f"{'' if sign > 0 else 'not '}negated, and {name} takes them to be "
-                    f"{'as published' if sign > 0 else 'negated'}. Pass scoring, which knows."
+                    f"best_subject_to: {name} assumes that the scores of {self.constraint} are "
+                    f"{'not ' if sign > 0 else ''}negated, but their sign indicates that they are"
+                    f"{'' if sign > 0 else ' not'}. Pass the scorer as scoring to avoid the "
+                    "assumption."
                 ),
                 stacklevel=3,
             )
@@ -169,14 +175,14 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
             names = names.directions()
         if isinstance(names, str) or not isinstance(names, Collection):
             raise InvalidParameterError(
-                "best_subject_to: scoring must be what make_generator_scorer makes, or names of "
-                f"scores, got {type(names).__name__}."
+                "best_subject_to: scoring must be a scorer from make_generator_scorer or a "
+                f"collection of names, got {type(names).__name__}."
             )
         known = list(map(str, names))
         for name in (self.constraint, self.maximise):
             if name not in known:
                 raise InvalidParameterError(
-                    f"best_subject_to: there is no score {name}; there are {', '.join(known)}."
+                    f"best_subject_to: unknown score {name!r}. Available: {', '.join(known)}."
                 )
 
     def _scores(self, cv_results: Mapping[str, Any], name: str) -> np.ndarray:
@@ -184,6 +190,6 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
         if key not in cv_results:
             known = [k.removeprefix("mean_test_") for k in cv_results if k.startswith("mean_test_")]
             raise InvalidParameterError(
-                f"best_subject_to: there is no score {name}; there are {', '.join(known)}."
+                f"best_subject_to: unknown score {name!r}. Available: {', '.join(known)}."
             )
         return np.asarray(cv_results[key], dtype=np.float64)

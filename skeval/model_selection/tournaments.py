@@ -1,4 +1,4 @@
-"""Which generator for a table: several are cross-validated on the same folds and ranked."""
+"""Comparison of several generators by cross-validation on the same folds."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Standing = Literal["meets", "breaks", "inconclusive", "failed"]
 
 @dataclass(frozen=True)
 class Tournament:
-    """Generators that were cross-validated on the same folds, and what they must meet.
+    """Result of a comparison of generators that were cross-validated on the same folds.
 
     Attributes
     ----------
@@ -45,16 +45,16 @@ class Tournament:
     by : str
         The metric that ranks the generators.
     constraint : Policy
-        What a generator must meet to be recommended.
+        Requirements for a recommendation.
     failures : mapping of str to str
-        By name of the other generators, what was raised.
+        The error message of each generator that failed, by its name.
     level : float
-        Chance of any false difference between generators.
+        Probability of at least one false difference between generators.
 
     See Also
     --------
-    tournament : It is returned there.
-    pareto_front, facet_table : Choose by two aspects, of `runs`.
+    tournament : Returns this object.
+    pareto_front, facet_table : Compare `runs` by several aspects.
 
     Examples
     --------
@@ -68,13 +68,13 @@ class Tournament:
     level: float = 0.05
 
     def scores(self) -> pd.DataFrame:
-        """Return the score of each generator in each fold; higher is better.
+        """Return the score of each generator in each fold, oriented so that higher is better.
 
         Returns
         -------
         DataFrame
-            By fold, one column for each generator; values of metrics of which lower is better are
-            negated.
+            One row per fold and one column per generator. If lower values of the metric are better,
+            the values are negated.
         """
         scores = {
             n: [signed_value(r[self.by]) for r in run.results] for n, run in self.runs.items()
@@ -82,15 +82,16 @@ class Tournament:
         return pd.DataFrame(scores, dtype=float).rename_axis("fold")
 
     def frame(self) -> pd.DataFrame:
-        """Return ranks, scores, and whether the constraint is met.
+        """Return ranks, scores, and whether each generator meets the constraint.
 
         Returns
         -------
         DataFrame
-            By generator, the best first: `rank`, 1 for the best, and the ends `low` and `high` of a
-            confidence set of it; mean `score` with its interval, `score_low` to `score_high`;
-            `constraint`, which is "meets", "breaks", "inconclusive" (for example because no test of
-            privacy could be made) or "failed"; and `reason`.
+            One row per generator, the best first. `rank` is 1 for the best generator, and `low` and
+            `high` are the ends of a confidence set of the rank. `score` is the mean score and
+            `score_low` to `score_high` its interval. `constraint` is "meets", "breaks",
+            "inconclusive" (for example because no privacy test was possible) or "failed", and
+            `reason` explains it.
         """
         columns = ["rank", "low", "high", "score", "score_low", "score_high"]
         frame = pd.DataFrame(index=[*self.runs, *self.failures], columns=columns, dtype=float)
@@ -112,7 +113,7 @@ class Tournament:
         Parameters
         ----------
         name : str
-            A generator.
+            Name of the generator.
 
         Returns
         -------
@@ -126,12 +127,12 @@ class Tournament:
         return "breaks" if any(rule.is_decided for rule in violated) else "inconclusive"
 
     def choice(self) -> list[str]:
-        """Return the best generator that meets the constraint, and those it cannot be told from.
+        """Return the best generator that meets the constraint, and those that may be equally good.
 
         Returns
         -------
         list of str
-            The best first; empty if none meets the constraint.
+            Names, the best first. The list is empty if no generator meets the constraint.
         """
         names = [name for name in self.runs if self.standing(name) == "meets"]
         scores = self.scores()[names]
@@ -143,7 +144,7 @@ class Tournament:
 
     @property
     def sentence(self) -> str:
-        """Which generator to take, and why not the others."""
+        """Recommendation of a generator, with the reasons against the others."""
         chosen, every = self.choice(), [*self.runs, *self.failures]
         said = [self._advice(chosen, len(every))]
         for name in every:
@@ -155,12 +156,12 @@ class Tournament:
         return " ".join(said)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the ranks with the ends that the folds leave open.
+        """Draw the ranks with their confidence sets.
 
         Parameters
         ----------
         ax : Axes, optional
-            The axes to draw on; a new figure if None.
+            The axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -169,7 +170,7 @@ class Tournament:
         """
         from skeval.reporting.displays.ranks import (
             RanksDisplay,
-        )  # figures are drawn above all that is measured
+        )  # imported late, because figures are a higher layer
 
         return RanksDisplay(self.frame()).plot(ax)
 
@@ -179,9 +180,9 @@ class Tournament:
 
     def _violated_by(self, run: CrossValidated) -> list[RuleOutcome]:
         """Return the rules that a generator violates."""
-        # Leaks are looked for in each fold, at the level divided by the number of folds,
-        # so that a generator without a leak is accused with the chance of the level in
-        # all. What is required is required of the means over folds.
+        # Each fold is tested for leaks at the level divided by the number of folds, so that a
+        # generator without a leak fails any test with at most the probability of the level.
+        # Requirements apply to the means over folds.
         n_folds = len(run.results)
         tests = replace(self.constraint, require=(), level=self.constraint.level / n_folds)
         violated: list[RuleOutcome] = []
@@ -198,19 +199,19 @@ class Tournament:
         if name in self.failures:
             return self.failures[name].rstrip(".")
         violated = self._violations[name]
-        return "; ".join(f'"{r.rule}" does not hold: {r.reason.rstrip(".")}' for r in violated)
+        return "; ".join(f'"{r.rule}" is not met: {r.reason.rstrip(".")}' for r in violated)
 
     def _advice(self, chosen: Sequence[str], n_generators: int) -> str:
         if not chosen:
             generators = format_count(n_generators, "generator")
-            return f"Take none: none of {generators} meets the constraint."
+            return f"No generator is recommended: none of {generators} meets the constraint."
         mean = self._mean(self.scores(), chosen[0])
         shown = f"{self.by} {number(mean['mean'])}, {number(mean['low'])} to {number(mean['high'])}"
         if len(chosen) == 1:
-            return f"Take {chosen[0]}: {shown}."
+            return f"Recommended generator: {chosen[0]} ({shown})."
         return (
             f"{names_in_words(chosen)} cannot be distinguished by {self.by} ({chosen[0]}: {shown})"
-            ": take any of them, or measure more folds."
+            ". Choose any of them, or use more folds."
         )
 
     @property
@@ -249,50 +250,49 @@ def tournament(
     Parameters
     ----------
     generators : mapping of str to generator
-        What :func:`cross_validate_generator` takes. A search over settings, for example
-        ``GridSearchCV(GeneratorAdapter(...), ..., refit=True)``, is a generator too: its settings
-        are chosen on the training rows of each fold.
+        Generators as in :func:`cross_validate_generator`, by name. A search over settings is also a
+        generator, for example ``GridSearchCV(GeneratorAdapter(...), ..., refit=True)``. Its
+        settings are chosen on the training rows of each fold.
     table : table of shape (n_rows, n_columns)
-        Real rows: pandas, polars or pyarrow.
+        Real data as a pandas, polars or pyarrow table.
     suite : MetricSuite, Metric or str, default="report"
-        What to measure; a text is a preset of :func:`skeval.make_suite`.
+        Suite that evaluates each fold, or the name of a preset of :func:`skeval.make_suite`.
     by : str
         The metric of the suite that ranks the generators.
     constraint : Policy, optional
-        What a generator must meet to be recommended. By default that no leak is found, if the suite
-        has metrics of privacy. What ends in a leak is judged in each fold, requirements by the
-        means over folds.
+        Requirements for a recommendation. By default, no leak may be found if the suite contains
+        privacy metrics. Leaks are tested in each fold. Requirements apply to the means over folds.
     level : float, default=0.05
-        Chance of any false difference between generators.
+        Probability of at least one false difference between generators.
     cv, n_samples, schema, groups, stratify, random_state, n_jobs, memory
-        As of :func:`cross_validate_generator`.
+        As in :func:`cross_validate_generator`.
 
     Returns
     -------
     Tournament
-        `sentence` says which generator to take, `frame()` has ranks and reasons, `runs` the results
-        of each generator.
+        `sentence` contains the recommendation, `frame()` returns ranks and reasons, and `runs`
+        contains the results of each generator.
 
     Raises
     ------
     InvalidParameterError
-        If there is no generator, the suite does not measure `by`, or a parameter is outside its
-        legal set.
+        If `generators` is empty, if `by` is not a metric of the suite, or if a parameter is
+        invalid.
 
     See Also
     --------
-    cross_validate_generator : One generator.
-    skeval.MetricSuite.compare : Tables that are there already.
+    cross_validate_generator : Evaluates one generator.
+    skeval.MetricSuite.compare : Compares existing synthetic tables.
 
     Notes
     -----
-    Differences are tested in the same folds, by the corrected resampled t-test of Nadeau and
-    Bengio, all pairs together by Holm's procedure. In few folds only large differences are found:
-    that two generators cannot be distinguished does not make them equal. The scores of the best
-    are optimistic, because it was chosen by them.
+    Differences between generators are tested in the same folds with the corrected resampled t-test
+    of Nadeau and Bengio. Holm's procedure corrects for the number of pairs. A few folds reveal only
+    large differences, so generators that cannot be distinguished are not necessarily equal. The
+    scores of the best generator are optimistic, because it was chosen by these scores.
 
-    A generator that fails in any fold is a row of `frame()` with its reason. Nothing limits time
-    or memory.
+    If a generator fails in any fold, its row of `frame()` contains the reason. Neither time nor
+    memory is limited.
 
     References
     ----------

@@ -74,7 +74,7 @@ def report_trial(trial: Any, epoch: int, result: SuiteResult, metric: str) -> fl
     >>> study.best_trial.user_attrs["best_epoch"] in (1, 2)
     True
     """
-    import optuna  # whoever has a trial has the package
+    import optuna  # a trial comes from this package, so it is installed
 
     study = getattr(trial, "study", None)  # a FixedTrial has none
     if study is not None and study.direction != optuna.study.StudyDirection.MAXIMIZE:

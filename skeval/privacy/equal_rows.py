@@ -1,4 +1,4 @@
-"""Rows of all tables that are equal in some columns, regardless of how their cells are written."""
+"""Rows of all tables that are equal in some columns, regardless of spelling."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import did_you_mean, join_names
 
 Compared = tuple[tuple[str, ...], tuple[str, ...]]  # columns of values, and of texts
-_MAX_NAMED = 5  # columns in a sentence
-_IDENTIFYING = 0.95  # of the values of an id column that a single training row has
-_MAX_DECIMALS = 6  # by which a column's numbers count as rounded
+_MAX_NAMED = 5  # maximum number of column names in a sentence
+_IDENTIFYING = 0.95  # minimum fraction of unique training values in an ID column
+_MAX_DECIMALS = 6  # numbers with more decimals are not rounded
 
 
 def strange_cells(
     context: Context, measured: Sequence[str], codes: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Return by column which synthetic cells are missing, or such as no real row has."""
-    # That is another category or text, or a number or date beyond all real ones.
+    """Return by column which synthetic cells are missing or do not occur in the real data."""
+    # These are new categories or texts, and numbers or dates outside the real range.
     start = codes[next(iter(codes))].size - context.n_rows("synthetic") if codes else 0
     return {
         name: _beyond_real(context, name)
@@ -57,9 +57,9 @@ def _beyond_real(context: Context, name: str) -> np.ndarray:
 def copies_of_rows(
     context: Context, chosen: Compared, decimals: int | None, counts: Mapping[str, np.ndarray]
 ) -> tuple[Copies, ...]:
-    """Return how many unique rows a release repeats, and may.
+    """Return the number of copied unique rows, and the number expected by chance.
 
-    If chance explains the rows, the rows that it does not explain without a few cells follow.
+    If chance explains the number, rows that are copied except for a few cells are also returned.
     """
     whole = copies_of("rows", counts)
     whole = replace(whole, known=known_share(context), unread=unread_rows(context))
@@ -75,7 +75,7 @@ def copies_of_rows(
 def _find_changed_copies(
     context: Context, measured: tuple[str, ...], texts: tuple[str, ...], decimals: int | None
 ) -> tuple[str, Copied] | None:
-    """Return which cells to leave out to find copies, and how many there are without them."""
+    """Return the cells that must be ignored to find copies, and the copies without these cells."""
     codes = cell_codes(context, measured, texts, decimals)
     return changed_copies(codes, _n_rows(context), strange_cells(context, measured, codes))
 
@@ -83,7 +83,7 @@ def _find_changed_copies(
 def copies_of_values(
     context: Context, chosen: Compared, decimals: int | None
 ) -> tuple[Copies, ...]:
-    """Return the columns in which a release often repeats a value of a single training row."""
+    """Return the columns in which values of single training rows are often copied."""
     codes = dict(cell_codes(context, *chosen, decimals))
     for name in context.schema.columns("id"):
         cells = [_fold_spelling(_objects(context, role, name), True) for role in _roles(context)]
@@ -110,7 +110,7 @@ def _n_rows(context: Context) -> tuple[int, ...]:
 def cell_codes(
     context: Context, measured: tuple[str, ...], texts: tuple[str, ...], decimals: int | None
 ) -> dict[str, np.ndarray]:
-    """Return by column the codes of the cells of all tables, regardless of how they are written."""
+    """Return the codes of the cells of all tables by column, regardless of spelling."""
     codes = {
         name: pd.factorize(_fold_spelling(text_values(context, name), True))[0] for name in texts
     }
@@ -121,12 +121,12 @@ def cell_codes(
 
 
 def name_of_equal_rows(measured: tuple[str, ...], texts: tuple[str, ...]) -> str:
-    """Name the test of which synthetic rows equal a train row in some columns."""
+    """Return the name of the test for synthetic rows that equal a training row in some columns."""
     return name_of_test("equal rows", sorted(measured), sorted(texts))
 
 
 def columns_to_compare(schema: TableSchema, columns: ColumnChoice) -> Compared:
-    """Get the columns that are chosen among all but ids: the measured ones, and those of text."""
+    """Return the chosen measured columns and text columns, without ID columns."""
     possible = [name for name, kind in schema.kinds.items() if kind != "id"]
     if columns is None or isinstance(columns, int | np.integer):
         chosen = set(possible[: None if columns is None else int(columns)])
@@ -143,7 +143,7 @@ def columns_to_compare(schema: TableSchema, columns: ColumnChoice) -> Compared:
 
 
 def chosen_in_words(schema: TableSchema, columns: ColumnChoice) -> str:
-    """Return which columns are compared, if not all are; many are counted."""
+    """Return the names or the number of compared columns, or nothing if all are compared."""
     parts = () if columns is None else columns_to_compare(schema, columns)
     names = [name for part in parts for name in part]
     if len(names) > _MAX_NAMED:
@@ -159,10 +159,9 @@ def value_counts(
     decimals: int | None,
     fold: bool = False,
 ) -> dict[str, np.ndarray]:
-    """Return how many rows of each table have each distinct value, of shape (n_values,)."""
-    # Roles are train, the holdout where there is one, and the synthetic rows. With `fold`,
-    # letter case and spaces of categories and texts make no other value, nor do further
-    # digits of numbers.
+    """Return the number of rows of each table with each distinct value, shape (n_values,)."""
+    # The tables are the training data, the holdout if it exists, and the synthetic data. With
+    # `fold`, values are equal if they differ only in letter case, spaces or further digits.
     roles = [role for role in ROLES if role in context]
     sizes = [context.n_rows(role) for role in roles]
     of_texts = (pd.factorize(_fold_spelling(text_values(context, name), fold))[0] for name in texts)
@@ -175,9 +174,9 @@ def value_counts(
 def folded_counts(
     context: Context, measured: tuple[str, ...], texts: tuple[str, ...], decimals: int | None
 ) -> tuple[dict[str, np.ndarray], bool]:
-    """Return counts of what rows say, if that makes more of them copies, and whether it does."""
-    # Letter case, spaces, and more digits than real numbers of the column have say nothing.
-    # Else the counts are those of value_counts.
+    """Return counts that ignore the spelling if this reveals more copies, and whether it does."""
+    # The spelling includes letter case, spaces, and more digits than the real numbers of the
+    # column have. Otherwise, the result is the result of value_counts.
     exact = value_counts(context, measured, texts, decimals)
     if not any(_folds(context, name, name in texts) for name in (*measured, *texts)):
         return exact, False
@@ -190,7 +189,7 @@ def folded_counts(
 
 
 def _folds(context: Context, name: str, is_text: bool) -> bool:
-    """Return whether values of a column differ in letter case or spaces, or have further digits."""
+    """Return whether values of a column differ only in letter case, spaces or further digits."""
     kind = context.schema.kinds[name]
     if kind == "continuous":
         numbers, known = column_values(context["synthetic"][name]), real_decimals(context, name)
@@ -223,7 +222,7 @@ def _measured_codes(
         if kind == "continuous":
             known = real_decimals(context, name) if fold and decimals is None else decimals
             values = digits_kept(values, decimals=known)
-        elif kind == "categorical" and fold:  # synthetic has the levels of all tables
+        elif kind == "categorical" and fold:  # the synthetic data have the categories of all tables
             levels = context["synthetic"][name].cat.categories.to_numpy(dtype=object)
             forms = np.append(pd.factorize(_fold_spelling(levels, fold))[0], -1)
             values = forms[np.where(np.isnan(values), -1, values).astype(np.int64)]
@@ -232,7 +231,7 @@ def _measured_codes(
 
 @shared
 def real_decimals(context: Context, name: str) -> int | None:
-    """Return how many decimals the real numbers of a column have; None for more than six."""
+    """Return the number of decimals of the real numbers in a column, or None for more than six."""
     real = [column_values(context[role][name]) for role in ("train", "holdout") if role in context]
     numbers = np.unique(digits_kept(np.concatenate(real)))
     for decimals in range(_MAX_DECIMALS + 1):

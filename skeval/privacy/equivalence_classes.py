@@ -1,4 +1,4 @@
-"""Equivalence classes: the rows with one combination of quasi-identifiers."""
+"""Equivalence classes of rows with equal quasi-identifiers."""
 
 from __future__ import annotations
 
@@ -45,18 +45,19 @@ BinChoice = (
 
 @declared
 class ClassMetric(Metric):
-    """Base of measures of classes: groups of rows that agree in the quasi-identifiers.
+    """Base class of metrics of equivalence classes, that is, rows with equal quasi-identifiers.
 
     Parameters
     ----------
     quasi_identifiers : None, int or list of str, default=None
-        The columns that may be known from elsewhere: all, the first *n*, or a list of names.
+        The columns that an attacker may know from other sources: None for all, *n* for the first
+        *n*, or a list of names.
     n_bins : int or mapping of str to list, default=10
-        Numbers and dates are cut into this many bins of equal share of train; frequent values have
-        bins of their own (see :class:`~skeval.tables.Discretizer`). A mapping gives the inner
-        edges of the bins by column, in the column's unit or as date strings; columns that it does
-        not name have ten bins. A column with no more distinct values than bins has one bin a
-        value.
+        Number of quantile bins of the training data for numerical and datetime columns. Frequent
+        values have their own bins (see :class:`~skeval.tables.Discretizer`), and a column with at
+        most this number of distinct values has one bin per value. A mapping specifies the inner
+        edges of the bins of some columns, in the unit of the column or as date strings. Other
+        columns have ten bins.
     """
 
     quasi_identifiers: Columns = None
@@ -64,12 +65,12 @@ class ClassMetric(Metric):
     n_bins: BinChoice = 10
 
     def _prepare(self, context: Context) -> None:
-        """Raise one error that names every column whose edges cannot be used."""
+        """Raise one error that lists all columns with invalid edges."""
         if not isinstance(self.n_bins, Mapping):
             return
         schema, numeric = context.schema, context.schema.columns(*NUMERIC)
         faults = [
-            f"{name} is no column of numbers or dates"
+            f"{name} is not a numerical or datetime column"
             if name not in numeric
             else f"the edges of {name} must be finite and ascending, got {list(edges)!r}"
             for name, edges in self.n_bins.items()
@@ -79,21 +80,21 @@ class ClassMetric(Metric):
             raise InvalidParameterError(f"{type(self).__name__}: n_bins: {'; '.join(faults)}.")
 
     def _columns(self, schema: TableSchema, without: str | None = None) -> tuple[str, ...]:
-        """Return the names of the quasi-identifiers, a sensitive column left out."""
+        """Return the names of the quasi-identifiers, except a sensitive column."""
         chosen = chosen_columns(schema, self.quasi_identifiers)
         return tuple(name for name in chosen if name != without)
 
     def _counts(self, context: Context, *roles: str, neutral: bool = False) -> np.ndarray:
         """Return the number of rows in each class, shape (n_roles, n_classes).
 
-        `neutral` classes favour neither train nor the holdout, see :func:`classes`.
+        `neutral` classes treat the training and holdout data equally, see :func:`classes`.
         """
         columns = self._columns(context.schema)
         numbered, counts = classes(context, roles, columns, self.n_bins, neutral)
         return class_counts(*numbered, weights=counts)
 
     def _population(self, context: Context) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return how many rows of train, of all real tables and of the release each class has."""
+        """Return the numbers of training, real and synthetic rows in each class."""
         rest = ("holdout",) if "holdout" in context else ()
         table = self._counts(context, "train", *rest, "synthetic")
         return table[0], table[:-1].sum(axis=0), table[-1]
@@ -107,7 +108,7 @@ def _ascending(edges: np.ndarray) -> bool:
 
 
 def _edges(schema: TableSchema, column: str, edges: Sequence[float | str]) -> np.ndarray:
-    """Return edges on the scale of the column's numbers; nan where they cannot be read."""
+    """Return edges on the scale of the column's numbers, nan if they cannot be read."""
     if schema.kinds[column] == "datetime":
         dates = pd.to_datetime(pd.Series(list(edges)), errors="coerce", format="ISO8601", utc=True)
         return numbers(pd.DataFrame({column: dates.dt.tz_localize(None)})).ravel()
@@ -136,14 +137,15 @@ def _bins_of_column(
 def column_codes(
     context: Context, role: str, column: str, n_bins: BinChoice, neutral: bool = False
 ) -> np.ndarray:
-    """Return one code a value: bins of numbers and dates, categories as they are."""
-    # Missing is a code of its own: below all categories, above all bins. A category that
-    # train never had keeps its own code, since two rows that differ in it are not one class.
+    """Return a code for each value: bins of numbers and dates, codes of categories."""
+    # Missing values have the code below all categories or above all bins. A category that does
+    # not occur in the training data keeps its code, because rows with different categories are
+    # not in one class.
     return _codes_of(context[role], {column: _bins_of_column(context, column, n_bins, neutral)})[0]
 
 
 def _codes_of(frame: Any, cuts: Mapping[str, Cells | None]) -> list[np.ndarray]:
-    """Return the codes of columns that are cut, None for those whose categories are codes."""
+    """Return the binning of each column, or None for a categorical column."""
     return [
         frame[name].cat.codes.to_numpy(dtype=np.int32)
         if cut is None
@@ -156,9 +158,10 @@ def _codes_of(frame: Any, cuts: Mapping[str, Cells | None]) -> list[np.ndarray]:
 def distinct_rows(
     context: Context, role: str, columns: tuple[str, ...], n_bins: BinChoice, neutral: bool = False
 ) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
-    """Return the codes of distinct rows by column, and how many rows have each.
+    """Return the codes of distinct rows by column, and the number of rows with each.
 
-    None where each row has its code, see :func:`~skeval.steps.distinct_rows.count_codes`.
+    The result is None if rows are coded individually, see
+    :func:`~skeval.steps.distinct_rows.count_codes`.
     """
     cuts = {name: _bins_of_column(context, name, n_bins, neutral) for name in columns}
     found = count_codes(context, role, columns, partial(_codes_of, cuts=cuts))
@@ -173,11 +176,12 @@ def classes(
     n_bins: BinChoice,
     neutral: bool = False,
 ) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray | None, ...]]:
-    """Return the class of each row, numbered over all `roles` together; one array a role."""
-    # If workers count, it is the class of each distinct row; the second result is how many
-    # rows have it. Bins are `neutral` if all real rows choose them: a test that exchanges
-    # train and holdout needs that. Bins of train hold train rows in equal numbers and holdout
-    # rows as they come, and so differ where the two do not.
+    """Return the class of each row in one array for each role, numbered over all roles."""
+    # If workers count rows, the result contains the class of each distinct row and the number of
+    # its rows. `neutral` bins are computed from all real rows, which a test that exchanges
+    # training and holdout rows requires. Quantile bins of the training data alone contain equal
+    # numbers of training rows, but unequal numbers of holdout rows, and therefore differ between
+    # the two even without a leak.
     found = [distinct_rows(context, role, columns, n_bins, neutral) for role in roles]
     sizes = [
         context.n_rows(role) if distinct is None else distinct[1].size
@@ -200,5 +204,5 @@ def classes(
 
 
 def share_in_small(counts: np.ndarray, k: int) -> float:
-    """Return the share of rows in classes of fewer than `k` rows: 0 if none, 1 if all."""
+    """Return the fraction of rows in classes with fewer than `k` rows."""
     return float(counts[counts < k].sum() / counts.sum())

@@ -29,7 +29,7 @@ from skeval.utils.parameters import Columns, Count, Fraction, Seed
 _MAX_CLUSTERS = 20
 _EXPLAINED = 0.99
 _N_STEPS = 100
-_TESTED = "bits beyond chance that the release gets right of a train row"
+_TESTED = "bits of information that the synthetic data disclose about a train row"
 _UNNAMED = (
     "needs the columns that an attacker may know of a record, but none is specified. Name them, "
     "for example IdentityDisclosure(['age', 'postcode'])."
@@ -190,7 +190,7 @@ class IdentityDisclosure(ClassMetric):
         return replace(result, baseline=baseline, p_value=p_value, contrast=contrast)
 
     def _test_bits(self, bits: tuple[np.ndarray, np.ndarray]) -> tuple[float, Contrast]:
-        """Hold the bits of train rows against those of holdout rows."""
+        """Compare the bits of training rows with the bits of holdout rows."""
         sides = [(side, np.ones(side.size, dtype=np.int64)) for side in bits]
         trials = self.n_permutations
         p = exchange_p_value([(sides[0], sides[1])], n_permutations=trials, seed=self.random_state)
@@ -199,7 +199,7 @@ class IdentityDisclosure(ClassMetric):
         return p, Contrast(_TESTED, train, holdout, "of holdout rows", share=False, least_p=least)
 
     def _bits(self, context: Context) -> tuple[np.ndarray, np.ndarray]:
-        """Return how unlikely it is by chance to be as near to each row of train and holdout."""
+        """Return how unlikely, in bits, values as close to each real row are without a leak."""
         columns, numeric = self._columns(context.schema), context.schema.columns(*NUMERIC)
         roles = ("train", "holdout", "synthetic")
         numbered, _ = classes(context, roles, columns, self.n_bins, neutral=True)
@@ -222,7 +222,7 @@ class IdentityDisclosure(ClassMetric):
     def _classes_and_hits(
         self, context: Context, *roles: str
     ) -> tuple[list[tuple[np.ndarray, np.ndarray]], np.ndarray]:
-        """Return the class of each row and whether it is hit, by role; and the rows of classes."""
+        """Return the class of each row and whether it is matched, by role, and the class sizes."""
         columns = self._columns(context.schema)
         numbered, weights = classes(context, (*roles, "synthetic"), columns, self.n_bins)
         secrets = self._secrets(context)
@@ -259,9 +259,12 @@ class IdentityDisclosure(ClassMetric):
 
     def _summary(self, result: Result) -> str:
         share = percent(result.value)
-        lead = f"The chance to match a person of train and to learn something new is {share}"
+        lead = (
+            "The probability of matching a training record and learning something new about it is "
+            f"{share}"
+        )
         if result.baseline is not None:
-            lead += f", for people of the holdout {percent(result.baseline)}"
+            lead += f" ({percent(result.baseline)} for holdout records)"
         return with_contrast(lead, result)
 
 
@@ -279,7 +282,7 @@ def interval_of_classes(own: np.ndarray, terms: np.ndarray) -> tuple[float, floa
 
 
 def bits_of_match(gap: np.ndarray, values: np.ndarray, tries: np.ndarray) -> np.ndarray:
-    """Return how unlikely it is that one of some strangers comes as near to each value, in bits."""
+    """Return how unlikely, in bits, it is that one of some other rows is as close to each value."""
     bits, near = np.zeros(values.size), np.isfinite(gap)
     known, (own, reach) = np.sort(values[~np.isnan(values)]), (values[near], gap[near])
     n_near = np.searchsorted(known, own + reach, "right") - np.searchsorted(known, own - reach)

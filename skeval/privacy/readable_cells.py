@@ -33,9 +33,8 @@ def _overlong(context: Context, name: str) -> np.ndarray:
 @shared
 def unread_rows(context: Context) -> int:
     """Return the number of synthetic rows with a cell that cannot be read, such as "12 kg"."""
-    # A text without a digit is taken for a missing cell if train has missing cells. A
-    # category that no real row has, and that is much longer than all of theirs, may hold
-    # anything.
+    # A text without a digit is treated as a missing cell if the training data have missing cells.
+    # A new category that is much longer than all real categories may contain any content.
     given = context.original_frame("synthetic")
     unread = np.zeros(context.n_rows("synthetic"), dtype=bool)
     for name, kind in context.schema.kinds.items():

@@ -19,18 +19,18 @@ from sklearn.feature_extraction.text import CountVectorizer
 from skeval.stats.joint_classes import joint_classes
 
 _WORDS = re.compile(r"\w+")
-_WORDLESS, _MISSING = "\U0010fffe", "\U0010ffff"  # behind all words
-_NOISE = 1e-9  # 0.9 * 10 may come out above 9
-_BLOCK = 2**20  # pairs looked at at once
-_DEAR = 8  # products that cost as much as to compare two sets in full
-_ROUND = 64  # rows on the right that are looked at first
-_AT_ONCE = 2**17  # pairs compared in full at once
-_GRAM = 3  # letters
+_WORDLESS, _MISSING = "\U0010fffe", "\U0010ffff"  # sorted after all words
+_NOISE = 1e-9  # 0.9 * 10 may be above 9
+_BLOCK = 2**20  # pairs per block
+_DEAR = 8  # number of products with the same cost as a full comparison of two sets
+_ROUND = 64  # number of right rows in the first round
+_AT_ONCE = 2**17  # pairs that are compared in full together
+_GRAM = 3  # number of letters
 
 
 @dataclass(frozen=True)
 class TokenSets:
-    """The distinct combinations of token sets in columns of text, and which rows have them."""
+    """The distinct combinations of token sets in text columns, and the rows that have them."""
 
     which: np.ndarray
     columns: list[csr_array]
@@ -38,7 +38,7 @@ class TokenSets:
 
     @cached_property
     def letters(self) -> list[tuple[np.ndarray, np.ndarray, csr_array]]:
-        """For each column, the number of each combination's short text, these, and their grams."""
+        """For each column, the index of the short text of each combination, the texts and grams."""
         by_column = []
         for short in self.short:
             codes, texts = pd.factorize(short)
@@ -47,7 +47,7 @@ class TokenSets:
 
 
 def token_sets(columns: Sequence[np.ndarray], edit_length: int = 0) -> TokenSets:
-    r"""Return the token sets of columns of text: the runs of ``\w`` in lower case, each once."""
+    r"""Return the token sets of text columns. Tokens are runs of ``\w`` in lower case."""
     by_column = [_one_column(np.asarray(texts, dtype=object), edit_length) for texts in columns]
     which = joint_classes(np.column_stack([codes for codes, _, _ in by_column]))
     first = np.unique(which, return_index=True)[1]
@@ -59,8 +59,8 @@ def token_sets(columns: Sequence[np.ndarray], edit_length: int = 0) -> TokenSets
 
 
 def _one_column(texts: np.ndarray, edit_length: int) -> tuple[np.ndarray, csr_array, np.ndarray]:
-    """Return which distinct token set each text has, the sets, and the texts that are short."""
-    codes, distinct = pd.factorize(texts)  # -1 where missing: the last of all
+    """Return the index of the token set of each text, the distinct sets, and the short texts."""
+    codes, distinct = pd.factorize(texts)  # -1 for missing texts, which selects the last set
     vectorizer = CountVectorizer(analyzer=_tokens, binary=True, dtype=np.float64)
     every = [*distinct, "", None]
     sets = csr_array(vectorizer.fit_transform(every))
@@ -80,9 +80,9 @@ def _tokens(text: str | None) -> list[str]:
 
 
 def _equal_rows(sets: csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of each row among the distinct ones, and the first row of each."""
+    """Return the index of each row among the distinct rows, and the first row of each."""
     keys = np.random.default_rng(0).integers(0, 2**62, (sets.shape[1] + 1, 2), dtype=np.uint64)[1:]
-    # two sums of 64 bits each: that two rows have the same ones by chance is out of the question
+    # two sums of 64 bits each, so that equal sums of different rows are practically impossible
     sums = np.add.reduceat(keys[sets.indices], sets.indptr[:-1], axis=0)
     pairs = pd.MultiIndex.from_arrays([sums[:, 0], sums[:, 1]])
     number = pd.factorize(pairs, sort=True)[0]
@@ -93,15 +93,15 @@ def similar_pairs(
     sets: TokenSets, left: np.ndarray, right: np.ndarray, threshold: float, done: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the pairs of rows whose texts are similar in every column."""
-    # Sets x and y with a similarity of t have at least `t |x|` and `t |y|` tokens in common.
-    # Whatever order tokens are put in, one of these stands among the first `|x| - ceil(t |x|)
-    # + 1` of x, and likewise of y: with rare tokens first, the product of two sparse matrices
-    # of these few gives the pairs to compare in full. Columns are joined for it: where all
-    # are similar, so is their union. The first rows on the right are looked at before the
-    # next, since many queries have enough of them soon. Pairs that are similar by edit
-    # distance alone in some column come last. An edit changes at most three runs of three
-    # letters, so that with k edits allowed two texts share one of the `3 k + 1` rarest of
-    # each.
+    # Sets x and y with a similarity of t have at least `t |x|` and `t |y|` tokens in common. In
+    # any order of the tokens, one of the common tokens is among the first `|x| - ceil(t |x|) + 1`
+    # tokens of x, and similarly for y. The tokens are sorted by frequency, with rare tokens
+    # first. Then the product of two sparse matrices of these few tokens gives the candidate
+    # pairs, which are compared in full. Columns are joined first, because the union of similar
+    # columns is similar. Right rows are processed in rounds, because many left rows soon have
+    # enough matches. Pairs that are similar only by edit distance in some column come last. An
+    # edit changes at most three runs of three letters. Therefore two texts with at most k edits
+    # have one of the `3 k + 1` rarest runs of each text in common.
     #
     # Source: R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search", WWW
     # 2007, doi:10.1145/1242572.1242591.
@@ -145,9 +145,9 @@ def similar_by_letters(
     done: np.ndarray,
     edited: Callable[..., Iterator[tuple[np.ndarray, np.ndarray]]] | None = None,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the similar pairs that words leave apart in a column, and in none before it.
+    """Yield similar pairs whose words differ in this column, but not in an earlier column.
 
-    `edited` finds the different texts that differ in few letters, by default all of them.
+    `edited` finds different texts that differ in a few letters. The default finds all of them.
     """
     (codes, texts, grams), edited_ = sets.letters[column], edited or _pairs_by_edits
     open_ = np.flatnonzero(~done & (left >= 0))
@@ -166,7 +166,7 @@ def similar_by_letters(
 
 
 def letter_runs(texts: np.ndarray, width: int = _GRAM) -> csr_array:
-    """Return the runs of `width` letters of each text; one that occurs again is another."""
+    """Return the runs of `width` letters of each text, with repeated runs as separate runs."""
 
     def runs(text: str) -> list[str]:
         seen: Counter[str] = Counter()
@@ -185,7 +185,7 @@ def letter_runs(texts: np.ndarray, width: int = _GRAM) -> csr_array:
 def _pairs_by_edits(
     texts: np.ndarray, grams: csr_array, left: np.ndarray, right: np.ndarray, threshold: float
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the pairs of different texts, by their numbers, that differ in few letters."""
+    """Yield the indices of pairs of different texts that differ in a few letters."""
     loose, rare = _few_runs(texts, grams, threshold)
     yield from _all_pairs_by_edits(texts, left[loose[left]], right, threshold)
     left, further = left[~loose[left]], right[loose[right]]
@@ -194,7 +194,7 @@ def _pairs_by_edits(
     there = rare[right].T.tocsr()
     for block in _blocks(left, right.size):
         common = (rare[block] @ there).tocsr()
-        near = [  # some hundred texts at once, which takes a fifth of the time of pairs
+        near = [  # some hundred texts together need a fifth of the time for single pairs
             pair
             for one, places in zip(
                 block, np.split(common.indices, common.indptr[1:-1]), strict=True
@@ -209,9 +209,9 @@ def _pairs_by_edits(
 def _few_runs(
     texts: np.ndarray, grams: csr_array, threshold: float
 ) -> tuple[np.ndarray, csr_array]:
-    """Return which texts may differ in all of their runs, and the rarest runs of each text."""
+    """Return which texts may differ from a similar text in all runs, and the rarest runs."""
     lengths = np.array([len(text) for text in texts], dtype=np.int64)
-    # the longer of two has at most as many letters more as may be edited
+    # the difference in length between two texts is at most the number of edits
     n_rare = _GRAM * edits(lengths / max(threshold, _NOISE), threshold) + 1
     n_runs = np.diff(grams.indptr)
     return n_runs < n_rare, _rarest(grams, np.minimum(n_rare, n_runs))
@@ -220,7 +220,7 @@ def _few_runs(
 def _all_pairs_by_edits(
     texts: np.ndarray, left: np.ndarray, right: np.ndarray, threshold: float
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the same pairs, each text being compared with each."""
+    """Yield the same pairs as `_pairs_by_edits` by comparing all pairs."""
     for block in _blocks(left, right.size):
         a, b = np.nonzero(_differ_in_few(cdist, texts[block], texts[right], threshold))
         other = block[a] != right[b]
@@ -228,7 +228,7 @@ def _all_pairs_by_edits(
 
 
 def _blocks(rows: np.ndarray, n_columns: int) -> list[np.ndarray]:
-    """Return the rows in parts that make some million pairs with the columns; none if there are."""
+    """Divide the rows into parts that form about a million pairs with the columns."""
     if rows.size == 0 or n_columns == 0:
         return []
     return np.array_split(rows, min(rows.size, -(-rows.size * n_columns // _BLOCK)))
@@ -237,7 +237,7 @@ def _blocks(rows: np.ndarray, n_columns: int) -> list[np.ndarray]:
 def _expand_pairs(
     left: np.ndarray, right: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield all pairs of positions that hold the codes of pairs, some pairs of codes at a time."""
+    """Yield in blocks all pairs of positions whose codes are one of the pairs of codes."""
     orders, starts, counts = [], [], []
     for side, codes in ((left, first), (right, second)):
         orders.append(np.argsort(side, kind="stable"))
@@ -255,7 +255,7 @@ def _expand_pairs(
 
 
 def _n_products(tokens: csr_array, left: np.ndarray, right: np.ndarray) -> float:
-    """Return how many products the matrices of two sides make."""
+    """Return the number of products in the matrix product of two sides."""
     counts = [np.bincount(rows, minlength=tokens.shape[0]) @ tokens for rows in (left, right)]
     return float(counts[0] @ counts[1])
 
@@ -263,8 +263,8 @@ def _n_products(tokens: csr_array, left: np.ndarray, right: np.ndarray) -> float
 def n_candidates(
     sets: TokenSets, left: np.ndarray, right: np.ndarray, threshold: float
 ) -> tuple[float, float]:
-    """Return at most how many pairs the exact join looks at by words, and by letters."""
-    # Nothing is joined for it. A pair counts once for each rare token that both have.
+    """Return upper bounds of the numbers of candidate pairs by words and by letters."""
+    # This does not compute the join. A pair counts once for each rare token in common.
     left = left[left >= 0]
     every = csr_array(hstack(sets.columns, format="csr"))
     n_by_letters = 0.0
@@ -278,13 +278,13 @@ def n_candidates(
 
 
 def rare_tokens(sets: csr_array, threshold: float) -> csr_array:
-    """Return the rarest tokens of each set, one more than two similar sets can differ in."""
+    """Return the rarest tokens of each set, one more than two similar sets can differ by."""
     sizes = np.diff(sets.indptr)
     return _rarest(sets, sizes - np.ceil(threshold * sizes - _NOISE).astype(np.int64) + 1)
 
 
 def _rarest(sets: csr_array, kept: np.ndarray) -> csr_array:
-    """Return the rarest tokens of each set, `kept` of them."""
+    """Return the `kept` rarest tokens of each set."""
     sizes = np.diff(sets.indptr)
     frequency = np.bincount(sets.indices, minlength=sets.shape[1])
     by_rarity = np.argsort(frequency, kind="stable")
@@ -323,7 +323,7 @@ def by_words(
 
 
 def by_letters(first: np.ndarray, second: np.ndarray, threshold: float) -> np.ndarray:
-    """Return whether pairs of texts differ in few letters; those that are None do not."""
+    """Return whether pairs of texts differ in a few letters, False if one text is None."""
     alike: np.ndarray = pd.notna(first) & pd.notna(second)
     alike[alike] = _differ_in_few(cpdist, first[alike], second[alike], threshold)
     return alike
@@ -332,21 +332,21 @@ def by_letters(first: np.ndarray, second: np.ndarray, threshold: float) -> np.nd
 def _differ_in_few(
     compare: Any, first: np.ndarray, second: np.ndarray, threshold: float
 ) -> np.ndarray:
-    """Return which texts differ in few letters, by `cdist` all of them or by `cpdist` in pairs."""
+    """Return which texts differ in a few letters: all pairs with `cdist`, or rows with `cpdist`."""
     most = 1.0 - threshold + _NOISE
-    # near its cutoff rapidfuzz rounds, so that pairs at the threshold itself would be lost
+    # rapidfuzz rounds near its cutoff, so that pairs exactly at the threshold would be lost
     cut = {"score_cutoff": min(most + 0.01, 1.0), "dtype": np.float64}
     few: np.ndarray = compare(first, second, scorer=Levenshtein.normalized_distance, **cut) <= most
     return few
 
 
 def edits(longest: np.ndarray, threshold: float) -> np.ndarray:
-    """Return how many letters of two similar texts may differ, given the length of the longer."""
+    """Return the maximum number of edits between similar texts, given the longer length."""
     return np.floor((1.0 - threshold) * longest + _NOISE).astype(np.int64)
 
 
 def _min_common_tokens(sizes: np.ndarray, threshold: float) -> np.ndarray:
-    """Return the least number of common tokens, given the sum of the sizes of two sets."""
+    """Return the minimum number of common tokens, given the sum of the sizes of two sets."""
     return sizes * (threshold / (1.0 + threshold)) - _NOISE
 
 

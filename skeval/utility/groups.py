@@ -1,4 +1,4 @@
-"""Groups of rows by a sensitive column, and how far their rates are from equal."""
+"""Groups of rows by a sensitive column, and differences between their rates."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from skeval.steps.models import HOLDOUT, Training, fit_model, predict_part
 from skeval.steps.problem import Question, Rows, problem_of, rows_of_role
 from skeval.tables.preprocessing import NOMINAL, numbers
 
-_MIN_GROUP_ROWS = 10  # train and holdout rows of a group with a name of its own
-_MAX_FEW_VALUES = 10  # numbers of no more values have a group a value
+_MIN_GROUP_ROWS = 10  # smaller groups, in the training or the holdout data, are pooled
+_MAX_FEW_VALUES = 10  # up to this number of distinct values, each value is a group
 _MISSING, _RARE = "(missing)", "(rare groups)"
 # which rates must be equal
 CRITERIA: dict[str, tuple[str, ...]] = {
@@ -29,7 +29,7 @@ Rates = Mapping[str, np.ndarray]
 
 
 class Grouping(NamedTuple):
-    """What is predicted, and the column whose values are the groups."""
+    """A question, and the sensitive column whose values are the groups."""
 
     question: Question
     sensitive: str
@@ -59,7 +59,7 @@ class Groups:
 
 @shared
 def groups_of(context: Context, grouping: Grouping) -> Groups:
-    """Return the groups by the sensitive column, those with few train or holdout rows pooled."""
+    """Return the groups by the sensitive column, with small groups pooled."""
     name = grouping.sensitive
     if name in context.schema.columns(*NOMINAL):
         categories = context.levels.get(name, context.train[name].cat.categories)
@@ -83,9 +83,9 @@ def groups_of(context: Context, grouping: Grouping) -> Groups:
 
 
 def _ranges(context: Context, grouping: Grouping) -> tuple[list[str], np.ndarray]:
-    """Return names and edges of ranges of numbers: one a value if there are few, else quantiles.
+    """Return names and edges of ranges of numbers: one per value, or quantiles if there are many.
 
-    A range has no name that discloses a value, unless train has the value often.
+    The name of a range discloses a value only if the value is frequent in the training data.
     """
     values = numbers(context.train[[grouping.sensitive]])[:, 0]
     values = values[~np.isnan(values)]
@@ -105,7 +105,7 @@ def _ranges(context: Context, grouping: Grouping) -> tuple[list[str], np.ndarray
 
 @shared
 def rows_and_values(context: Context, role: str, grouping: Grouping) -> tuple[Rows, np.ndarray]:
-    """Return the rows of a role as models take them, and their sensitive values."""
+    """Return the rows of a role as input of models, and their sensitive values."""
     question, name = grouping.question, grouping.sensitive
     features = problem_of(context, question).features
     if name in features:
@@ -129,14 +129,14 @@ def base_counts(context: Context, role: str, grouping: Grouping) -> np.ndarray:
 
 
 def too_small(context: Context, grouping: Grouping, min_cell: int) -> str:
-    """Return which groups lack positive or negative rows to learn from; empty if none does."""
+    """Return a message that lists groups with too few rows of a class, or an empty string."""
     names = np.array(groups_of(context, grouping).names)
     for role in ("train", "synthetic"):
         fewest = base_counts(context, role, grouping).min(axis=1, initial=2**62)
         if (fewest < min_cell).any():
             return (
-                f"{role} has fewer than {min_cell} positive or negative rows of these "
-                f"groups of {grouping.sensitive}: {', '.join(names[fewest < min_cell])}."
+                f"these groups of {grouping.sensitive} have fewer than {min_cell} positive or "
+                f"negative {role} rows: {', '.join(names[fewest < min_cell])}."
             )
     return ""
 
@@ -151,13 +151,13 @@ def tested_counts(
     seed_of_model: int,
     seed: int,
 ) -> np.ndarray:
-    """Count the holdout rows by group, truth and call, then those of bootstrap samples."""
+    """Count rows by group, truth and prediction, for the holdout and its bootstrap samples."""
     rows, values = rows_and_values(context, "holdout", grouping)
     groups, problem = groups_of(context, grouping), problem_of(context, grouping.question)
     asked = (estimator, grouping.question, seed_of_model)
     if grouping.sensitive in problem.features:
         predictions = predict_part(context, training, HOLDOUT, *asked)
-    else:  # the same rows, but in an order that the sensitive column takes part in
+    else:  # the sensitive column changes the order of the rows
         predictions = fit_model(context, training, *asked).predict(rows)
     called, truth = predictions.values == problem.positive, rows.target == problem.positive
     codes = groups.codes(values)
@@ -168,7 +168,7 @@ def tested_counts(
 def group_counts(
     groups: np.ndarray, truth: np.ndarray, called: np.ndarray, weights: np.ndarray, n_groups: int
 ) -> np.ndarray:
-    """Count rows by group, truth and call."""
+    """Count rows by group, truth and prediction."""
     cells = 4 * groups + 2 * truth + called
     members = csr_matrix(
         (np.ones(cells.size), (cells, np.arange(cells.size))), shape=(4 * n_groups, cells.size)
@@ -177,7 +177,7 @@ def group_counts(
 
 
 def group_rates(counts: np.ndarray, min_cell: int = 1) -> dict[str, np.ndarray]:
-    """Return the rates by which fairness is judged."""
+    """Return the rates of each group that the fairness criteria use."""
     called, actual = counts[..., 1], counts.sum(axis=-1)
     parts = {"selection": called.sum(axis=-1), "tpr": called[..., 1], "fpr": called[..., 0]}
     wholes = {"selection": actual.sum(axis=-1), "tpr": actual[..., 1], "fpr": actual[..., 0]}
@@ -189,7 +189,7 @@ def group_rates(counts: np.ndarray, min_cell: int = 1) -> dict[str, np.ndarray]:
 
 
 def range_of_rates(rates: np.ndarray) -> np.ndarray:
-    """Return largest minus smallest rate of the groups that have one; nan if fewer than two do."""
+    """Return the range of the rates, or nan if fewer than two groups have a rate."""
     low, high = _ends(rates)
     return high - low
 
@@ -203,13 +203,13 @@ def _ends(rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def gap(rates: Rates, criterion: str, aggregate: str = "max") -> np.ndarray:
-    """Return how far the groups are from equal rates."""
+    """Return the maximum or mean range of the rates of a criterion."""
     spreads = np.stack([range_of_rates(rates[name]) for name in CRITERIA[criterion]])
     return np.asarray(spreads.max(axis=0) if aggregate == "max" else spreads.mean(axis=0))
 
 
 def rate_ratio(rates: Rates, criterion: str) -> np.ndarray:
-    """Return smallest over largest rate, of two rates the lower ratio; 1 where all are equal."""
+    """Return the smallest rate divided by the largest, the minimum over rates."""
     ratios = []
     for name in CRITERIA[criterion]:
         low, high = _ends(rates[name])
@@ -219,9 +219,9 @@ def rate_ratio(rates: Rates, criterion: str) -> np.ndarray:
 
 
 def average_odds_difference(rates: Rates) -> np.ndarray:
-    """Return the mean of the differences in TPR and in FPR, second group minus first.
+    """Return the mean of the differences in TPR and FPR, second group minus first.
 
-    It is signed: 0 can be two differences that cancel. nan unless there are two groups.
+    The differences are signed and may cancel. The result is nan unless there are two groups.
     """
     both = np.stack([rates["tpr"], rates["fpr"]])
     if both.shape[-1] != 2:
@@ -232,7 +232,7 @@ def average_odds_difference(rates: Rates) -> np.ndarray:
 def preservation(rates: Rates, others: Rates, criterion: str) -> np.ndarray:
     """Return 1 minus the largest change of a group's rate from `others` to `rates`.
 
-    Two models may have the same gap with the groups in opposite order; this sees it.
+    Unlike the gap, it differs between two models that rank the groups in opposite order.
     """
     changes = np.concatenate(
         [np.abs(rates[name] - others[name]) for name in CRITERIA[criterion]], axis=-1
@@ -246,10 +246,10 @@ def gap_interval(
     rates: Rates, criterion: str, aggregate: str = "max", confidence: float = 0.95
 ) -> tuple[float, float] | None:
     """Return an interval of the gap, from replicates of the rates."""
-    # Noise spreads equal rates apart, so that a gap, and each bootstrap gap still more, is
-    # too large: quantiles of bootstrap gaps never reach 0. But no gap differs from the true
-    # one by more than the errors of the rates are spread. The interval is the gap plus and
-    # minus a quantile of the spread of (replicate - rate): exact for two groups, conservative
+    # Noise separates equal rates, so the gap is biased upward, and each bootstrap gap even more.
+    # Therefore quantiles of bootstrap gaps never reach 0. However, a gap differs from the true
+    # gap by at most the range of the errors of the rates. The interval is the gap plus and minus
+    # a quantile of the range of (replicate - rate). It is exact for two groups and conservative
     # for more.
     value = _over_models(gap(rates, criterion, aggregate))[0]
     errors = {name: part[..., 1:, :] - part[..., :1, :] for name, part in rates.items()}

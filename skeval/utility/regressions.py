@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import norm, t
 
-_RANK = 1e-10  # singular values below this share of the largest are 0
+_RANK = 1e-10  # singular values below this fraction of the maximum are 0
 _FREE = 1e-6  # coefficients with a larger part in a direction without rows are not determined
 _EXACT = 1e-12  # residuals below this fraction of the target are rounding errors
 _FLAT = 1e-12  # a likelihood with less curvature has no maximum
@@ -54,9 +54,9 @@ def with_intervals(
 
 def basis_of(design: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return an orthonormal basis of the columns of a design of at least one row and column."""
-    # It is of shape (n_rows, rank). With it comes the matrix from coordinates in it to
-    # coefficients, of shape (n_columns, rank), and which coefficients the rows do not
-    # determine.
+    # The basis has shape (n_rows, rank). Also returned are the matrix of shape (n_columns, rank)
+    # that maps coordinates in the basis to coefficients, and a mask of the coefficients that the
+    # rows do not determine.
     scales = np.linalg.norm(design, axis=0)
     scales = np.where(scales > 0.0, scales, 1.0)
     rows, triangle = np.linalg.qr(design / scales)
@@ -89,7 +89,7 @@ def least_squares(design: np.ndarray, target: np.ndarray, confidence: float = 0.
 
 
 def n_rows_behind(design: np.ndarray) -> np.ndarray:
-    """Return how many rows each coefficient of least squares rests on."""
+    """Return the effective number of rows that determine each least-squares coefficient."""
     if 0 in design.shape:
         return np.zeros(design.shape[1])
     vectors, back, _ = basis_of(design)
@@ -157,7 +157,7 @@ def _climb(
 def _halve_step(
     vectors: np.ndarray, signs: np.ndarray, places: np.ndarray, step: np.ndarray
 ) -> np.ndarray:
-    """Halve a step until it does not lead down."""
+    """Halve a step until the likelihood does not decrease."""
 
     def likelihood(at: np.ndarray) -> float:
         return -float(np.logaddexp(0.0, -signs * (vectors @ at)).sum())

@@ -96,4 +96,4 @@ def test_competing_risks_end_in_a_sentence(patients, run):
     code, out, err = run("evaluate", *THREE, *asked)
     assert code == 1
     assert "no metric was evaluated" in err
-    assert "died has 3 values: competing risks are not measured." in " ".join(out.split())
+    assert "died has 3 values. Competing risks are not supported." in " ".join(out.split())

@@ -89,14 +89,12 @@ def test_infinite_scores_are_scores():
 
 
 def test_bounds_on_the_other_side_are_told_of():
-    """Of a search one knows scores only: those of 0 and more are hardly negated."""
+    """Without the scorer only the scores are known, and nonnegative scores are rarely negated."""
     with warns(MetricWarning):
         ruled(of_names("held", at_most=0.5, maximise="aim"), [0.9, 0.3], [0.6, 0.95])
     with pytest.warns(MetricWarning) as told:
         ruled(of_names("held", at_least=0.4, maximise="aim"), [-0.5, -0.6], [0.6, 0.7])
-    assert "look as if they were negated, and at_least takes them to be as published" in str(
-        told[0].message
-    )
+    assert "at_least assumes that the scores of held are not negated" in str(told[0].message)
     assert ruled(of_names("held", at_most=0.0, maximise="aim"), [0.0, 0.0], [1.0, 2.0]) == 1
 
 

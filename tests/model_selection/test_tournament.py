@@ -97,7 +97,7 @@ def test_none_may_meet_the_constraint():
     found = tournament(ALIKE, ROWS, LIGHT, cv=2, by="trends", constraint=policy)
     assert found.choice() == []
     assert set(found.frame()["constraint"]) == {"breaks"}
-    assert found.sentence.startswith("Take none")
+    assert found.sentence.startswith("No generator is recommended")
 
 
 def test_equal_generators_are_tied():

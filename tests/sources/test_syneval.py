@@ -196,7 +196,7 @@ def test_the_overall_risk_is_the_largest_beyond_guessing():
     metric = AnonymeterRisk(reference="baseline").fit(*mixed[:2])
     result = metric.evaluate(mixed[2])
     assert result.value == max(one["residual_risk"] for one in result.details["attacks"].values())
-    assert "risk beyond guessing" in result.summary
+    assert "excess over guessing" in result.summary
     assert metric.score(mixed[2]) == result.value
 
 

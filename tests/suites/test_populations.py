@@ -73,7 +73,7 @@ def test_the_first_page_says_so(results, tmp_path):
     assert "whole population" in page
     assert "Agree on thresholds" in page
     assert "Set rows aside" not in page
-    assert "The chance to match a person of train" in report_text(read, "by-column")
+    assert "The probability of matching a training record" in report_text(read, "by-column")
 
 
 @pytest.mark.slow

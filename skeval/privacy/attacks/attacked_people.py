@@ -1,4 +1,4 @@
-"""The people whose secrets are reconstructed, and their secrets as levels."""
+"""Records whose sensitive attribute is reconstructed, with the attribute as categories."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROLES = ("train", "holdout", "synthetic")
 
 @shared
 def secrets(context: Context, secret: str) -> tuple[dict[str, np.ndarray], int]:
-    """Return a column as levels: numbers and dates in two halves, rare categories as one level."""
+    """Return a column as categories, with numbers halved at a cut and rare categories pooled."""
     if context.schema.kinds[secret] in NOMINAL:
         codes = {role: context[role][secret].cat.codes.to_numpy(np.int64) for role in _ROLES}
     else:
@@ -36,7 +36,7 @@ def secrets(context: Context, secret: str) -> tuple[dict[str, np.ndarray], int]:
 
 
 def _halves(values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return 1 above, 0 up to what divides the real rows most evenly; -1 if missing."""
+    """Return 1 above and 0 below the cut that divides the real rows most evenly, -1 if missing."""
     real = np.concatenate([values[role] for role in ("train", "holdout")])
     distinct, counts = np.unique(real[~np.isnan(real)], return_counts=True)
     cut = np.inf
@@ -51,7 +51,7 @@ def _halves(values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 @dataclass(frozen=True)
 class People:
-    """A part of the population in which everyone is attacked: rows of the three tables."""
+    """Attacked part of the population, as rows of the three tables."""
 
     rows: Mapping[str, np.ndarray]
     codes: Mapping[str, np.ndarray]
@@ -69,10 +69,10 @@ class People:
 def people(
     context: Context, columns: tuple[str, ...], secret: str, n_bins: int, max_rows: int, seed: int
 ) -> People:
-    """Return the rows to attack: all, or those alike in a few columns where there are too many."""
-    # Counts identify single people only where everyone who is counted is known. A random
-    # sample of a large table would leave most of them out; a part that a range of values
-    # marks off leaves none.
+    """Return the rows to attack: all, or a range of similar rows if there are too many."""
+    # Counts identify single records only if all counted records are known. A random sample of a
+    # large table does not contain most of them. A part that is defined by a range of values
+    # contains all of them.
     levels, n_levels = secrets(context, secret)
     kept = {role: np.flatnonzero(levels[role] >= 0) for role in _ROLES}
     codes = {role: _codes(context, role, columns, n_bins) for role in _ROLES}
@@ -80,7 +80,7 @@ def people(
     inside = _part({role: codes[role][kept[role]] for role in _ROLES}, max_rows, rng)
     rows = {role: kept[role][inside[role]] for role in _ROLES}
     n_rows = min(max_rows, *(rows[role].size for role in ("train", "holdout")))
-    for role in ("train", "holdout"):  # how well it goes depends on their number
+    for role in ("train", "holdout"):  # equal sizes, because the success depends on the size
         rows[role] = rows[role][in_drawing_order(context, role, rows[role], seed)[:n_rows]]
     known, hidden = ({role: one[role][rows[role]] for role in _ROLES} for one in (codes, levels))
     return People(rows, known, hidden, n_levels)
@@ -105,7 +105,7 @@ def _part(
 
 
 def _codes(context: Context, role: str, columns: tuple[str, ...], n_bins: int) -> np.ndarray:
-    """Return one code a value: categories as they are, numbers in bins; missing is one of them."""
+    """Return a code for each value. Numbers are binned, and missing is a category."""
     coded = np.empty((context.n_rows(role), len(columns)), dtype=np.int64)
     for j, name in enumerate(columns):
         if context.schema.kinds[name] in NOMINAL:
@@ -117,7 +117,7 @@ def _codes(context: Context, role: str, columns: tuple[str, ...], n_bins: int) -
 
 @shared
 def _bins(context: Context, column: str, n_bins: int) -> Cells:
-    """Return bins of equal share of train and holdout together: edges must not tell them apart."""
+    """Return quantile bins of all real rows, so that training and holdout are treated equally."""
     real = np.concatenate(
         [numbers(context[role][[column]]).ravel() for role in ("train", "holdout")]
     )

@@ -1,4 +1,4 @@
-"""Runs of an audit. Scores and rules are chosen on pilot runs and counted on fresh runs."""
+"""Runs of an audit. Scores and rules are chosen on pilot runs and evaluated on new runs."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from skeval.steps.classifiers import fitted_classifier, positive_scores
 
 _SEED_LIMIT = 2**31
 _MIN_LEVEL = 1e-12
-_PRUDENT = 0.8  # by simulation: good at 60 and at 400 runs
-# of runs of one world: scores of shape (n_runs, n_attacks), and features of classifiers
+_PRUDENT = 0.8  # good for 60 and for 400 runs in simulations
+# scores of runs in one world, shape (n_runs, n_attacks), and features for classifiers
 Runs = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What an audit tries."""
+    """Settings of an audit."""
 
     generator: Any
     bases: tuple[str, ...]
@@ -56,35 +56,35 @@ class Plan:
 
     @property
     def n_fits(self) -> int:
-        """How often the generator is fitted."""
+        """Number of fits of the generator."""
         n_pilot = 0 if self.threshold is not None else self.n_pilot * len(self.settings)
         return 2 * (self.n_runs + n_pilot)
 
     @property
     def faults(self) -> list[str]:
-        """Which parameters contradict each other."""
+        """Descriptions of contradictory parameters."""
         faults, trains = [], any(map(learns_from_runs, self.attacks))
         single = len(self.settings) == len(self.attacks) == 1 and not trains
         alone = self.adjacency == "add_remove" and set(self.targets) != {"repeat"}
         if alone and "empty" in self.bases:
             faults.append(
-                "base='empty' leaves no row to fit on without the target; take base='one_row', "
+                "base='empty' contains no row without the target, so use base='one_row', "
                 "adjacency='replace' or target='repeat'"
             )
         if self.level.method == "gdp" and self.level.delta == 0.0:
-            faults.append("method='gdp' bounds epsilon at a delta above 0")
+            faults.append("method='gdp' requires a positive delta")
         if self.threshold is not None and not single:
             faults.append(
-                "a given threshold goes with one base, one target and one attack without training"
+                "a threshold requires exactly one base, one target and one attack without training"
             )
         if trains and self.n_pilot < 4:
-            faults.append("a classifier needs n_pilot to be at least 4, half of them to learn from")
+            faults.append("a classifier requires n_pilot >= 4, because it trains on half of them")
         return faults
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A way to audit: base and target of the worlds, and how what is made of them is scored."""
+    """One way to audit: the base and target of the worlds, and an attack with its rule."""
 
     base: str
     target: str
@@ -94,7 +94,7 @@ class Candidate:
     model: Any = None
 
     def scores(self, runs: Runs) -> np.ndarray:
-        """Return the scores of runs that this attack alone scored."""
+        """Return the scores of runs that were scored only by this attack."""
         scores, features = runs
         return scores[:, 0] if self.model is None else positive_scores(self.model, features)
 
@@ -103,9 +103,9 @@ class Candidate:
 def run_audit(
     context: Context, plan: Plan, n_synthetic: int, execution: Execution
 ) -> tuple[Candidate, Rates, dict[str, float]]:
-    """Run an audit; it reads train alone, and is run once for any number of releases."""
+    """Run an audit. It uses only the training data, so it runs once for all synthetic tables."""
     if (progress := execution.progress) is not None:
-        n_done = count(1)  # over all calls
+        n_done = count(1)  # continues over all calls
         execution = replace(execution, progress=lambda *_: progress(next(n_done), plan.n_fits))
     run = partial(_runs, context, plan, n_synthetic, execution)
     attacks, tried = attacks_by_name(plan.attacks), list[Candidate]()
@@ -128,7 +128,7 @@ def run_audit(
 def _candidates(
     plan: Plan, base: str, target: str, attacks: Mapping[str, Attack], inside: Runs, outside: Runs
 ) -> Iterator[Candidate]:
-    """Give a candidate for each attack, with the rule that promises most by its pilot runs."""
+    """Yield a candidate for each attack, with the best rule on its pilot runs."""
     plain = [name for name, attack in attacks.items() if not learns_from_runs(attack)]
     half = plan.n_pilot // 2
     for name, attack in attacks.items():
@@ -136,7 +136,7 @@ def _candidates(
             features = np.concatenate([inside[1][:half], outside[1][:half]])
             classifier = None if isinstance(attack, str) else attack
             model = fitted_classifier(classifier, features, np.repeat([1, 0], half), plan.seed)
-            # runs that the classifier has not seen
+            # the other half of the runs, which the classifier has not seen
             scores = [positive_scores(model, world[1][half:]) for world in (inside, outside)]
         else:
             model, j = None, plain.index(name)
@@ -156,13 +156,13 @@ def _runs(
     n_runs: int,
     attacks: Mapping[str, Attack],
 ) -> tuple[Runs, Runs]:
-    """Return the scores of runs with and of runs without the target."""
+    """Return the scores of runs with the target and of runs without it."""
     worlds = worlds_of(
         context, base, target, adjacency=plan.adjacency, n_base=plan.n_base, seed=plan.seed
     )
     fits = []
     for inside, rows in ((True, worlds.inside), (False, worlds.outside)):
-        # a stream of its own, so that what else is tried changes nothing
+        # a separate random stream, so that the results do not depend on other settings
         stream = zlib.crc32(f"{phase} {(base, target)} {inside}".encode())
         seeds = np.random.default_rng([plan.seed, stream]).integers(_SEED_LIMIT, size=n_runs)
         fits += [Fit(rows, int(seed), inside=inside, target=worlds.target) for seed in seeds]
@@ -183,25 +183,25 @@ def _runs(
 
 @dataclass(frozen=True)
 class Level:
-    """What is bounded, and with which confidence."""
+    """Privacy parameter that an audit bounds, and the confidence level."""
 
     delta: float
     confidence: float
     method: str
 
     def bound(self, rates: Rates, confidence: float | None = None) -> float:
-        """Return the bound of epsilon that a rule's right and wrong calls give."""
+        """Return the lower bound of epsilon from the rates of a rule."""
         confidence = self.confidence if confidence is None else confidence
         if self.method == "gdp":
             return gdp_epsilon(self.delta, gdp_mu(*rates, confidence=confidence))
         return two_world_epsilon(*rates, delta=self.delta, confidence=confidence)
 
     def ceiling(self, n_runs: int) -> float:
-        """Return the bound of a rule that is never wrong."""
+        """Return the bound for a rule without errors."""
         return self.bound(Rates(n_runs, n_runs, 0, n_runs))
 
     def p_value(self, rates: Rates, epsilon: float) -> float:
-        """Return the least level at which the bound is above an epsilon; 1 if it is at none."""
+        """Return the smallest level at which the bound is above an epsilon, or 1."""
         if not self.bound(rates, 0.0) > epsilon:
             return 1.0
         low, high = np.log(_MIN_LEVEL), 0.0
@@ -214,11 +214,11 @@ class Level:
     def expected_bounds(
         self, false: np.ndarray, true: np.ndarray, n_pilot: int, n_runs: int
     ) -> np.ndarray:
-        """Return what to expect of `n_runs` runs a world, by counts of the pilot runs."""
-        # Bounds of epsilon with "cp", of mu with "gdp". They are below 0 where nothing is
-        # promised, so that the least bad can be chosen. Both error rates are put at their
-        # upper bounds at `_PRUDENT`: the best of many thresholds is more often lucky than
-        # good.
+        """Return the bounds expected for `n_runs` runs per world, from counts of pilot runs."""
+        # These are bounds of epsilon for "cp" and of mu for "gdp". They may be negative, so that
+        # the best rule can be chosen even if no rule is good. Both error rates are replaced by
+        # upper bounds with confidence `_PRUDENT`, because the best of many thresholds is often
+        # selected by luck.
         rates = [
             _upper(_upper(wrong, n_pilot, _PRUDENT) * n_runs, n_runs, (1.0 + self.confidence) / 2.0)
             for wrong in (false, n_pilot - true)
@@ -233,33 +233,33 @@ class Level:
 
 
 def _upper(k: np.ndarray, n: int, confidence: float) -> np.ndarray:
-    """Return Clopper and Pearson's upper bounds of shares, of counts that need not be whole."""
+    """Return Clopper-Pearson upper bounds of fractions, also for counts that are not integers."""
     bound = betaincinv(k + 1.0, np.maximum(n - k, 1e-9), confidence)
     return np.minimum(np.where(k < n, bound, 1.0), 1.0 - 1e-9)
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Say that a table was made with the target if sign times score reaches a threshold."""
+    """Decision that a table was made with the target if sign times score reaches a threshold."""
 
     sign: int
     threshold: float
     promised: float = float("nan")
 
     def rates(self, inside: np.ndarray, outside: np.ndarray) -> Rates:
-        """Count right and wrong calls of scores of both worlds."""
+        """Count correct and incorrect decisions in both worlds."""
         return rates_at(self.sign * inside, self.sign * outside, self.threshold)
 
 
 def best_rule(inside: np.ndarray, outside: np.ndarray, level: Level, n_runs: int) -> Rule:
-    """Return the rule that promises the highest bound of `n_runs` further runs a world."""
+    """Return the rule with the highest expected bound for `n_runs` further runs per world."""
     rules = []
     for sign in (1, -1):
         curve = roc_curve(sign * inside, sign * outside)
         promised = level.expected_bounds(
             curve.false_positives, curve.true_positives, inside.size, n_runs
         )
-        # a rule that calls all tables alike, as the first and the last do, shows nothing
+        # the first and the last rule give the same decision for all tables and are useless
         inner = slice(1, max(2, promised.size - 1))
         best = int(np.argmax(promised[inner])) + 1
         score, below = curve.thresholds[best], curve.thresholds[min(best + 1, promised.size - 1)]

@@ -1,4 +1,4 @@
-"""Counts of people with given values in a few columns, and the secrets that explain the counts."""
+"""Counting queries on a few columns, and the sensitive attributes that explain the counts."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from scipy.sparse import csr_array, hstack, identity
 
 from skeval.stats.joint_classes import joint_classes
 
-_HALF = 0.5 - 1e-9  # what rounding leaves of one half
+_HALF = 0.5 - 1e-9  # one half with a tolerance for rounding
 
 
 @dataclass(frozen=True)
 class Queries:
-    """Counts of people with given values in a few columns, and what the release says of them."""
+    """Counts of records with given values in a few columns, and counts of the synthetic data."""
 
     members: csr_array
     matches: np.ndarray
     secrets: np.ndarray
 
     def answers(self, scaling: str, n_people: int, n_released: int) -> np.ndarray:
-        """Return how many of the people counted seem to have each level of the secret."""
+        """Return the estimated number of counted records in each category of the attribute."""
         if scaling == "share":
             return self.secrets * (n_people / n_released)
         counted = np.asarray(self.members.sum(axis=1)).ravel()
@@ -32,7 +32,7 @@ class Queries:
 
 
 def solve_counts(members: csr_array, answers: np.ndarray, solver: str = "highs-ipm") -> np.ndarray:
-    """Return who has a secret, as the shares that explain counts of it best."""
+    """Return the fraction of each record that explains the counts of an attribute best."""
     # Source: C. Dwork, F. McSherry, K. Talwar, "The price of privacy and the limits of LP
     # decoding", STOC 2007, doi:10.1145/1250790.1250804.
     n_queries, n_people = members.shape
@@ -43,7 +43,7 @@ def solve_counts(members: csr_array, answers: np.ndarray, solver: str = "highs-i
     costs = np.repeat([0.0, 1.0], [n_people, 2 * n_queries])
     program = {"A_eq": system, "b_eq": answers, "bounds": bounds}
     solved = linprog(costs, method=solver, **program)
-    if solved.x is None:  # there is a solution always; the simplex method finds it at some length
+    if solved.x is None:  # a solution exists, and the slower simplex method finds it
         solved = linprog(costs, method="highs-ds", **program)
     return np.asarray(np.clip(solved.x[:n_people], 0.0, 1.0))
 
@@ -51,9 +51,9 @@ def solve_counts(members: csr_array, answers: np.ndarray, solver: str = "highs-i
 def guess_levels(
     queries: Queries, answers: np.ndarray, default: int, solver: str = "highs-ipm"
 ) -> np.ndarray:
-    """Return the level of the secret of each kind of people that the answers speak for."""
-    # One level against all others, for each level but the first of two; the level with the
-    # largest share is guessed, the first of them where several are.
+    """Return the most likely category of the attribute for each kind of record."""
+    # Each category is compared with all others, except the first of two categories. The guess is
+    # the first category with the largest fraction.
     n_levels = answers.shape[1]
     counted = np.bincount(queries.members.indices, minlength=queries.members.shape[1]) > 0
     if n_levels == 2:
@@ -65,7 +65,7 @@ def guess_levels(
 
 
 def column_sets(n_columns: int, size: int, most: int, seed: int) -> list[tuple[int, ...]]:
-    """Return all sets of `size` columns, or a random choice of them where there are too many."""
+    """Return all sets of `size` columns, or a random sample if there are too many."""
     size = min(size, n_columns)
     if comb(n_columns, size) <= most:
         return list(combinations(range(n_columns), size))
@@ -89,7 +89,7 @@ def count_queries(
     scaling: str = "conditional",
     seed: int = 0,
 ) -> Queries:
-    """Return counts of people by their values in sets of columns, as many as are asked for."""
+    """Return at most `n_queries` counts of records by their values in sets of columns."""
     parts = [
         _counts(people[:, columns], weights, released[:, columns], secrets, n_levels)
         for columns in map(list, sets)
@@ -100,7 +100,7 @@ def count_queries(
     if usable.size > n_queries:
         drawn = np.random.default_rng(seed).choice(usable.size, n_queries, replace=False)
         usable = usable[np.sort(drawn)]
-    # which kinds of people the usable queries count, and how many of each
+    # the kinds of records that the usable queries count, with their numbers
     row_of = np.full(counted.size, -1)
     row_of[usable] = np.arange(usable.size)
     starts = np.cumsum([0, *(part.size for part in counts[0])])[:-1]
@@ -119,7 +119,7 @@ def _counts(
     secrets: np.ndarray,
     n_levels: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the class of each kind of people, and by class people, released rows and levels."""
+    """Return the class of each kind of record, and the counts and categories of each class."""
     joint = joint_classes(np.concatenate([people, released]))
     of_people, of_released = joint[: len(people)], joint[len(people) :]
     present, classes = np.unique(of_people, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Guesses of a secret by models that learned from some rows."""
+"""Guesses of a sensitive attribute by models that are trained on some rows."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from skeval.stats.abstention import SHARES, Abstention
 from skeval.steps.estimators import set_random_states
 from skeval.tables.preprocessing import OneHot, Ranks
 
-MISSING = -1  # the code of a label that is missing
-_RARE = -2  # stands for all labels too rare to be learned: no row has it
+MISSING = -1  # the code of a missing label
+_RARE = -2  # pools all labels that are too rare for a model, and never matches a row
 _MAX_LABELS = 100
 _N_TREES = 10
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a model learns from."""
+    """Training data of a model."""
 
     known: np.ndarray
     nominal: tuple[bool, ...]
@@ -32,7 +32,7 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Guesses:
-    """What a model says of some rows."""
+    """Predictions of a model for some rows."""
 
     values: np.ndarray
     labels: np.ndarray
@@ -41,9 +41,9 @@ class Guesses:
 
     @property
     def confidence(self) -> np.ndarray:
-        """How sure each guess is: by the chance of the label, or by how little models differ.
+        """Confidence of each guess: the probability of the label, or the agreement of models.
 
-        All are equally sure if the model does not say.
+        It is constant if the model does not provide either.
         """
         chances = self.chance_of(self.values) if self.labels.size else None
         if chances is not None:
@@ -51,7 +51,7 @@ class Guesses:
         return np.zeros(self.values.size) if self.spread is None else -self.spread.round(9)
 
     def chance_of(self, secrets: np.ndarray) -> np.ndarray | None:
-        """Return the chance given to the label of each row; 0 for labels never seen."""
+        """Return the probability of the label of each row, 0 for unknown labels."""
         if self.chances is None:
             return None
         order = np.argsort(self.labels, kind="stable")
@@ -63,7 +63,7 @@ class Guesses:
 def guess_labels(
     estimator: Any, lesson: Lesson, asked: Sequence[np.ndarray], seed: int
 ) -> list[Guesses]:
-    """Return guesses of labels for several tables of known columns."""
+    """Return guesses of labels for several tables of quasi-identifiers."""
     labels, counts = np.unique(lesson.secret, return_counts=True)
     places = np.searchsorted(labels, lesson.secret)
     if labels.size > _MAX_LABELS:
@@ -94,7 +94,7 @@ def guess_labels(
 def guess_numbers(
     estimator: Any, lesson: Lesson, asked: Sequence[np.ndarray], seed: int
 ) -> list[Guesses]:
-    """Return guesses of numbers for several tables of known columns; as :func:`guess_labels`."""
+    """Return guesses of numbers for several tables of quasi-identifiers."""
     features, *shown = _features(estimator, lesson, asked)
     if features.shape[1] == 0 or np.ptp(lesson.secret) == 0:
         return marginal_guesses(lesson.secret, [len(table) for table in asked], False)
@@ -106,9 +106,9 @@ def guess_numbers(
 
 
 def _features(estimator: Any, lesson: Lesson, asked: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Return what a model sees: ranks, or one-hot columns for an estimator of the user's.
+    """Return the features of a model: ranks, or one-hot columns for a custom estimator.
 
-    Missing values are below all others to a tree.
+    Missing values are smaller than all other values.
     """
     encoder = (Ranks if estimator is None else OneHot).from_rows(lesson.known, lesson.nominal)
     return [np.nan_to_num(encoder.transform(table), nan=-1.0) for table in (lesson.known, *asked)]
@@ -121,7 +121,7 @@ def _over_trees(
     shown: Sequence[np.ndarray],
     seed: int,
 ) -> Iterator[list[Any]]:
-    """Yield the chances, or numbers, that each random tree gives of the tables that are shown."""
+    """Yield the probabilities or numbers that each random tree predicts for some tables."""
     from sklearn.tree import ExtraTreeClassifier, ExtraTreeRegressor
 
     for tree_seed in np.random.default_rng(seed).integers(2**31, size=_N_TREES):
@@ -135,7 +135,7 @@ def _over_trees(
 
 
 def _mean_number(answers: Sequence[np.ndarray], scale: float) -> Guesses:
-    """Return the mean of what trees answer, and how much they differ in units of a scale."""
+    """Return the mean prediction of trees, with their standard deviation divided by a scale."""
     spread = np.std(answers, axis=0) / scale
     return replace(_number(sum(answers) / _N_TREES), spread=np.asarray(spread))
 
@@ -145,7 +145,7 @@ def _number(values: Any) -> Guesses:
 
 
 def marginal_guesses(secrets: np.ndarray, n_rows: Sequence[int], are_labels: bool) -> list[Guesses]:
-    """Return guesses without any known column: the most frequent label, or the median."""
+    """Return guesses without quasi-identifiers: the most frequent label, or the median."""
     if not are_labels:
         return [_number(np.full(n, np.median(secrets))) for n in n_rows]
     labels, counts = np.unique(secrets, return_counts=True)
@@ -159,16 +159,19 @@ def marginal_guesses(secrets: np.ndarray, n_rows: Sequence[int], are_labels: boo
 def surest_contrast(
     contrast: Contrast, test: Abstention, secret: str, n_train: int, n_holdout: int
 ) -> Contrast:
-    """Return what a test of the surest guesses compared, by the share of them that is clearest."""
-    # The contrast that is given is that of all guesses. Numbers of the holdout are those of
-    # as many rows as train has.
+    """Return the contrast of a test of the most confident guesses, at the clearest fraction."""
+    # The given contrast is for all guesses. The number for the holdout is scaled to the number of
+    # training rows.
     share = SHARES[test.clearest]
     if share < 1.0:
         n_given = max(1.0, np.round(share * (n_train + n_holdout)))
         train, holdout = test.pooled[:, test.clearest] / n_given
         contrast = replace(
             contrast,
-            what=f"surest {share:.0%} of guesses of {secret} that are right and about train rows",
+            what=(
+                f"most confident {share:.0%} of guesses of {secret} that are correct and about "
+                "train rows"
+            ),
             observed=float(train),
             expected=float(holdout) * n_train / n_holdout,
             reference="about holdout rows",
@@ -178,9 +181,9 @@ def surest_contrast(
 
 
 def shown_surest(result: Result) -> str:
-    """Return what was tested of the surest guesses, to follow other sentences of an alarm."""
-    # It is of the share of guesses that is most significant; empty if that is all of them and
-    # other sentences say it.
+    """Return a sentence about the most confident guesses for the summary of a significant test."""
+    # It describes the most significant fraction of guesses. It is empty if this is all guesses,
+    # which other sentences describe.
     found = cast("dict[str, Any]", result.details.get("abstaining", {}))
     if not found or not raises_alarm(result):
         return ""
@@ -192,6 +195,6 @@ def shown_surest(result: Result) -> str:
         f"{at[who][what]:,.0f}" for who in ("train", "holdout") for what in ("n", "n_right")
     )
     return (
-        f" At the surest {at['share']:.0%} of guesses, {right} of {n} are right, of strangers "
-        f"{strangers} of {n_strangers}.{tested}"
+        f" Among the most confident {at['share']:.0%} of guesses, {right} of {n} are correct for "
+        f"training records, and {strangers} of {n_strangers} for holdout records.{tested}"
     )

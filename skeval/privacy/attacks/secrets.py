@@ -1,4 +1,4 @@
-"""What is known of people and what is secret: the columns, and their rows as codes."""
+"""Quasi-identifiers and sensitive attributes: their columns, and their rows as codes."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import did_you_mean
 from skeval.utils.parameters import Legal
 
-# known and sensitive columns, bins, and which numbers are cut
+# known and sensitive columns, number of bins, and columns that are binned
 KnownAndSensitive = tuple[tuple[str, ...], tuple[str, ...], int, tuple[str, ...] | None]
 
 
 def _lists_of_names(one: bool = False, none: bool = False) -> Legal:
-    """Return the set of lists of column names; of one alone, if `one`; empty too, if `none`."""
+    """Return the valid values: lists of names, one name if `one`, an empty list if `none`."""
 
     def is_legal(value: object) -> bool:
         if isinstance(value, str):
@@ -57,7 +57,7 @@ def check_known_and_secret(
     secret: Sequence[str],
     role: str = "sensitive",
 ) -> None:
-    """Refuse columns that are not there, and those that are both known and secret."""
+    """Refuse missing columns, and columns that are both known and sensitive."""
     faults, unknown = list[str](), list[str]()
     for what, names in (("known", known), (role, secret)):
         if absent := [name for name in names if name not in schema.measured]:
@@ -73,17 +73,17 @@ def check_known_and_secret(
 
 
 def check_to_cut(owner: str, schema: TableSchema, continuous: Sequence[str] | None) -> None:
-    """Refuse columns to be cut into bins that have no numbers or dates."""
+    """Refuse to bin columns that are not numerical or datetime columns."""
     numeric = schema.columns(*NUMERIC)
     if others := [name for name in continuous or () if name not in numeric]:
         raise InvalidParameterError(
-            f"{owner}: continuous names {', '.join(others)}, which cannot be cut into bins. "
-            f"Columns of numbers or dates: {', '.join(numeric) or 'none'}."
+            f"{owner}: continuous contains {', '.join(others)}, which cannot be binned. "
+            f"Numerical and datetime columns: {', '.join(numeric) or 'none'}."
         )
 
 
 def known_columns(schema: TableSchema, known: Sequence[str] | None, secret: str) -> tuple[str, ...]:
-    """Return what is known: the columns named, or all but the secret and the key; by name."""
+    """Return the known columns: the given names, or all except the sensitive column and the key."""
     if known is not None:
         return tuple(sorted(set(known)))
     kept = set(schema.measured) - set(schema.primary_key) - {secret}
@@ -92,7 +92,7 @@ def known_columns(schema: TableSchema, known: Sequence[str] | None, secret: str)
 
 @dataclass(frozen=True)
 class CodedRows:
-    """The rows of one table as whole numbers, which mean the same in all tables."""
+    """The rows of one table as integer codes, which are the same for all tables."""
 
     known: np.ndarray
     sensitive: np.ndarray
@@ -101,7 +101,7 @@ class CodedRows:
 
     @property
     def pair(self) -> tuple[np.ndarray, np.ndarray]:
-        """Key and secret of each row."""
+        """Known and sensitive codes of each row."""
         return self.keys, self.secrets
 
     def take(self, rows: np.ndarray) -> CodedRows:
@@ -111,13 +111,13 @@ class CodedRows:
         )
 
     def sort_rows(self) -> CodedRows:
-        """Return the rows in an order that depends on what they hold alone."""
+        """Return the rows in an order that depends only on their content."""
         return self.take(np.lexsort((self.secrets, self.keys)))
 
 
 @shared
 def coded_rows(context: Context, columns: KnownAndSensitive) -> dict[str, CodedRows]:
-    """Get the rows of each role as codes, in their order: bins of numbers, values of all else."""
+    """Return the rows of each role as codes: bins of numbers, and other values."""
     known, sensitive, n_bins, continuous = columns
     roles = ("train", *(["holdout"] if "holdout" in context else []), "synthetic")
     names = sorted({*known, *sensitive})
@@ -146,9 +146,9 @@ def coded_rows(context: Context, columns: KnownAndSensitive) -> dict[str, CodedR
 def _marks(
     frame: Any, names: Sequence[str], nominal: Sequence[str], edges: Mapping[str, np.ndarray]
 ) -> list[np.ndarray]:
-    """Return what tells the values of columns apart: categories, bins from 1 on, or numbers.
+    """Return columns as codes of categories, codes of bins, or numbers.
 
-    In the first two, 0 is missing; in numbers, nan.
+    Codes start at 1, and 0 means missing. For numbers, nan means missing.
     """
     marks = []
     for name in names:
@@ -165,7 +165,7 @@ def _marks(
 
 
 def _value_codes(marks: np.ndarray) -> np.ndarray:
-    """Return the code of each value of a column, of all roles one after the other; 0 is missing."""
+    """Return the code of each value of a column in all roles, with 0 for missing values."""
     if marks.dtype.kind != "f":
         return marks.astype(np.int64)
     codes = np.unique(marks, return_inverse=True)[1].reshape(-1)
@@ -179,6 +179,6 @@ def _edges(context: Context, name: str, n_bins: int) -> np.ndarray:
     if np.isnan(ends).all():
         return np.empty(0)
     low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
-    if low == high:  # below, at and above the one value
+    if low == high:  # bins below, at and above the only value
         return np.array([np.nextafter(low, -np.inf), low])
     return np.linspace(low, high, n_bins + 1)[1:-1]

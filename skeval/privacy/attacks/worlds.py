@@ -1,4 +1,4 @@
-"""Two tables that differ in one row, for an audit, and scores of the tables made of them."""
+"""Two tables that differ in one row for an audit, and scores of the tables generated from them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Attack = str | Callable[[pd.DataFrame, pd.DataFrame], float] | Any
 
 @dataclass(frozen=True)
 class Worlds:
-    """Two adjacent tables, as rows of one, so that their types are the same."""
+    """Two adjacent tables, stored as rows of one table so that their types are equal."""
 
     table: pd.DataFrame
     rows: np.ndarray
@@ -54,7 +54,7 @@ def worlds_of(
     context: Context, base: str, target: str, *, adjacency: str, n_base: int, seed: int
 ) -> Worlds:
     """Return two adjacent tables."""
-    order = drawing_order(context, "train", seed)  # not that of the table
+    order = drawing_order(context, "train", seed)  # independent of the order of the table
     train = context.original_frame("train")[list(context.schema.kinds)].iloc[order]
     made = canaries(context, 1) if target == "canary" else train.iloc[:0]
     table = stack_tables([train.reset_index(drop=True), made])
@@ -91,7 +91,7 @@ def _read(table: pd.DataFrame, schema: TableSchema) -> tuple[np.ndarray, Reader,
 
 
 def _most_unlike(rows: np.ndarray, domain: Domain, n_train: int, row: int) -> int:
-    """Return the row of train that agrees with another in the fewest columns, the farthest one."""
+    """Return the training row that agrees with a row in the fewest columns (ties by distance)."""
     own, train = rows[row], rows[:n_train]
     unlike = row_distances(train, own[None], domain)[0] - equal_cells(train, own).sum(axis=1)
     if row < n_train:
@@ -100,9 +100,10 @@ def _most_unlike(rows: np.ndarray, domain: Domain, n_train: int, row: int) -> in
 
 
 def _interleave_cells(pair: pd.DataFrame, schema: TableSchema, replaces: bool) -> Worlds:
-    """Return a world of two rows that share no value, and a third that is made of their cells.
+    """Return worlds of two rows without common values, and a third row composed of their cells.
 
-    All its values occur in the world without it, so that no new category or extreme gives it away.
+    All values of the third row also occur in the world without it. Therefore no new category or
+    extreme value reveals the row.
     """
     alternating = np.arange(pair.shape[1]) % 2
     made = {
@@ -117,12 +118,12 @@ def _interleave_cells(pair: pd.DataFrame, schema: TableSchema, replaces: bool) -
 
 
 def learns_from_runs(attack: Attack) -> bool:
-    """Return whether an attack is a classifier, which learns from runs of its own."""
+    """Return whether an attack is a classifier, which is trained on separate runs."""
     return attack == "classifier" or hasattr(attack, "predict_proba")
 
 
 def attacks_by_name(attacks: Iterable[Attack]) -> dict[str, Attack]:
-    """Return attacks under the names that details call them; equal names are numbered."""
+    """Return attacks by their names in details, with numbers added to equal names."""
     by_name: dict[str, Attack] = {}
     for attack in attacks:
         if isinstance(attack, str):
@@ -186,7 +187,7 @@ class Scorer:
 
 
 def _number(score: Any, name: str) -> float:
-    """Return the score of an attack of the user's."""
+    """Return the score of a custom attack."""
     try:
         number, returned = float(score), "nan"
     except (TypeError, ValueError):
@@ -194,13 +195,13 @@ def _number(score: Any, name: str) -> float:
         number, returned = math.nan, "None" if score is None else kind
     if math.isnan(number):
         raise InvalidParameterError(
-            f"DPAudit: the attack {name} must return a number, and returned {returned}."
+            f"DPAudit: the attack {name} must return a number, got {returned}."
         )
     return number
 
 
 def scorer_of(worlds: Worlds, attacks: Mapping[str, Attack], seed: int) -> Scorer:
-    """Return what scores tables of two worlds; trained attacks get features."""
+    """Return a scorer of tables of two worlds, with features for trained attacks."""
     row = worlds.rows[[worlds.target]]
     plain = {name: attack for name, attack in attacks.items() if not learns_from_runs(attack)}
     learns = len(plain) < len(attacks)

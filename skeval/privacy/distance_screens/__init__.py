@@ -1,1 +1,1 @@
-"""Screens by distance: are synthetic rows closer to train than they should be."""
+"""Distance-based screening metrics for synthetic rows that are too close to training rows."""

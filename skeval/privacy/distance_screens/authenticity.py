@@ -110,7 +110,7 @@ class Authenticity(NeighborMetric, RelabelledTest):
         seeds = (self.n_permutations, self.random_state)
         test, share = authenticity_test(context, *asked, *seeds)
         near = replace(test, on_train=1.0 - test.on_train)
-        what = "synthetic rows as near to a train row as its nearest other train row, or nearer"
+        what = "synthetic rows at least as close to a train row as its nearest other train row"
         shown: dict[str, Any] = {"reference": "for the holdout", "n_permutations": seeds[0]}
         return replace(
             result,
@@ -121,8 +121,8 @@ class Authenticity(NeighborMetric, RelabelledTest):
         )
 
     def _summary(self, result: Result) -> str:
-        near = f"{percent(1.0 - result.value)} of synthetic rows are as near to a train row"
-        return set_against(f"{near} as its nearest other train row, or nearer", result)
+        near = f"{percent(1.0 - result.value)} of synthetic rows are at least as close to a train"
+        return set_against(f"{near} row as its nearest other train row", result)
 
 
 def authentic(
@@ -150,9 +150,9 @@ def authentic_share(
 def authenticity_test(
     context: Context, space: Any, columns: Any, n_permutations: int, seed: int
 ) -> tuple[Relabelled, float]:
-    """Test authenticity in the holdout minus authenticity in train against random relabelings.
+    """Test whether synthetic rows are less authentic for training rows than for holdout rows.
 
-    Return the test, and the authenticity with respect to train in the same sample.
+    Return the test, and the authenticity with respect to the training rows in the same sample.
     """
     shares = authentic_shares(context, space, columns, seed)
     return sides_test(context, shares, space, columns, n_permutations, seed)

@@ -1,4 +1,4 @@
-"""Groups of columns for which distances are measured separately."""
+"""Groups of columns with separate distances."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from skeval.stats.association import cramers_v
 from skeval.tables.preprocessing import Discretizer
 from skeval.utils.parameters import Legal
 
-_MANY_COLUMNS = 10  # a table of no more than these is not divided into groups
+_MANY_COLUMNS = 10  # tables with more columns are divided into groups
 _N_OF_EACH = 3
 _N_BINS, _MAX_CATEGORIES = 10, 50
 
 
 def check_groups(groups: Sequence[Sequence[str]], chosen: tuple[str, ...]) -> None:
-    """Refuse groups with a column that the distances do not look at."""
+    """Refuse groups with a column that the distances do not use."""
     if unknown := dict.fromkeys(c for group in groups for c in group if c not in chosen):
         raise InvalidParameterError(
-            f"DCRShare: column_groups names {', '.join(unknown)}, which the distances do not "
-            f"look at. They look at: {', '.join(chosen)}."
+            f"DCRShare: column_groups contains {', '.join(unknown)}, which the distances do not "
+            f"use. Valid columns: {', '.join(chosen)}."
         )
 
 
 def are_groups(value: object) -> bool:
-    """Return whether `value` chooses groups of columns: "auto", or a list of lists of names."""
+    """Return whether `value` is "auto" or a list of lists of column names."""
     if isinstance(value, str):
         return value == "auto"
     return _is_list(value) and all(
@@ -59,7 +59,7 @@ def _is_list(value: object) -> bool:
 def related_and_random(
     context: Context, names: tuple[str, ...], seed: int
 ) -> dict[str, tuple[str, ...]]:
-    """Return three groups of related and three of random columns; none of few columns."""
+    """Return three groups of related and three of random columns, or none for few columns."""
     if len(names) <= _MANY_COLUMNS:
         return {}
     ordered = tuple(sorted(names))  # the order of the table must not matter
@@ -76,9 +76,9 @@ def related_and_random(
 
 
 def _associations(context: Context, names: tuple[str, ...]) -> np.ndarray:
-    """Return Cramer's V of all pairs of columns, 0 where a column does not vary."""
-    # It is taken of train and holdout together: groups that depended on which rows were train
-    # would spoil tests that exchange the labels of the two.
+    """Return Cramer's V of all pairs of columns, 0 for constant columns."""
+    # It uses the training and holdout data together, because tests that exchange the labels of
+    # the rows are valid only if the groups do not depend on the labels.
     real = pd.concat(
         [context[role][list(names)] for role in ("train", "holdout")], ignore_index=True
     )
@@ -95,7 +95,7 @@ def _associations(context: Context, names: tuple[str, ...]) -> np.ndarray:
 
 
 def related_groups(associations: np.ndarray) -> list[np.ndarray]:
-    """Divide columns into three groups of related ones."""
+    """Divide columns into three groups of related columns."""
     apart = squareform(1.0 - associations, checks=False)
     order = leaves_list(optimal_leaf_ordering(average(apart), apart))
     n, least = order.size, max(2, order.size // 5)

@@ -1,4 +1,4 @@
-"""Screens that may use samples of the tables, drawn once or several times."""
+"""Base class of screening metrics that use one or several samples of the tables."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from skeval.utils.parameters import Count
 
 @declared
 class DrawnScreen(NeighborMetric):
-    """Base of the screens that may look at samples of the tables, once or several times.
+    """Base class of screening metrics that use one or several samples of the tables.
 
     Parameters
     ----------
     num_rows_subsample : int or None, default=None
-        If given, this many rows of each table are drawn, `num_iterations` times, and the numbers
-        averaged.
+        Number of rows that are sampled from each table, `num_iterations` times. The results are
+        averaged. If None, all rows are used.
     num_iterations : int, default=1
-        Number of draws; more than one needs `num_rows_subsample`.
+        Number of samples. More than one requires `num_rows_subsample`.
     """
 
     _: KW_ONLY
@@ -33,12 +33,13 @@ class DrawnScreen(NeighborMetric):
     def _prepare(self, context: Context) -> None:
         if self.num_iterations > 1 and self.num_rows_subsample is None:
             raise InvalidParameterError(
-                f"{type(self).__name__}: num_iterations={self.num_iterations} repeats one "
-                "computation; give num_rows_subsample, or leave num_iterations at 1."
+                f"{type(self).__name__}: num_iterations={self.num_iterations} without "
+                "num_rows_subsample would repeat the same computation. Set num_rows_subsample, "
+                "or num_iterations=1."
             )
 
     def _samples(self) -> Iterator[dict[str, Any]]:
-        """Yield, by draw, which rows are looked at."""
+        """Yield the arguments that select the rows of each sample."""
         n = self.num_rows_subsample
         for seed in range(self.random_state, self.random_state + self.num_iterations):
             yield {"n_query": n, "n_reference": n, "seed": seed}

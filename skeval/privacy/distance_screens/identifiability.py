@@ -130,7 +130,7 @@ class EpsilonIdentifiability(NeighborMetric, RelabelledTest):
         if "holdout" not in context or context.n_rows("holdout") < 2:
             return result
         test = excess_test(context, *asked, self.n_permutations, self.random_state)
-        what = "train rows with a synthetic row nearer than any other train row"
+        what = "train rows with a synthetic row closer than any other train row"
         shown: dict[str, Any] = {"reference": "for the holdout"}
         shown["n_permutations"] = self.n_permutations
         contrast = contrast_of(context, what, value, test, **shown)
@@ -149,7 +149,7 @@ class EpsilonIdentifiability(NeighborMetric, RelabelledTest):
     def _summary(self, result: Result) -> str:
         share = percent(result.value)
         return set_against(
-            f"{share} of train rows have a synthetic row nearer than any other train row", result
+            f"{share} of train rows have a synthetic row closer than any other train row", result
         )
 
 
@@ -176,7 +176,7 @@ def excess_test(
 def relabelled_shares(
     context: Context, space: Any, columns: Any
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """Return what computes both shares from packed labels of the real rows."""
+    """Return a function that computes both fractions from packed labels of the real rows."""
     _, rows, _ = rivals(context, space, columns)
     sizes = context.n_rows("train"), context.n_rows("holdout")
 
@@ -208,8 +208,8 @@ class EntropySpace(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     weights : dict of str to float
-        Positive weight of each column: the squared distance of two values at the ends of the range,
-        of two categories, and the minimum for a missing value and any other.
+        Positive weight of each column. It is the squared distance between the ends of the range, or
+        between two categories, and the minimum squared distance between a missing value and others.
     numeric : dict of str to (float, float)
         The number that missing values of a number or date column get, and the column's range.
     n_levels : dict of str to int

@@ -1,4 +1,4 @@
-"""Proximity ratios: how near synthetic rows come to train rows, relative to other real rows."""
+"""Proximity ratios: distances from training to synthetic rows, relative to other real rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from skeval.steps.samples import content_order
 
 @dataclass(frozen=True)
 class Ratios:
-    """Proximity ratios of the rows of one table; `second_real` of the second nearest real row."""
+    """Proximity ratios of the rows of one table. `second_real` uses the second nearest real row."""
 
     to_synthetic: np.ndarray
     to_real: np.ndarray
@@ -30,7 +30,7 @@ class Ratios:
 def holdout_ratios(
     context: Context, match_size: bool, space: Any, columns: Any, seed: int
 ) -> Ratios:
-    """Return the ratios of train rows to the synthetic and to the holdout table."""
+    """Return the ratios of training rows to the synthetic and to the holdout data."""
     size = min(context.n_rows("synthetic"), context.n_rows("holdout")) if match_size else None
     common: dict[str, Any] = {"space": space, "columns": columns, "seed": seed}
     base, _ = nearest(context, "train", "train", **common)
@@ -45,7 +45,7 @@ def holdout_ratios(
 def split_ratios(
     context: Context, split: int, match_size: bool, space: Any, columns: Any, seed: int
 ) -> Ratios:
-    """Return the ratios of a random half of train to the synthetic table and to the other half."""
+    """Return the ratios of half of the training data to the synthetic data and the other half."""
     rng = np.random.default_rng([seed, split])
     train, synthetic = (
         encoded_matrix(context, role, space, columns)[content_order(context, role)]
@@ -73,7 +73,7 @@ def _ratios(base: np.ndarray, synthetic: np.ndarray, real: np.ndarray, n_compare
 
 @dataclass(frozen=True)
 class Proximity:
-    """The tail of two samples of proximity ratios: `threshold` and the shares at or under it."""
+    """The lower tail of two samples of proximity ratios, as the fractions up to `threshold`."""
 
     threshold: float
     p_synthetic: float
@@ -81,24 +81,24 @@ class Proximity:
 
     @property
     def ratio(self) -> float:
-        """Return p_real / p_synthetic; infinite if no synthetic ratio lies in the tail."""
+        """Return p_real / p_synthetic, or infinity if no synthetic ratio is in the tail."""
         return self.p_real / self.p_synthetic if self.p_synthetic > 0 else float("inf")
 
 
 def proximity(to_synthetic: np.ndarray, to_real: np.ndarray, q: float) -> Proximity:
-    """Return the shares of ratios within the q-quantile of those to real rows."""
+    """Return the fractions of ratios up to the q-quantile of the ratios to real rows."""
     threshold = float(np.quantile(to_real, q, method="inverted_cdf"))
     shares = (float(np.mean(x <= threshold)) for x in (to_synthetic, to_real))
     return Proximity(threshold, *shares)
 
 
 def proximity_covariance(to_synthetic: np.ndarray, to_real: np.ndarray, q: float) -> float:
-    """Return the variance of the share of synthetic ratios in the tail, by linearisation."""
-    # The threshold is estimated from the same rows, and the share of real ratios is fixed
-    # near q, so the two shares are no independent counts. To first order (Bahadur) the
-    # synthetic share is the mean of `1(TSPR_i <= t) - rho 1(TTPR_i <= t)`, rho the slope of
-    # the synthetic share against the real one at q, here a symmetric difference over `p_real
-    # +- h`.
+    """Return the variance of the fraction of synthetic ratios in the tail, by linearization."""
+    # The threshold is estimated from the same rows, and the fraction of real ratios is fixed
+    # near q, so the two fractions are not independent counts. To first order (Bahadur), the
+    # synthetic fraction is the mean of `1(TSPR_i <= t) - rho 1(TTPR_i <= t)`. Here rho is the
+    # slope of the synthetic fraction against the real fraction at q, estimated by a symmetric
+    # difference over `p_real +- h`.
     n, tail = to_real.size, proximity(to_synthetic, to_real, q)
     p_s, p_t, t = tail.p_synthetic, tail.p_real, tail.threshold
     both = float(np.mean((to_synthetic <= t) & (to_real <= t)))
@@ -122,9 +122,10 @@ def proximity_bootstrap(
     n_bootstrap: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return bootstrap replicates of the tail shares (synthetic, real), shape (n_bootstrap,) each.
+    """Return bootstrap replicates of the synthetic and the real fraction in the tail.
 
-    Rows are resampled, and with them both of their ratios; the threshold is estimated anew.
+    Rows are resampled together with both of their ratios. Each replicate estimates the threshold
+    again.
     """
     n = to_real.size
     by_real, by_synthetic = (np.argsort(x, kind="stable") for x in (to_real, to_synthetic))
@@ -143,7 +144,7 @@ def proximity_bootstrap(
 
 
 def null_clipped_mean(p_real: float, p_both: float, n: int) -> float:
-    """Return the mean of min(1, p_real / p_synthetic) if the synthetic table is a fresh sample."""
+    """Return the mean of min(1, p_real / p_synthetic) if the synthetic data are a new sample."""
     variance = 2.0 * (p_real * (1.0 - p_real) - (p_both - p_real**2)) / n
     spread = np.sqrt(max(0.0, variance))
     draws = p_real + spread * norm.ppf((np.arange(2000) + 0.5) / 2000)

@@ -1,1 +1,1 @@
-"""Survival: time until an event, where some rows are last seen without it."""
+"""Metrics of survival data with censored rows."""

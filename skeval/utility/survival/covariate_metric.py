@@ -1,4 +1,4 @@
-"""The base of metrics of models of survival: what the models learn from."""
+"""Base class of metrics that fit a survival model."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from skeval.utils.parameters import Columns
 
 @declared
 class CovariateMetric(SurvivalMetric):
-    """Base of metrics that explain the time until an event by other columns.
+    """Base class of metrics that explain the time until an event by other columns.
 
     Parameters
     ----------
     features : list of str or int, optional
-        The columns that explain; None for all others that can be measured, but the primary key.
+        The covariates. If None, all other measurable columns except the primary key are used.
     """
 
     _: KW_ONLY
     features: Columns = None
 
     def _question(self, context: Context) -> Question:
-        """Return the duration as what is explained, without the event among what explains it."""
+        """Return a regression question for the duration, without the event as a feature."""
         names = chosen_columns(context.schema, self.features)
         keys = context.schema.primary_key if self.features is None else ()
         taken = {self.duration, self.event, *keys}
@@ -39,7 +39,7 @@ class CovariateMetric(SurvivalMetric):
 def outcome_of_rows(
     context: Context, role: str, question: Question, outcome: Outcome
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return which rows of a role have an outcome, with their durations and events."""
+    """Return the positions of the rows with an outcome, with their durations and events."""
     rows = follow_up(context, role, outcome)
     place = np.full(context.n_rows(role), -1)
     place[rows.positions] = np.arange(rows.positions.size)

@@ -1,4 +1,4 @@
-"""Does a Cox regression on synthetic rows find what it finds on real rows."""
+"""Agreement between Cox regressions on training and synthetic data."""
 
 from __future__ import annotations
 
@@ -23,47 +23,50 @@ from skeval.utility.survival.survival_metric import SURVIVAL_TAGS, Outcome
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import OpenFraction
 
-_DECIDING = 3  # rows that a coefficient must rest on
+_DECIDING = 3  # minimum number of rows that determine a coefficient
 
 
 @declared
 class CoxCoefficientOverlap(CovariateMetric):
-    r"""Overlap of intervals of Cox's coefficients: 1 where the same, 0 or less where apart.
+    r"""Overlap of the confidence intervals of Cox regression coefficients.
 
-    A researcher fits Cox's model of proportional hazards to the synthetic table, and publishes the
-    ratios of hazards with their confidence intervals. Would the real rows have given the same
-    paper? The score of a coefficient is what share of each of the two intervals lies in the other,
-    on average over both; the value is the mean over coefficients.
+    A researcher fits a Cox proportional hazards model to the synthetic data, and publishes the
+    hazard ratios with their confidence intervals. The metric measures whether the real data would
+    give the same results. For each coefficient, it computes the fraction of each interval that lies
+    in the other interval, averaged over both. The value is the mean over coefficients. It is 1 for
+    equal intervals, and negative if the intervals do not overlap. Higher is better.
 
     Parameters
     ----------
     confidence : float, default=0.95
-        Level of the intervals, in (0, 1).
+        Confidence level of the intervals, in (0, 1).
     clip : bool, default=False
-        Whether the overlap of intervals that do not meet is 0 rather than negative.
+        Whether the overlap of intervals that do not overlap is 0 instead of negative.
 
     Raises
     ------
     MissingInputError
-        At fit, if the duration is no column of numbers, or the event has more than two values.
+        At fit, if the duration is not numerical or the event has more than two values.
 
     See Also
     --------
-    CoefficientOverlap : The same of least squares and logistic regression, with its details.
-    LogRankAgreement : Groups without a model.
+    CoefficientOverlap : Uses least squares or logistic regression, and documents the details.
+    LogRankAgreement : Compares groups without a model.
 
     Notes
     -----
-    Equal durations are taken as Efron does, and intervals are Wald's. Categories, rare levels and
-    rows with missing values are treated as in :class:`CoefficientOverlap`, and ``details`` are the
-    same: ``coefficients``, ``sign_agreement``, ``significance_agreement`` and ``ceiling``, what
-    fresh rows get on average, about 0.71 at equal sizes.
+    Tied durations use Efron's method, and the intervals are Wald intervals. Categories, rare
+    categories and rows with missing values are treated as in :class:`CoefficientOverlap`, and
+    ``details`` contain the same entries: ``coefficients``, ``sign_agreement``,
+    ``significance_agreement`` and ``ceiling``, the mean overlap of new real rows, which is about
+    0.71 at equal sizes.
 
-    A level without any event has a coefficient of minus infinity: where it is so in train, it has
-    no score; where it is so in the synthetic table alone, it counts as 0, with a warning.
+    The coefficient of a category without any event is minus infinity. If this occurs in the
+    training data, the coefficient has no score. If it occurs only in the synthetic data, the score
+    is 0, with a warning.
 
-    ``details["type_1_error"]`` is how often a test of a coefficient that is 0 in the population
-    errs, if the generator varies around the population as train does, see
+    ``details["type_1_error"]`` is the type I error of a test of a coefficient, if the generator
+    varies around the population like a sample of the size of the training data. See
     :class:`LogRankAgreement`.
 
     References
@@ -107,7 +110,7 @@ class CoxCoefficientOverlap(CovariateMetric):
         few = cox_rests_on_few(context, question, self._outcome)
         if not (train.is_determined & ~few).any():
             return undefined_result(
-                "train determines no coefficient of Cox's model on enough rows."
+                "no coefficient of the Cox model is determined by enough training rows."
             )
         names = design.names[1:]
         overlaps = overlaps_of(train, synthetic, few, self.clip)
@@ -136,20 +139,23 @@ class CoxCoefficientOverlap(CovariateMetric):
     def _summary(self, result: Result) -> str:
         signs = percent(as_float(result.details["sign_agreement"]))
         return (
-            f"Intervals of Cox's coefficients overlap by {percent(result.value)} on average, those "
-            f"of fresh rows by {percent(as_float(result.details['ceiling']))}; {signs} keep their "
-            "sign."
+            f"The confidence intervals of the Cox coefficients overlap by {percent(result.value)} "
+            f"on average, compared with {percent(as_float(result.details['ceiling']))} for new "
+            f"real rows. {signs} of the coefficients keep their sign."
         )
 
 
 def cox_warnings(left_out: dict[str, str], lost: list[str]) -> tuple[MetricWarning, ...]:
-    """Warn of features that train does not give, and of coefficients that the release lost."""
+    """Warn of skipped features, and of coefficients that the synthetic data do not determine."""
     warnings: list[MetricWarning] = []
     if left_out:
         parts = "; ".join(f"{name} ({why})" for name, why in left_out.items())
-        warnings.append(ConstantColumnWarning(f"features left out for what train has: {parts}."))
+        warnings.append(ConstantColumnWarning(f"skipped features: {parts}."))
     if lost:
-        text = f"synthetic does not determine the coefficients of {', '.join(lost)}: they count 0."
+        text = (
+            f"the synthetic data do not determine the coefficients of {', '.join(lost)}. Their "
+            "overlap counts as 0."
+        )
         warnings.append(DegenerateInputWarning(text))
     return tuple(warnings)
 
@@ -157,7 +163,7 @@ def cox_warnings(left_out: dict[str, str], lost: list[str]) -> tuple[MetricWarni
 def cox_design(
     context: Context, role: str, question: Question, outcome: Outcome
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the design of complete rows, without a column of ones, durations and events."""
+    """Return the design of complete rows without an intercept, their durations and events."""
     known, durations, events = outcome_of_rows(context, role, question, outcome)
     rows = rows_of_role(context, role, question).take(known)
     numbered = replace(rows, target=np.arange(known.size, dtype=np.float64))
@@ -170,13 +176,13 @@ def cox_design(
 def cox_of(
     context: Context, role: str, question: Question, outcome: Outcome, confidence: float
 ) -> Regression:
-    """Return Cox's model of a role's complete rows; that of train is kept for all releases."""
+    """Return the Cox regression on the complete rows of a role."""
     return cox_regression(*cox_design(context, role, question, outcome), confidence)
 
 
 @shared
 def cox_rests_on_few(context: Context, question: Question, outcome: Outcome) -> np.ndarray:
-    """Return which coefficients in train would show what single rows hold."""
+    """Return which training coefficients would disclose the values of single rows."""
     columns, _, events = cox_design(context, "train", question, outcome)
     decided = n_rows_behind(np.column_stack([np.ones(len(columns)), columns]))[1:] < _DECIDING
     for j, column in enumerate(columns.T):
@@ -188,9 +194,10 @@ def cox_rests_on_few(context: Context, question: Question, outcome: Outcome) -> 
 def cox_regression(
     design: np.ndarray, durations: np.ndarray, events: np.ndarray, confidence: float = 0.95
 ) -> Regression:
-    """Return Cox's coefficients with Wald's intervals; nan where the rows do not determine them."""
-    # A column of two values without an event at one of them is left out, with the rows of
-    # that value: its coefficient is infinite, and these rows say nothing of the others.
+    """Return Cox coefficients with Wald intervals, nan if the rows do not determine them."""
+    # If a column has two values and one of them has no event, the column and the rows with this
+    # value are skipped. Its coefficient is infinite, and the rows contain no information about
+    # the other coefficients.
     n_rows, used = len(design), np.ones(design.shape[1], dtype=bool)
     rows = np.ones(n_rows, dtype=bool)
     for j, column in enumerate(design.T):

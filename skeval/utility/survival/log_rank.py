@@ -1,4 +1,4 @@
-"""Whether log-rank tests of synthetic rows find what those of real rows find."""
+"""Agreement between log-rank tests of the training and the synthetic data."""
 
 from __future__ import annotations
 
@@ -31,55 +31,59 @@ from skeval.utils.parameters import Columns, OpenFraction
 
 @declared
 class LogRankAgreement(SurvivalMetric):
-    r"""Share of log-rank tests that conclude as on train: 1 if all, and less by chance too.
+    r"""Fraction of log-rank tests with the same conclusion on training and synthetic data.
 
-    An analyst compares the survival of groups, such as by therapy or by stage, and reports which
-    differ. Would the real rows have given the same conclusion? For each grouping column, the
-    log-rank test is made once on train and once on synthetic rows; they agree if both are
-    significant at the level or neither is.
+    An analyst compares the survival of groups, for example by therapy or stage, and reports which
+    groups differ. The metric measures whether the real data lead to the same conclusions. For each
+    grouping column, one log-rank test uses the training data and one the synthetic data. The tests
+    agree if both or neither are significant at the level. The value is the fraction of tests that
+    agree, from 0 to 1. Higher is better.
 
     Parameters
     ----------
     groups : None, int or list of str, default=None
-        The columns that make groups: all categories but the event, the first *n*, or a list of
-        names.
+        The columns that define groups: None for all categorical columns except the event, *n* for
+        the first *n* of them, or a list of names.
     level : float, default=0.05
-        Level of the tests, in (0, 1).
+        Significance level of the tests, in (0, 1).
 
     Raises
     ------
     MissingInputError
-        At fit, if the duration is no column of numbers, or the event has more than two values.
+        At fit, if the duration is not numerical or the event has more than two values.
 
     See Also
     --------
-    CoxCoefficientOverlap : The same of a regression.
-    SyntheticArmTypeIError : Groups of which one is synthetic.
+    CoxCoefficientOverlap : Compares the coefficients of a Cox regression.
+    SyntheticArmTypeIError : Compares synthetic with real groups.
 
     Notes
     -----
-    ``details["tests"]`` has the statistic, its degrees of freedom and the p-value of both tests by
-    column; ``details["groups"]`` has by level the logarithm of events over expected ones, with its
-    interval, for both tables; those of train are rounded to what is certain.
+    ``details["tests"]`` contains the statistic, the degrees of freedom and the p-value of both
+    tests for each column. ``details["groups"]`` contains, for each group of both tables, the
+    logarithm of the number of events divided by the expected number, with its interval. The values
+    of the training data are rounded to their significant digits.
 
-    Chance decides too: a test of power one half agrees with itself on half of all samples.
-    ``details["ceiling"]`` has how often fresh rows, as many as the synthetic ones, would agree with
-    train on average, if the truth is as strong as train's statistic less its degrees of freedom;
-    the baseline is what the holdout gets. A synthetic table of more rows than train has tests of
-    more power, and agrees less.
+    The conclusions also depend on chance. For example, a test with a power of one half agrees with
+    itself in half of all pairs of samples. ``details["ceiling"]`` is the average agreement of the
+    training data with new real samples of the size of the synthetic data, if the true
+    noncentrality is the training statistic minus its degrees of freedom. The baseline is the
+    agreement of the holdout data. If the synthetic data have more rows than the training data,
+    their tests have more power and therefore agree less.
 
-    A test of synthetic rows takes them for a sample of the population. A generator has learned a
-    sample, and repeats its accidents: where there is no difference, the test on `m` rows of a
-    generator that varies around the population as `n` train rows do errs not in 5% of cases but in
+    A test on synthetic data treats them as a sample of the population. However, a generator learns
+    from a sample and reproduces its random deviations. Suppose that groups do not differ, and that
+    the generator varies around the population like a sample of `n` training rows. The test on `m`
+    synthetic rows then has a type I error not of 5% but of
 
     .. math:: 2 \, \Phi \left( -z_{0.975} / \sqrt{1 + m / n} \right) ,
 
-    16.6% at equal sizes, which is ``details["type_1_error"]``. It is what to expect, not measured:
-    of one release, nobody can tell which differences are accidents.
+    which is 16.6% at equal sizes. ``details["type_1_error"]`` contains this expected value. It is
+    not measured, because one synthetic table does not show which differences are random.
 
-    Levels of fewer than 10 rows of train, and those beyond the 30 most frequent, are pooled; a
-    column without two levels of 10 rows is left out. No interval of the value is given: it is a
-    share of few decisions, and columns are no sample of any.
+    Groups with fewer than 10 training rows, and groups after the 30 most frequent, are pooled. A
+    column without two groups of 10 rows is skipped. The value has no interval, because it is a
+    fraction of a few decisions, and the columns are not a random sample.
 
     References
     ----------
@@ -112,7 +116,7 @@ class LogRankAgreement(SurvivalMetric):
     def _measure(self, context: Context) -> Result:
         columns = self._columns(context)
         if not columns:
-            return undefined_result("no column makes groups.", NothingToMeasureWarning)
+            return undefined_result("there is no grouping column.", NothingToMeasureWarning)
         tests, left_out = {}, []
         for name in columns:
             levels = levels_of(context, name, self._outcome)
@@ -123,7 +127,9 @@ class LogRankAgreement(SurvivalMetric):
                     test_of(context, role, name, self._outcome) for role in ("train", "synthetic")
                 ]
         if not tests:
-            return undefined_result(f"no column has two groups of {MIN_LEVEL_ROWS} rows of train.")
+            return undefined_result(
+                f"no column has two groups of at least {MIN_LEVEL_ROWS} training rows."
+            )
         decided = {name: [one.p_value < self.level for one in pair] for name, pair in tests.items()}
         return mean_of_columns(
             {name: float(first == second) for name, (first, second) in decided.items()},
@@ -159,15 +165,15 @@ class LogRankAgreement(SurvivalMetric):
 
     def _summary(self, result: Result) -> str:
         return (
-            f"Log-rank tests conclude as on train for {percent(result.value)} of "
-            f"{result.details['n_used']} groupings; those of fresh rows would for "
-            f"{percent(as_float(result.details['ceiling']))} on average."
+            f"Log-rank tests have the same conclusion as in the training data for "
+            f"{percent(result.value)} of {result.details['n_used']} groupings, compared with "
+            f"{percent(as_float(result.details['ceiling']))} expected for new real rows."
         )
 
 
 @shared
 def levels_of(context: Context, name: str, outcome: Outcome) -> Levels:
-    """Return the groups that a column makes of train's rows with an outcome."""
+    """Return the groups of a column, from the training rows with an outcome."""
     column = context.train[[name]]
     codes = category_codes(column)[follow_up(context, "train", outcome).positions, 0]
     return Levels.from_codes(codes[~np.isnan(codes)], tuple(map(str, column[name].cat.categories)))
@@ -175,7 +181,7 @@ def levels_of(context: Context, name: str, outcome: Outcome) -> Levels:
 
 @shared
 def test_of(context: Context, role: str, name: str, outcome: Outcome) -> LogRank:
-    """Return the log-rank test of a role's rows by the groups of a column."""
+    """Return the log-rank test of a table by the groups of a column."""
     rows, levels = follow_up(context, role, outcome), levels_of(context, name, outcome)
     cells = levels.cells(category_codes(context[role][[name]])[rows.positions, 0])
     known = np.flatnonzero(~np.isnan(cells))
@@ -183,7 +189,7 @@ def test_of(context: Context, role: str, name: str, outcome: Outcome) -> LogRank
 
 
 def stated_test(test: LogRank, rounded: Any = float) -> dict[str, float]:
-    """Return a test as details hold it."""
+    """Return a test for details."""
     numbers_ = {"statistic": test.statistic, "p_value": test.p_value}
     return {**{name: rounded(one) for name, one in numbers_.items()}, "freedom": test.freedom}
 
@@ -191,7 +197,7 @@ def stated_test(test: LogRank, rounded: Any = float) -> dict[str, float]:
 def compared_levels(
     names: tuple[str, ...], train: LogRank, synthetic: LogRank
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """Return by group the logarithm of events over expected ones, with its interval, of both."""
+    """Return the excess of events of each group in both tables."""
     return {
         name: {"train": to_its_error(excess_of(train, k)), "synthetic": excess_of(synthetic, k)}
         for k, name in enumerate(names)
@@ -199,9 +205,9 @@ def compared_levels(
 
 
 def excess_of(test: LogRank, k: int) -> dict[str, float]:
-    """Return the logarithm of a group's events over those expected, with its 95% interval."""
-    # Its error is that of the events over those expected. It is nan where there are no
-    # events.
+    """Return the logarithm of observed over expected events, with its 95% interval."""
+    # The standard error is that for observed minus expected events, divided by the expected
+    # events. The result is nan if there are no events.
     observed, expected = float(test.observed[k]), float(test.expected[k])
     if not observed * expected > 0.0:
         return dict.fromkeys(("estimate", "error", "low", "high"), float("nan"))
@@ -212,8 +218,8 @@ def excess_of(test: LogRank, k: int) -> dict[str, float]:
 
 
 def expected_agreement(test: LogRank, ratio: float, level: float) -> float:
-    """Return how often a test on `ratio` times as many fresh rows concludes as this one did."""
-    # The truth is taken to be as strong as the statistic less its degrees of freedom.
+    """Return how often a test on `ratio` times the rows, newly sampled, has the same conclusion."""
+    # The true noncentrality is estimated by the statistic minus its degrees of freedom.
     if test.freedom < 1:
         return float("nan")
     strength = max(0.0, test.statistic - test.freedom) * ratio
@@ -223,7 +229,6 @@ def expected_agreement(test: LogRank, ratio: float, level: float) -> float:
 
 
 def naive_type_1_error(n_train: int, n_synthetic: int, level: float) -> float:
-    """Get how often a test errs that takes rows of a generator for a sample of the population."""
-    # The generator is taken to vary around the population as the `n_train` rows do that it
-    # learned.
+    """Return the type I error of a test that treats generated rows as a population sample."""
+    # This assumes that the generator varies around the population like its training sample.
     return float(2.0 * norm.sf(norm.isf(level / 2.0) / np.sqrt(1.0 + n_synthetic / n_train)))

@@ -1,4 +1,4 @@
-"""How far the survival curve of synthetic rows is from that of real ones."""
+"""Distance between the survival curves of the training and the synthetic data."""
 
 from __future__ import annotations
 
@@ -25,57 +25,61 @@ from skeval.utils.parameters import Positive
 
 @shared
 def curve_of(context: Context, role: str, outcome: Outcome) -> Curve:
-    """Return the curve of Kaplan and Meier of a role's rows."""
+    """Return the Kaplan-Meier curve of a table."""
     rows = follow_up(context, role, outcome)
     return kaplan_meier(rows.durations, rows.events)
 
 
-_AT_RISK = 0.1  # share of train that is at risk at the horizon
-_MAX_TIMES = 60  # of a curve that is shown
+_AT_RISK = 0.1  # fraction of training rows that are at risk at the horizon
+_MAX_TIMES = 60  # maximum number of points of a curve in details
 
 
 @declared
 class SurvivalCurveDistance(SurvivalMetric):
-    r"""Area between the curves of Kaplan and Meier, over time up to a horizon: 0 if they are one.
+    r"""Mean distance between the Kaplan-Meier curves of training and synthetic data.
 
-    A registry publishes a synthetic table of patients, and the first figure of any paper on it is
-    the curve of survival. The value is how far it is from that of train, on average over time:
-    0.02 says that at a usual time the share of those alive is off by two percentage points.
+    A registry publishes synthetic data of patients, and the first figure of most papers on such
+    data is the survival curve. The value is the mean absolute difference from the training curve
+    over time. For example, a value of 0.02 means that the estimated survival differs by two
+    percentage points on average. The value is 0 for equal curves, and at most 1. Lower is better.
 
     Parameters
     ----------
     horizon : float, optional
-        The time up to which curves are compared, in the unit of `duration`. The default is the time
-        up to which a tenth of train is at risk, rounded down to two digits.
+        The end of the compared time range, in the unit of `duration`. The default is the time at
+        which a tenth of the training rows is at risk, rounded down to two digits.
 
     Raises
     ------
     MissingInputError
-        At fit, if the duration is no column of numbers, or the event has more than two values.
+        At fit, if the duration is not numerical or the event has more than two values.
 
     See Also
     --------
-    LogRankAgreement : Whether tests that compare groups come out the same.
-    SyntheticArmTypeIError : What the distance does to a test against real rows.
-    skeval.fidelity.WassersteinDistance : The same of a column without censored rows.
+    LogRankAgreement : Compares the conclusions of tests between groups.
+    SyntheticArmTypeIError : Measures the effect of the distance on a test against real rows.
+    skeval.fidelity.WassersteinDistance : Compares a column without censored rows.
 
     Notes
     -----
-    With the curves of train and of the synthetic table and the horizon :math:`h`, the value is
+    With the curves :math:`S_T` of the training data and :math:`S_S` of the synthetic data, and the
+    horizon :math:`h`, the value is
 
     .. math:: \frac{1}{h} \int_0^h | S_T(t) - S_S(t) | \, dt .
 
-    A curve stays where it is after the last row of its table. Censoring is taken to be independent
-    of the event; a generator that censors other rows moves the curve only where this fails.
+    A curve is constant after the last row of its table. Censoring is assumed to be independent of
+    the event. A generator that censors different rows changes the curve only if this assumption
+    fails.
 
-    No sample is at 0. ``details["ceiling"]`` has what fresh real rows get on average at these
-    numbers of rows, from the normal distribution of the difference of two curves with Greenwood's
-    variance, and the baseline is what the holdout gets. ``Result.difference`` has the interval of
-    value minus baseline.
+    Even real samples do not reach 0. ``details["ceiling"]`` is the mean distance of new real rows
+    at these numbers of rows, from the normal distribution of the difference of two curves with
+    Greenwood's variance. The baseline is the distance of the holdout data. ``Result.difference``
+    contains the interval of value minus baseline.
 
-    ``details["curves"]`` has the curves with 95% bands, on the scale of log(-log(S)). They are
-    shown at times between which at least 10 real rows of each table end, so that no step is one
-    person's. ``details["restricted_means"]`` has the mean time up to the horizon.
+    ``details["curves"]`` contains the curves with 95% bands, which are computed on the scale of
+    log(-log(S)). Between two times of the curves, the follow-up of at least 10 rows of each real
+    table ends. Therefore no step shows a single record. ``details["restricted_means"]`` contains
+    the mean time up to the horizon.
 
     References
     ----------
@@ -107,7 +111,7 @@ class SurvivalCurveDistance(SurvivalMetric):
     def _measure(self, context: Context) -> Result:
         horizon = horizon_of(context, self._outcome, self.horizon)
         if not horizon > 0.0:
-            return undefined_result(f"{self.duration} is 0 in nearly all rows of train.")
+            return undefined_result(f"{self.duration} is 0 in nearly all training rows.")
         train, synthetic = (
             curve_of(context, role, self._outcome) for role in ("train", "synthetic")
         )
@@ -146,14 +150,14 @@ class SurvivalCurveDistance(SurvivalMetric):
     def _summary(self, result: Result) -> str:
         ceiling = as_float(result.details["ceiling"])
         return (
-            f"Curves of survival are {percent(result.value)} apart on average up to "
-            f"{number(as_float(result.details['horizon']))}; chance alone would give "
-            f"{percent(ceiling)}."
+            f"The mean difference between the survival curves is {percent(result.value)} up to "
+            f"{number(as_float(result.details['horizon']))}; {percent(ceiling)} is expected for "
+            "new real rows."
         )
 
 
 def horizon_of(context: Context, outcome: Outcome, given: float | None) -> float:
-    """Return the time up to which curves are compared."""
+    """Return the end of the compared time range."""
     if given is not None:
         return float(given)
     durations = follow_up(context, "train", outcome).durations
@@ -166,10 +170,10 @@ def shown_times(
     n_times: int = _MAX_TIMES,
     fewest: int = MIN_LEVEL_ROWS,
 ) -> np.ndarray:
-    """Return times of an even grid between which at least `fewest` rows of each table end."""
+    """Return times of an even grid, with at least `fewest` rows of each table between them."""
     grid, shown = np.linspace(0.0, horizon, n_times + 1), [0.0]
     ended = np.array([np.searchsorted(np.sort(one), grid, side="right") for one in durations])
-    # who ends at 0 counts for the first step
+    # rows that end at 0 count for the first step
     last, total = np.zeros(len(durations)), np.array([one.size for one in durations])
     for place in range(1, grid.size):
         enough = (ended[:, place] - last >= fewest).all()
@@ -180,6 +184,6 @@ def shown_times(
 
 
 def stated_curve(curve: Curve, times: np.ndarray) -> dict[str, np.ndarray]:
-    """Return a curve with its band at some times, as details hold it."""
+    """Return a curve with its band at some times for details."""
     low, high = curve.band_at(times)
     return {"time": times, "survival": curve.at(times), "low": low, "high": high}

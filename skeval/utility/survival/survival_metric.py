@@ -1,4 +1,4 @@
-"""The base of metrics of survival: who was followed, until when, and with what outcome."""
+"""Base class of survival metrics, and the follow-up times and events of a table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SURVIVAL_TAGS = MetricTags("utility", greater_is_better=True, bounds=(0.0, 1.0))
 
 @dataclass(frozen=True)
 class Outcome:
-    """The columns that say when something happened."""
+    """The columns of the duration and the event."""
 
     duration: str
     event: str
@@ -45,18 +45,19 @@ class FollowUp(NamedTuple):
 
 @declared
 class SurvivalMetric(Metric):
-    """Base of metrics of the time until an event.
+    """Base class of metrics of the time until an event.
 
     Parameters
     ----------
     duration : str
-        The column of the time until the event, or until the row was last seen: numbers from 0 on.
+        The column with the time until the event or until the last observation. The values must be
+        nonnegative numbers.
     event : str
-        The column, of two values, that says whether the event happened; if it did not, the row is
-        censored.
+        The column that indicates whether the event happened, with two values. If it did not, the
+        row is censored.
     pos_label : str, bool or float, optional
-        The value of `event` that says that it happened. The default is true, or the larger number;
-        of two categories it has to be named.
+        The value of `event` that indicates that it happened. The default is true or the larger
+        number. For two categories it is required.
     """
 
     duration: ColumnName
@@ -65,20 +66,20 @@ class SurvivalMetric(Metric):
     pos_label: Label | None = None
 
     def unmet_need(self, context: Context) -> Unmet | None:
-        """Return which need is unmet, a duration and an event of the right kinds among them."""
+        """Return the unmet need, for example a duration that is not numerical."""
         return super().unmet_need(context) or unmet_outcome(context, self._outcome)
 
     def _compute(self, context: Context) -> Result:
         for role in ("train", "synthetic"):
             if not follow_up(context, role, self._outcome).durations.size:
                 return undefined_result(
-                    f"no row of {role} has a {self.duration} and a {self.event}."
+                    f"no {role} row has a valid {self.duration} and {self.event}."
                 )
         result = self._measure(context)
         return replace(result, warnings=(*result.warnings, *self._left_out(context)))
 
     def _measure(self, context: Context) -> Result:
-        """Return the value, where both tables have rows with an outcome."""
+        """Return the value. Both tables have rows with an outcome."""
         raise NotImplementedError
 
     def _in_relation(self, context: Context, result: Result) -> Result:
@@ -92,7 +93,7 @@ class SurvivalMetric(Metric):
         return super()._in_relation(context, result)
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
-        """Return the fields of a defined result that `score` does without."""
+        """Return the fields of a defined result that `score` does not need."""
         return {}
 
     @property
@@ -100,7 +101,7 @@ class SurvivalMetric(Metric):
         return Outcome(self.duration, self.event, self.pos_label)
 
     def _sizes(self, context: Context) -> dict[str, dict[str, int]]:
-        """Return how many rows of each table have an outcome, the event, or were left out."""
+        """Count the rows of each table with an outcome, with the event, and without an outcome."""
         rows = {
             role: follow_up(context, role, self._outcome)
             for role in ("train", "holdout", "synthetic")
@@ -117,14 +118,14 @@ class SurvivalMetric(Metric):
         if not n_dropped:
             return ()
         text = (
-            f"{n_dropped:,} synthetic rows are left out: their {self.duration} is missing or below "
-            f"0, or their {self.event} is none of train's values."
+            f"{n_dropped:,} synthetic rows are skipped, because their {self.duration} is missing "
+            f"or negative, or their {self.event} does not occur in the training data."
         )
         return (DegenerateInputWarning(text),)
 
 
 def unmet_outcome(context: Context, outcome: Outcome) -> Unmet | None:
-    """Return what the columns of an outcome lack to be one, and the cure; None if nothing."""
+    """Return why the columns are not a duration and an event, or None if they are."""
     duration, event = outcome.duration, outcome.event
     if duration == event:
         raise InvalidParameterError(
@@ -132,32 +133,33 @@ def unmet_outcome(context: Context, outcome: Outcome) -> Unmet | None:
         )
     if absent := [name for name in (duration, event) if name not in context.schema.kinds]:
         return Unmet(
-            f"needs the columns of a duration and of an event, and there is no {absent[0]}. Name "
-            "those of the table."
+            f"requires a duration column and an event column, but there is no column {absent[0]}. "
+            "Specify columns of the table."
         )
     if duration not in context.schema.columns("continuous"):
         kind = context.schema.kinds[duration]
         return Unmet(
-            f"needs a duration of numbers, and {duration} is of kind {kind}. Give a column of "
+            f"requires a numerical duration, but {duration} is {kind}. Specify a column of "
             "numbers, such as days until the event."
         )
     labels = event_labels(context, event)
     if len(labels) > 2:
         return Unmet(
-            f"needs an event that happened or not, and {event} has {len(labels)} values: competing "
-            "risks are not measured. Make a column that says whether the one of interest happened."
+            f"requires an event with two values, but {event} has {len(labels)} values. Competing "
+            "risks are not supported. Create a column that indicates whether the event of "
+            "interest happened."
         )
     if positive_label(labels, event in context.schema.columns(*NOMINAL), outcome) is None:
         return Unmet(
-            f"needs to know which value of {event} says that the event happened. Name it: "
-            f"pos_label={labels[-1] if labels else 'value'!r}."
+            f"requires the value of {event} that indicates that the event happened. Specify it, "
+            f"for example pos_label={labels[-1] if labels else 'value'!r}."
         )
     return None
 
 
 @shared
 def event_labels(context: Context, event: str) -> tuple[Any, ...]:
-    """Return the values of an event that real rows have, in order."""
+    """Return the sorted values of an event in the real data."""
     tables = [context[role][[event]] for role in ("train", "holdout") if role in context]
     if event in context.schema.columns(*NOMINAL):
         return tuple(sorted({str(one) for table in tables for one in table[event].dropna()}))
@@ -166,7 +168,7 @@ def event_labels(context: Context, event: str) -> tuple[Any, ...]:
 
 
 def positive_label(labels: tuple[Any, ...], is_nominal: bool, outcome: Outcome) -> Any:
-    """Return the value that says that the event happened; None if it has to be named."""
+    """Return the value that indicates an event, or None if the user must specify it."""
     wanted = outcome.pos_label
     if wanted is not None:
         wanted = as_level(wanted) if is_nominal else wanted
@@ -178,13 +180,13 @@ def positive_label(labels: tuple[Any, ...], is_nominal: bool, outcome: Outcome) 
         return wanted
     if is_nominal:
         return "True" if set(labels) <= {"False", "True"} else larger_code(labels)
-    # a single number that is not 0 says that everybody had the event
+    # a single nonzero number means that every row has the event
     return labels[-1] if labels and labels[-1] else 1.0
 
 
 @shared
 def follow_up(context: Context, role: str, outcome: Outcome) -> FollowUp:
-    """Return the rows of a role whose outcome is known, the shortest durations first."""
+    """Return the rows of a role with a known outcome, sorted by duration."""
     labels, is_nominal = event_labels(context, outcome.event), False
     if outcome.event in context.schema.columns(*NOMINAL):
         is_nominal, column = True, context[role][outcome.event]
@@ -204,7 +206,7 @@ def follow_up(context: Context, role: str, outcome: Outcome) -> FollowUp:
 
 
 def round_to(value: float, digits: int = 3, how: Any = np.round) -> float:
-    """Round a number to some digits: a quantile, whole, may be one person's value."""
+    """Round to significant digits, because an exact quantile may be the value of one record."""
     if value == 0.0 or not np.isfinite(value):
         return value
     decimals = digits - 1 - int(np.floor(np.log10(abs(value))))

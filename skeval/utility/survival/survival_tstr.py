@@ -1,4 +1,4 @@
-"""Do models of survival that learn from synthetic rows predict real rows as well."""
+"""Predictions of survival models that are trained on synthetic data and tested on real data."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from skeval.utility.survival.survival_metric import SURVIVAL_TAGS, Outcome, foll
 from skeval.utils.formatting import as_float, number, percent
 from skeval.utils.parameters import Seed, has_methods
 
-_BINS = 10  # of predicted risks, in a curve of calibration
-_RIDGE = 0.1  # which keeps coefficients finite where no row of a level has the event
+_BINS = 10  # bins of predicted risk in a calibration curve
+_RIDGE = 0.1  # keeps coefficients finite if no row of a category has the event
 
 
 SurvivalEstimator = Annotated[Any, has_methods(("fit", "predict", "get_params"), values=("cox",))]
@@ -33,46 +33,48 @@ SurvivalEstimator = Annotated[Any, has_methods(("fit", "predict", "get_params"),
 
 @declared
 class SurvivalTSTR(CovariateMetric):
-    """Concordance on real rows of a survival model trained on synthetic ones: as good as TRTR.
+    """Concordance on holdout data of a survival model trained on synthetic data.
 
-    A hospital that is given the synthetic table only trains its model of risk on it, and then meets
-    real patients. The holdout stands for these. The value is the share of pairs of them whose
-    earlier event the model ranks first; the same model trained on the real rows (TRTR) is the
-    baseline. 0.5 is guessing.
+    A hospital that receives only the synthetic data trains its risk model on them and then applies
+    the model to real patients, which the holdout represents. The value is the fraction of pairs of
+    holdout rows for which the model assigns the higher risk to the row with the earlier event. It
+    ranges from 0 to 1, and 0.5 corresponds to guessing. Higher is better. The baseline is the same
+    model trained on the training data (TRTR).
 
     Parameters
     ----------
     estimator : "cox" or estimator, default="cox"
-        The model. "cox" is Cox's, with a small penalty, on standardised and one-hot columns. An
-        estimator is used as those of scikit-survival are: ``fit(X, y)``, with `y` an array of the
-        fields `event` and `time`, and ``predict(X)``, the higher the sooner.
+        The model. "cox" is a Cox model with a small penalty on standardized and one-hot columns.
+        An estimator needs the interface of scikit-survival: ``fit(X, y)``, with an array `y` of the
+        fields `event` and `time`, and ``predict(X)``, with larger values for earlier events.
     random_state : int, default=0
-        Seed of estimators whose `random_state` is None.
+        Seed for an estimator whose `random_state` is None.
 
     Raises
     ------
     MissingInputError
-        At fit, if there is no holdout, the duration is no column of numbers, or the event has more
+        At fit, if there is no holdout, if the duration is not numerical, or if the event has more
         than two values.
 
     See Also
     --------
-    TSTR : The same for a target of labels or numbers.
-    CoxCoefficientOverlap : Coefficients, not predictions.
+    TSTR : Uses a target of labels or numbers.
+    CoxCoefficientOverlap : Compares coefficients instead of predictions.
 
     Notes
     -----
-    The value is Harrell's index. Its interval, and that of ``details["difference"]``, TSTR - TRTR,
-    are of the holdout rows, by the linear part of the index; they hold for models fitted on these
-    two tables. Much censoring makes the index depend on when rows are censored; it is so for both
-    models alike.
+    The value is Harrell's concordance index. Its interval and the interval of
+    ``details["difference"]``, TSTR - TRTR, reflect the sampling of the holdout rows, by the linear
+    part of the index. They apply to models fitted on these two tables. If many rows are censored,
+    the index depends on the censoring times, for both models in the same way.
 
-    ``details["calibration"]`` asks whether predicted risks are right, at three horizons: quartiles
-    of train's events, rounded to two digits. The error is the mean distance, over ten bins of
-    predicted risk, of the mean prediction and the share of events by Kaplan and Meier.
-    ``details["curves"]`` has the bins of at least 10 rows. Risks come of Breslow's baseline hazard
-    on the rows that the model learned; those of an estimator that does not predict logarithms of
-    ratios of hazards are not calibrated, and the entry is then no measure of the table.
+    ``details["calibration"]`` contains the calibration error of the predicted risks at three
+    horizons, the quartiles of the training event times, rounded to two digits. The error is the
+    mean difference, over ten bins of predicted risk, between the mean prediction and the
+    Kaplan-Meier fraction of events. ``details["curves"]`` contains the bins with at least 10 rows.
+    The risks use Breslow's baseline hazard of the rows that the model was trained on. If an
+    estimator does not predict logarithms of hazard ratios, its risks are not calibrated, and the
+    entry does not describe the table.
 
     References
     ----------
@@ -106,11 +108,11 @@ class SurvivalTSTR(CovariateMetric):
 
     def _measure(self, context: Context) -> Result:
         if not self._question(context).features:
-            return undefined_result(f"no column is left to predict {self.duration} from.")
+            return undefined_result(f"there is no column to predict {self.duration} from.")
         score = self._concordance(context, "synthetic")
         if np.isnan(score.value):
             return undefined_result(
-                "holdout rows have no two durations to compare, or synthetic no event."
+                "the holdout has no two comparable durations, or the synthetic data have no event."
             )
         return Result(score.value)
 
@@ -158,13 +160,14 @@ class SurvivalTSTR(CovariateMetric):
     def _summary(self, result: Result) -> str:
         trtr = as_float(result.details["trtr"]["value"])
         return (
-            f"A model of synthetic rows ranks {percent(result.value)} of pairs of holdout rows "
-            f"rightly by who has the event first, one of train rows {percent(trtr)}."
+            f"A model trained on synthetic data ranks {percent(result.value)} of the pairs of "
+            f"holdout rows correctly by the time of the event, compared with {percent(trtr)} for "
+            "a model trained on the training data."
         )
 
 
 def normal_interval(value: float, influence: np.ndarray) -> tuple[float, float]:
-    """Return the 95% interval of a value whose error is the root of a sum of squares."""
+    """Return the 95% interval of a value, from the influence of each row."""
     half = float(norm.ppf(0.975) * np.sqrt((influence**2).sum()))
     return value - half, value + half
 
@@ -173,7 +176,7 @@ def normal_interval(value: float, influence: np.ndarray) -> tuple[float, float]:
 def risks_of(
     context: Context, role: str, question: Question, outcome: Outcome, estimator: Any, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return logarithms of hazards of holdout rows, and of those learned, with their outcomes."""
+    """Return log hazards of holdout rows and of training rows, and the training outcomes."""
     known, durations, events = outcome_of_rows(context, role, question, outcome)
     learned = rows_of_role(context, role, question).take(known).features
     tested = rows_of_role(context, "holdout", question)
@@ -206,7 +209,7 @@ def risks_of(
 def concordance_of(
     context: Context, role: str, question: Question, outcome: Outcome, estimator: Any, seed: int
 ) -> Any:
-    """Return the concordance on the holdout of a model of a role's rows."""
+    """Return the concordance on the holdout of a model trained on the rows of a role."""
     risks = risks_of(context, role, question, outcome, estimator, seed)[0]
     _, durations, events = outcome_of_rows(context, "holdout", question, outcome)
     if risks.size != durations.size or not np.isfinite(risks).all():
@@ -221,7 +224,7 @@ def predicted_risks(
     events: np.ndarray,
     horizons: np.ndarray,
 ) -> np.ndarray:
-    """Return the risk of each row up to each horizon, by Breslow's baseline hazard."""
+    """Return the risk of each row up to each horizon, with Breslow's baseline hazard."""
     top = learned.max(initial=0.0)
     hazards = baseline_hazard(durations, events, np.exp(learned - top), horizons)
     with np.errstate(over="ignore"):
@@ -231,7 +234,7 @@ def predicted_risks(
 def calibration_at_horizon(
     risks: np.ndarray, durations: np.ndarray, events: np.ndarray, horizon: float
 ) -> tuple[float, dict[str, np.ndarray]]:
-    """Return the mean error of predicted risks at a horizon, and the curve of its bins."""
+    """Return the calibration error at a horizon and the curve of its bins."""
     if risks.size != durations.size:
         return float("nan"), {}
     bins = equal_mass_bins(risks, _BINS)

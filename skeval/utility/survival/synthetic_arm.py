@@ -1,4 +1,4 @@
-"""How often synthetic rows in place of a control arm make an effect where there is none."""
+"""Type I error of a trial whose control arm consists of synthetic rows."""
 
 from __future__ import annotations
 
@@ -22,55 +22,58 @@ from skeval.utility.survival.survival_metric import (
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Count, OpenFraction
 
-_ARMS = (50, 100, 200, 500, 1_000, 2_000, 5_000)  # rows of each arm, of the curve that is shown
+_ARMS = (50, 100, 200, 500, 1_000, 2_000, 5_000)  # arm sizes of the curve in details
 
 
 @declared
 class SyntheticArmTypeIError(SurvivalMetric):
-    r"""How often a trial with a synthetic control arm finds an effect of nothing: 5% if it is real.
+    r"""Type I error of a trial with a synthetic control arm.
 
-    A trial treats real patients and takes its control arm from the synthetic table. The treatment
-    does nothing, so that both arms should have one curve; how often does the log-rank test, at its
-    level, find a difference all the same? Every error of the synthetic curve is one of the trial,
-    and with enough patients any error is found.
+    A trial treats real patients and uses synthetic rows as its control arm. The treatment has no
+    effect, so both arms should have the same survival curve. The metric estimates how often the
+    log-rank test still finds a difference. With real controls the rate equals the level of the
+    test, 5% by default. Any error of the synthetic curve increases the rate, up to 1 in large
+    trials. Lower is better.
 
     Parameters
     ----------
     n_rows : int, optional
-        Rows of each arm. The default is as many as the smaller of holdout and synthetic table has.
+        Rows of each arm. The default is the number of rows of the holdout or the synthetic data, if
+        that is smaller.
     level : float, default=0.05
-        Level of the test, in (0, 1).
+        Significance level of the test, in (0, 1).
 
     Raises
     ------
     MissingInputError
-        At fit, if there is no holdout, the duration is no column of numbers, or the event has more
+        At fit, if there is no holdout, if the duration is not numerical, or if the event has more
         than two values.
 
     Warnings
     --------
-    Groups are compared as a whole. Arms that differ in who is in them, and a test that corrects for
-    that, are not looked at.
+    The metric compares complete groups. It does not evaluate arms with different patient
+    characteristics, or tests that adjust for such differences.
 
     See Also
     --------
-    SurvivalCurveDistance : How far the curves are apart.
-    LogRankAgreement : Groups that are both synthetic.
+    SurvivalCurveDistance : Measures the distance between the survival curves.
+    LogRankAgreement : Compares groups within the synthetic data.
 
     Notes
     -----
-    The holdout stands for the treated patients: real rows that the generator never saw. Its
-    log-rank test against the synthetic rows gives the drift :math:`\theta = U / V`, about the
-    logarithm of the ratio of hazards, with variance :math:`1 / V`. The test of two arms of
-    :math:`n` rows has :math:`V_n`, in proportion to :math:`n`, and rejects with probability
+    The holdout represents the treated patients. It contains real rows that the generator never saw.
+    Its log-rank test against the synthetic rows gives the drift :math:`\theta = U / V`, which
+    approximates the logarithm of the hazard ratio, with variance :math:`1 / V`. The test of two
+    arms of :math:`n` rows has :math:`V_n`, in proportion to :math:`n`, and rejects with probability
 
     .. math:: \Phi(\theta \sqrt{V_n} - z) + \Phi(-\theta \sqrt{V_n} - z) .
 
-    The value takes :math:`\max(0, \theta^2 - 1 / V)` for the square of the drift, since chance
-    alone makes it :math:`1 / V` on average; the interval takes the ends of the 95% interval of the
-    drift. It is wide unless holdout and synthetic table are several times larger than the arms.
-    ``details["by_size"]`` has the curve over sizes of arms, ``details["train"]`` the same for train
-    in the place of the synthetic rows: what a real control arm gets. The baseline is the level.
+    The value uses :math:`\max(0, \theta^2 - 1 / V)` as the square of the drift, because the square
+    is :math:`1 / V` on average if there is no drift. The interval uses the ends of the 95% interval
+    of the drift. The interval is wide unless the holdout and the synthetic data are several times
+    larger than the arms. ``details["by_size"]`` contains the rates for several arm sizes.
+    ``details["train"]`` contains the rate with training rows as controls, for comparison. The
+    baseline is the level.
 
     References
     ----------
@@ -98,7 +101,7 @@ class SyntheticArmTypeIError(SurvivalMetric):
     def _measure(self, context: Context) -> Result:
         drift = drift_of(context, "synthetic", self._outcome)
         if not drift.information > 0.0:
-            return undefined_result("holdout and synthetic rows have no event to compare.")
+            return undefined_result("holdout and synthetic rows have no events to compare.")
         return Result(drift.error_rate(self._n_rows(context), self.level)[0], baseline=self.level)
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
@@ -134,22 +137,23 @@ class SyntheticArmTypeIError(SurvivalMetric):
     def _summary(self, result: Result) -> str:
         of_train: Mapping[str, Any] = result.details["train"]
         return (
-            f"A log-rank test of {result.details['n_arm']:,} real rows against as many synthetic "
-            f"ones finds a difference in {percent(result.value)} of trials of nothing, at a level "
-            f"of {percent(as_float(result.details['level']))}; against train rows, in "
-            f"{percent(as_float(of_train['value']))}."
+            f"In trials without an effect, a log-rank test of {result.details['n_arm']:,} real "
+            f"against {result.details['n_arm']:,} synthetic rows finds a difference in "
+            f"{percent(result.value)} of cases, compared with "
+            f"{percent(as_float(of_train['value']))} against training rows (level "
+            f"{percent(as_float(result.details['level']))})."
         )
 
 
 class Drift(NamedTuple):
-    """How far a log-rank test sees a table drift from fresh rows."""
+    """Drift of a table from the holdout, estimated with a log-rank test."""
 
     value: float
     information: float
     per_row: float
 
     def error_rate(self, n_rows: int, level: float) -> tuple[float, float, float]:
-        """Return how often arms of `n_rows` each are found to differ, with its 95% interval."""
+        """Return the rejection rate for arms of `n_rows` rows, with its 95% interval."""
         square, error = self.value**2, 1.0 / np.sqrt(self.information)
         half = float(norm.ppf(0.975)) * error
         drifts = np.array(
@@ -166,7 +170,7 @@ class Drift(NamedTuple):
 
 @shared
 def drift_of(context: Context, role: str, outcome: Outcome) -> Drift:
-    """Return how far a role's rows drift from those of the holdout."""
+    """Return the drift of a table from the holdout."""
     fresh, other = follow_up(context, "holdout", outcome), follow_up(context, role, outcome)
     sizes = [fresh.durations.size, other.durations.size]
     if not all(sizes):
@@ -177,6 +181,6 @@ def drift_of(context: Context, role: str, outcome: Outcome) -> Drift:
     information = float(test.covariance[1, 1])
     if not information > 0.0:
         return Drift(float("nan"), 0.0, 0.0)
-    # that of arms of n rows each grows with n * n / (n + n)
+    # the information of two arms of n rows is proportional to n * n / (n + n)
     per_row = information * 0.5 * sum(sizes) / (sizes[0] * sizes[1])
     return Drift(float(test.observed[1] - test.expected[1]) / information, information, per_row)

@@ -54,9 +54,9 @@ def test_a_few_copies_that_the_average_hides(metric):
     assert result.p_value < 0.01
     assert found["clearest"] <= 0.2
     share = f"{found['clearest']:.0%}"
-    assert f"At the surest {share} of guesses, " in result.summary
-    assert "of strangers" in result.summary
-    assert f"surest {share} of guesses of {metric.secret} that are right" in str(result.contrast)
+    assert f"Among the most confident {share} of guesses, " in result.summary
+    assert "for holdout records" in result.summary
+    assert f"most confident {share} of guesses of {metric.secret}" in str(result.contrast)
     assert str(result.contrast) in result.summary
     assert result.contrast.supports_leak
 

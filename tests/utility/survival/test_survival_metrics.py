@@ -213,7 +213,7 @@ def test_the_preset_needs_both_columns():
 def test_a_suite_leaves_out_what_has_no_such_column():
     suite = MetricSuite([("curves", SurvivalCurveDistance("site", "died"))])
     result = suite.fit(patients(0)).evaluate(patients(1))
-    assert "needs a duration of numbers" in result["curves"].error
+    assert "requires a numerical duration" in result["curves"].error
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Singling out, linkability and inference together: the largest risk of all."""
+"""The largest risk of singling out, linkability and inference."""
 
 from __future__ import annotations
 
@@ -21,56 +21,59 @@ from skeval.utils.parameters import Count, NonNegative
 
 @declared
 class AnonymeterRisk(LargestRiskMetric):
-    """Largest risk of singling out, linkability and inference: 0 if none succeeds, 1 if one always.
+    """Largest residual risk of singling out, linkability and inference.
 
-    European data protection names three harms: a person is singled out, two records of a person
-    are linked, a secret of a person is inferred. Each is attempted on train and on the holdout,
-    which the generator never saw, as by :class:`SinglingOutRisk` in both modes,
-    :class:`LinkabilityRisk` and :class:`InferenceRiskAll`. The value is the largest of the residual
-    risks.
+    European data protection names three risks: an individual is singled out, two records of an
+    individual are linked, or an attribute of an individual is inferred. The metric attempts each
+    on the training data and on the holdout data, which the generator never saw, with
+    :class:`SinglingOutRisk` in both modes, :class:`LinkabilityRisk` and :class:`InferenceRiskAll`.
+    The value is the largest residual risk, from 0 (no attack succeeds) to 1 (an attack always
+    succeeds). Lower is better.
 
     Parameters
     ----------
     n_attacks : int, default=500
-        Number of predicates, and of rows of train and of the holdout that are attacked.
+        Number of predicates, and of attacked rows in the training and the holdout data.
     n_cols : int, default=3
-        Number of columns of a predicate that singles out by several.
+        Number of columns of a multivariate predicate.
     n_neighbors : int, default=1
-        Number of synthetic rows nearest to each part of a record that is linked.
+        Number of nearest synthetic rows for each part of a record that is linked.
     n_splits : int, default=5
-        Number of random halves of the columns that records are linked by.
+        Number of random splits of the columns into two halves that are linked.
     tolerance : float, default=0.05
-        How near the guess of a number or date must be.
+        Maximum error of a correct guess of a number or date.
     tolerance_kind : {"relative", "range"}, default="relative"
-        Whether the tolerance is a share of the secret itself or of the column's range.
+        Whether the tolerance is relative to the true value or to the range of the column.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if there is one column only.
+        At fit, if there is only one column.
 
     Warnings
     --------
-    These are a few adversaries of many: a low value does not clear a release.
+    These are only a few of many possible attackers, so a low value does not clear a release.
 
     See Also
     --------
-    SinglingOutRisk, LinkabilityRisk, InferenceRiskAll : The attacks one by one.
+    SinglingOutRisk, LinkabilityRisk, InferenceRiskAll : The individual attacks.
 
     Notes
     -----
-    ``details["worst_attack"]`` is the attack of the value, ``details["surest_attack"]`` the most
-    significant one. ``details["attacks"]`` has all of them, and ``details["level"]`` is "low",
-    "medium" or "high". The largest of many noisy numbers is above 0 even where nothing leaks: the
-    baseline is the mean of the largest over random choices of which real rows are train. The
-    intervals of all attacks hold at once (Bonferroni). The interval of the value reaches from the
-    largest of the lower bounds to the largest of the upper ones. Attacks that cannot be made, or
-    that succeed on every holdout row, are left out.
+    ``details["worst_attack"]`` is the attack with the largest risk, ``details["surest_attack"]``
+    the most significant attack. ``details["attacks"]`` contains all attacks, and
+    ``details["level"]`` is "low", "medium" or "high". The maximum of many noisy numbers is positive
+    even if there is no leak. Therefore the baseline is the mean of the maximum over random choices
+    of the training rows among all real rows. The intervals of the attacks are simultaneous
+    (Bonferroni). The interval of the value ranges from the maximum of the lower bounds to the
+    maximum of the upper bounds. Attacks that are not possible, or that succeed on every holdout
+    row, are skipped.
 
-    The p-values of all attacks hold at once, too (`p_adjusted`); the least is that of the result.
-    Linkability and all inferences attack the same rows, and are tested together after Westfall and
-    Young, as in :class:`InferenceRiskAll`. This test and the two of singling out are corrected for
-    being three (Bonferroni). So the number of columns hardly matters.
+    The p-values `p_adjusted` are corrected for the number of attacks, and the smallest is the
+    p-value of the result. Linkability and all inferences attack the same rows. They are tested
+    together with the method of Westfall and Young, as in :class:`InferenceRiskAll`. This test and
+    the two tests of singling out have a Bonferroni correction for three tests. Therefore the number
+    of columns has little effect.
 
     References
     ----------
@@ -103,7 +106,7 @@ class AnonymeterRisk(LargestRiskMetric):
     tolerance_kind: Literal["relative", "range"] = "relative"
 
     def _attacks(self, context: Context) -> dict[str, Attack | None]:
-        """Return all attacks by name, each with its risk; None for one that cannot be made."""
+        """Return all attacks by name, None for an attack that is not possible."""
         common = self._common()
         attacks: dict[str, Attack | None] = {}
         for mode in MODES:
@@ -137,18 +140,18 @@ class AnonymeterRisk(LargestRiskMetric):
     def _summary(self, result: Result) -> str:
         details, alarm = result.details, raises_alarm(result)
         worst, surest = details["worst_attack"], details["surest_attack"]
-        # next to an alarm the name of a level, "low", would take the alarm back
-        level = f": {details['level']}" if "level" in details and not alarm else ""
+        # the level "low" would contradict a significant test
+        level = f" (level: {details['level']})" if "level" in details and not alarm else ""
         shown, fresh = number(result.value), number(result.baseline)
-        found = f"residual risk, {shown}, where chance alone gives {fresh} on average"
+        found = f"residual risk, {shown}, compared with {fresh} expected by chance"
         if self.reference == "baseline":
-            found = f"risk beyond guessing, {shown}, where holdout rows have {fresh}"
+            found = f"excess over guessing, {shown}, compared with {fresh} for holdout rows"
         sentence = (
             f"Of {details['n_attacks_made']} attacks, {worst} has the largest {found}{level}."
         )
         if alarm and surest != worst:
             risk = as_float(details["attacks"][surest]["residual_risk"])
-            sentence += f" The most significant is {surest}, {number(risk)}."
+            sentence += f" The most significant attack is {surest} with a risk of {number(risk)}."
         if result.contrast is None:
             return sentence
         return f"{sentence} The test compared {result.contrast}."

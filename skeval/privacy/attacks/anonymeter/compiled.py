@@ -1,4 +1,4 @@
-"""The compiled loops over rows that a predicate asks for."""
+"""Compiled loops over rows for predicates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from skeval.neighbors.machine_code import Bytes, Floats, Ints, jit_inline, jit_without_refcounts
 
 Codes = NDArray[np.int32]
-BLOCK = 512  # rows read between two looks at the matches
+BLOCK = 512  # rows between two checks of the number of matches
 
 
 @jit_inline
@@ -18,7 +18,7 @@ def _read_block(
     codes: Codes, columns: Ints, low: Codes, high: Codes, hole: Codes, start: int, stop: int,
     inside: Bytes,
 ) -> int:  # fmt: skip
-    """Mark the rows of a block that meet every condition; return how many do."""
+    """Mark the rows of a block that meet all conditions, and return their number."""
     width, n_inside = stop - start, 0
     for r in range(width):
         inside[r] = 1
@@ -35,7 +35,7 @@ def _read_block(
 def match_alone(
     codes: Codes, columns: Ints, low: Codes, high: Codes, hole: Codes
 ) -> NDArray[np.bool_]:
-    """Return for each predicate whether exactly one row matches; reading stops at the second."""
+    """Return for each predicate whether exactly one row matches, and stop at the second match."""
     alone = np.zeros(columns.shape[0], np.bool_)
     inside = np.empty(BLOCK, np.uint8)
     _match_alone(inside, alone, *map(_fix_type, (codes, columns, low, high, hole)))
@@ -64,9 +64,10 @@ def chances(
     codes: Codes, counts: Ints, absence: Floats, cut: int, columns: Ints, low: Codes, high: Codes,
     hole: Codes,
 ) -> Floats:  # fmt: skip
-    """Return for each predicate the chance that a sample of rows has one value that matches."""
-    # Row `r` of `codes` is a value that `counts[r]` rows of the table have; `absence[c]` is
-    # the chance that none of `c` rows is in the sample, taken as 0 from `cut` on.
+    """Return for each predicate the probability that one value in a sample of rows matches."""
+    # Row `r` of `codes` is a value that occurs in `counts[r]` rows of the table. `absence[c]` is
+    # the probability that none of `c` rows is in the sample, and it is treated as 0 from `cut`
+    # on.
     expected, matched = np.zeros(columns.shape[0]), np.empty(codes.shape[1], np.int64)
     read = map(_fix_type, (codes, columns, low, high, hole, counts, absence))
     _add_chances(cut, np.empty(BLOCK, np.uint8), matched, expected, *read)
@@ -104,7 +105,7 @@ def _add_chances(
 def first_matches(
     codes: Codes, limit: int, columns: Ints, low: Codes, high: Codes, hole: Codes
 ) -> tuple[Ints, Ints]:
-    """Return the rows that each predicate matches, one list after the other, and the lengths.
+    """Return the concatenated lists of rows that each predicate matches, and their lengths.
 
     A predicate with more than `limit` matches has an empty list.
     """
@@ -140,7 +141,7 @@ def _list_matches(
 
 
 def _fix_type(array: Any) -> Any:
-    """Return a read-only view: numba would compile once for it and once for another array."""
+    """Return a read-only view, because numba would compile again for a writable array."""
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view

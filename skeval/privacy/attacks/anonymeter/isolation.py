@@ -1,4 +1,4 @@
-"""Chances that predicates isolate one row of a table, and the test of their excess in train."""
+"""Probabilities that predicates isolate one row of a table, and a test of their excess."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from skeval.privacy.attacks.anonymeter.predicates import Codes, Distinct, Predic
 from skeval.stats.excess_tests import N_DRAWS
 from skeval.stats.permutation_tests import NOISE, Relabelled, block_sizes, sequential_test
 
-_NEVER = 1e-15  # a chance below is none
-_MAX_LENGTH = 64  # pooled values that a predicate may match to be part of the test
-_CELLS = 2**21  # held at once
-_DIGITS = 9  # of a sum of chances: their order must not make a difference
+_NEVER = 1e-15  # smaller probabilities are treated as 0
+_MAX_LENGTH = 64  # predicates that match more pooled values are not part of the test
+_CELLS = 2**21  # maximum number of array elements in memory
+_DIGITS = 9  # sums are rounded, so that the order of summation has no effect
 
 
 def _absence(n: int, n_kept: int) -> np.ndarray:
-    """Return the chance that a random `n_kept` of n rows has none of c, by c; the last one is 0."""
+    """Return for each c the probability that `n_kept` of n rows exclude c rows, followed by 0."""
     most = 0 if n_kept == n else int(np.ceil(-np.log(_NEVER) * n / n_kept))
     c = np.arange(min(n - n_kept, most) + 1)
     logs = gammaln(n - c + 1) - gammaln(n - c - n_kept + 1) - gammaln(n + 1)
@@ -31,7 +31,7 @@ def _absence(n: int, n_kept: int) -> np.ndarray:
 def isolation_chances(
     codes: Codes, counts: np.ndarray, predicates: Predicates, n_kept: int
 ) -> np.ndarray:
-    """Return for each predicate the chance that it singles out one value of a sample of a table."""
+    """Return for each predicate the probability that it singles out one value of a sample."""
     from skeval.privacy.attacks.anonymeter.compiled import chances
 
     absence = _absence(int(counts.sum()), n_kept)
@@ -40,14 +40,14 @@ def isolation_chances(
 
 
 def size_factor(codes: Codes, counts: np.ndarray, predicates: Predicates, n_wanted: int) -> float:
-    """Return how many times more predicates would single out a value in a table of another size."""
-    # A predicate that a share v of the population matches singles out in n rows with the
-    # chance `n v (1 - v)^(n - 1)`. With v spread evenly up to w, their number is proportional
-    # to
+    """Return the factor by which the number of isolating predicates changes with the table size."""
+    # A predicate that matches a fraction v of the population singles out one of n rows with the
+    # probability `n v (1 - v)^(n - 1)`. If v is uniform up to w, the number of such predicates is
+    # proportional to
     #
     # .. math:: I(n, w) = \int_0^w n v (1 - v)^{n - 1} dv = \frac{1 - (n w + 1) (1 - w)^n}{n + 1}
     #
-    # w is fitted by least squares to the numbers expected in samples of ten sizes.
+    # w is fitted by least squares to the expected numbers for samples of ten sizes.
     #
     # Source: M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic
     # data", PoPETs 2023, doi:10.56553/popets-2023-0055.
@@ -66,7 +66,7 @@ def size_factor(codes: Codes, counts: np.ndarray, predicates: Predicates, n_want
 
 
 def isolation_integral(n: int | np.ndarray, w: float | np.ndarray) -> np.ndarray:
-    """Return the integral of the chance to single out in n rows over weights up to w."""
+    """Return the integral over weights up to w of the probability to single out one of n rows."""
     n, w = np.asarray(n, dtype=np.float64), np.asarray(w, dtype=np.float64)
     log_none = n * np.log1p(-np.minimum(w, 1.0 - 1e-16))
     return -np.expm1(log_none + np.log1p(n * w)) / (n + 1.0)
@@ -74,7 +74,7 @@ def isolation_integral(n: int | np.ndarray, w: float | np.ndarray) -> np.ndarray
 
 @dataclass(frozen=True)
 class Isolated:
-    """How many predicates single out, by the labels of the rows and by random ones."""
+    """Number of predicates that single out a row, for the actual and for random labels."""
 
     test: Relabelled
     rate: float
@@ -83,9 +83,9 @@ class Isolated:
     drawn: np.ndarray
 
     def by_column(self, names: Sequence[str], predicates: Predicates) -> dict[str, dict[str, Any]]:
-        """Return the numbers by column, the largest excess of train first.
+        """Return the numbers by column, sorted by the excess of the training data.
 
-        The p-values are after Westfall and Young and hold for all columns at once.
+        The p-values are corrected for all columns with the method of Westfall and Young.
         """
         (train, holdout), draws = self.observed[:, 1:], self.drawn[0, 1:] - self.drawn[1, 1:]
         spread = draws.std(axis=1)
@@ -107,7 +107,7 @@ class Isolated:
 def isolation_test(
     rows: Distinct, predicates: Predicates, n_kept: int, *, n_permutations: int, seed: int
 ) -> Isolated:
-    """Hold the excess of train over holdout against random choices of who is train."""
+    """Compare the excess of training over holdout rows with random choices of training rows."""
     from skeval.privacy.attacks.anonymeter.compiled import first_matches
 
     lists, lengths = first_matches(rows.codes, _MAX_LENGTH, *predicates.parts)
@@ -148,7 +148,7 @@ def isolation_test(
 def _dealt(
     sizes: np.ndarray, rows: Distinct, n: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Return how many rows of each value are train's in random relabellings, (n_values, n)."""
+    """Return the number of training rows of each value for random labels, shape (n_values, n)."""
     n_train, n_holdout = rows.counts.sum(axis=1)
     owners = np.repeat(np.arange(sizes.size), sizes)
     dealt = np.empty((sizes.size, n), dtype=np.int64)
@@ -161,7 +161,7 @@ def _dealt(
 def _isolated_by(
     counts: np.ndarray, entries: np.ndarray, lengths: np.ndarray, absence: np.ndarray
 ) -> np.ndarray:
-    """Return the chance of each predicate to single out, for each column of counts."""
+    """Return the probability that each predicate singles out a row, for each column of counts."""
     if not entries.size:
         return np.zeros((0, counts.shape[1]))
     mine, last = counts[entries], absence.size - 1

@@ -1,8 +1,8 @@
-"""Predicates that single rows out of a table, and the distinct rows of tables.
+"""Predicates that single out rows of a table, and the distinct rows of tables.
 
-Tables are codes, one line a column: whole numbers from 0 on in the order of the values, the same in
-all tables, and -1 for a missing value. A predicate is a conjunction of conditions "the code lies
-between two bounds, and is not this one".
+A table is an array of codes with one line per column. The codes are integers from 0 on in the order
+of the values, equal for all tables, and -1 for a missing value. A predicate is a conjunction of
+conditions "the code is between two bounds, and is not this one".
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from skeval.stats.joint_classes import joint_classes
 
 Codes = NDArray[np.int32]
 NO_HOLE = -2
-_BATCH = 16384  # tries between two looks at what singles out
-_MAX_SETS, _MAX_PAIRS = 100_000, 2_000_000  # sets of columns, and pairs with rows, listed
+_BATCH = 16384  # number of predicates that are tested together
+_MAX_SETS, _MAX_PAIRS = 100_000, 2_000_000  # up to these numbers, all combinations are listed
 
 
 @dataclass(frozen=True)
 class Predicates:
-    """Conjunctions of conditions, all of the same number."""
+    """Conjunctions with equal numbers of conditions."""
 
     columns: NDArray[np.int64]
     low: Codes
@@ -38,7 +38,7 @@ class Predicates:
 
     @property
     def parts(self) -> tuple[NDArray[np.int64], Codes, Codes, Codes]:
-        """The four arrays, as the compiled loops take them."""
+        """The four arrays as arguments of the compiled loops."""
         return self.columns, self.low, self.high, self.hole
 
     def take(self, which: np.ndarray) -> Predicates:
@@ -49,7 +49,7 @@ class Predicates:
     def from_arrays(
         cls, columns: np.ndarray, low: np.ndarray, high: np.ndarray, hole: np.ndarray | None = None
     ) -> Predicates:
-        """Return predicates of arrays of shape (n_predicates, n_conditions) or (n_predicates,)."""
+        """Return predicates from arrays of shape (n_predicates, n_conditions) or one column."""
         hole = np.full(np.shape(low), NO_HOLE) if hole is None else hole
         parts = [part[:, None] if part.ndim == 1 else part for part in (columns, low, high, hole)]
         kinds = (np.int64, np.int32, np.int32, np.int32)
@@ -58,13 +58,13 @@ class Predicates:
 
 @dataclass(frozen=True)
 class Distinct:
-    """The distinct rows of some tables, in lexicographic order, and how often each has them."""
+    """The distinct rows of some tables in lexicographic order, with their counts by table."""
 
     codes: Codes
     counts: NDArray[np.int64]
 
     def table(self, i: int) -> tuple[Codes, NDArray[np.int64]]:
-        """Return the values that one of the tables has, and how many of its rows have each."""
+        """Return the distinct rows of one table and their counts."""
         there = self.counts[i] > 0
         return np.ascontiguousarray(self.codes[:, there]), self.counts[i][there]
 
@@ -89,9 +89,10 @@ def univariate_predicates(
     *,
     distinct: bool = True,
 ) -> Predicates:
-    """Make predicates of one condition that single a row out of a table without duplicates."""
-    # For each column: it is missing, if exactly one value is; it has a value that occurs
-    # once; a number is at most the least one, or at least the greatest, if that occurs once.
+    """Create predicates with one condition that single out a row of a table without duplicates."""
+    # The conditions for each column are: the value is missing, if exactly one value is missing;
+    # the value is equal to a value that occurs once; a number is at most the minimum or at least
+    # the maximum, if this value occurs once.
     parts = [_rare(column, j, is_number[j]) for j, column in enumerate(codes)]
     columns, low, high, rows = np.concatenate(parts, axis=1)
     order = rng.permutation(columns.size)
@@ -103,7 +104,7 @@ def univariate_predicates(
 
 
 def _rare(column: np.ndarray, j: int, is_number: bool) -> np.ndarray:
-    """Return line, bounds and row of each condition that singles out a row, shape (4, n)."""
+    """Return column, bounds and row of each condition that singles out a row, shape (4, n)."""
     present = column[column >= 0]
     missing = np.flatnonzero(column < 0)
     counts = np.bincount(present)
@@ -132,14 +133,15 @@ def multivariate_predicates(
     max_attempts: int = 2_000_000,
     distinct: bool = True,
 ) -> Predicates:
-    """Make predicates of several conditions that single a row out of a table without duplicates."""
-    # A random row and random columns, again and again: a category is as the row has it, a
-    # number at least as large if it is above the median and at most as large otherwise, a
-    # missing value missing. Kept if no other row matches.
+    """Create predicates with several conditions that single out a row of a table."""
+    # Each predicate is based on a random row and random columns. A category must be equal to the
+    # category of the row, and a missing value must be missing. A number must be at least the
+    # number of the row if that is above the median, and at most that number otherwise. The
+    # predicate is kept if no other row matches. The table has no duplicates.
     from skeval.privacy.attacks.anonymeter.compiled import match_alone
 
     n_rows, n_cols = codes.shape[1], min(n_cols, len(codes))
-    shuffled = rng.permutation(n_rows)  # the table is sorted: its first rows are all alike
+    shuffled = rng.permutation(n_rows)  # the table is sorted, so its first rows are similar
     scanned = np.ascontiguousarray(codes[:, shuffled])
     medians = [np.median(line[line >= 0]) if (line >= 0).any() else -1.0 for line in codes]
     seen, kept, n_kept = set[Any](), [], 0
@@ -158,7 +160,7 @@ def multivariate_predicates(
 def _tries(
     n_rows: int, n_columns: int, n_cols: int, max_attempts: int, rng: np.random.Generator
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield batches of random rows and sets of columns; each pair once where there are few."""
+    """Yield batches of random rows and sets of columns, or each pair once if there are few."""
     n_pairs = n_rows * comb(n_columns, n_cols)
     if n_pairs <= min(max_attempts, _MAX_PAIRS):
         listed = _listed_columns(n_columns, n_cols)
@@ -172,7 +174,7 @@ def _tries(
 
 
 def draw_columns(n_columns: int, n_cols: int, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Return random sets of columns, ascending, all equally likely; shape (size, n_cols)."""
+    """Return random sets of columns with equal probability, sorted, shape (size, n_cols)."""
     if comb(n_columns, n_cols) <= _MAX_SETS:
         listed = _listed_columns(n_columns, n_cols)
         return listed[rng.integers(len(listed), size=size)]
@@ -187,7 +189,7 @@ def _listed_columns(n_columns: int, n_cols: int) -> np.ndarray:
 def _around(
     codes: Codes, is_number: np.ndarray, medians: np.ndarray, rows: np.ndarray, columns: np.ndarray
 ) -> Predicates:
-    """Return one predicate a row that the row itself matches."""
+    """Return a predicate for each row that the row itself matches."""
     values = codes[columns, rows[:, None]]
     ordered = is_number[columns] & (values >= 0)
     above = values > medians[columns]
@@ -197,7 +199,7 @@ def _around(
 
 
 def _first_seen(keys: Iterable[Any], seen: set[Any]) -> list[int]:
-    """Return the position of each key that was not seen before, once; all are seen afterwards."""
+    """Return the first position of each new key, and add all keys to `seen`."""
     first: dict[Any, int] = {}
     for i, key in enumerate(keys):
         first.setdefault(key, i)
@@ -209,9 +211,10 @@ def _first_seen(keys: Iterable[Any], seen: set[Any]) -> list[int]:
 def random_predicates(
     codes: Codes, is_number: np.ndarray, n: int, n_cols: int, rng: np.random.Generator
 ) -> Predicates:
-    """Make predicates at random, as an attacker without the release would."""
-    # Random columns; a value drawn from the distinct ones of the table; "is" or "is not", of
-    # a number also "is less", "is more", "is at most" or "is at least".
+    """Create random predicates, like an attacker without the synthetic data."""
+    # Each condition uses a random column, a random value among the distinct values of the table,
+    # and the operator "is" or "is not". For numbers, "is less", "is more", "is at most" and "is
+    # at least" are also possible.
     columns = draw_columns(len(codes), min(n_cols, len(codes)), n, rng)
     values = np.empty(columns.shape, dtype=np.int64)
     at_random = rng.random(columns.shape)
@@ -221,7 +224,7 @@ def random_predicates(
     top = np.iinfo(np.int32).max
     operator = (rng.random(columns.shape) * np.where(is_number[columns], 6, 2)).astype(np.int64)
     missing = values < 0
-    operator = np.where(missing, np.minimum(operator, 1), operator)  # is missing, or is not
+    operator = np.where(missing, np.minimum(operator, 1), operator)  # missing or not missing
     low = np.choose(operator, [values, np.zeros_like(values), 0, values + 1, 0, values])
     high = np.choose(operator, [values, top, values - 1, top, values, top])
     hole = np.where((operator == 1) & ~missing, values, NO_HOLE)

@@ -1,4 +1,4 @@
-"""From how often an attack succeeds on train, by guessing and on the holdout, to a result."""
+"""Residual risk of an attack from its success on training data, holdout data and by guessing."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import as_float, number, percent
 from skeval.utils.parameters import Columns, Count, Legal, OpenFraction, Seed
 
-_ALL_SUCCEED = "every attack on holdout rows succeeds too, so that it shows no risk of train rows."
-_GUESSED = "every guess succeeds, so that there is nothing beyond guessing."
-_NONE_MADE = "no attack could be made on this table."
+_ALL_SUCCEED = "every attack on holdout rows also succeeds, so no excess risk can be measured."
+_GUESSED = "every guess succeeds, so no attack can be better than guessing."
+_NONE_MADE = "no attack is possible for this table."
 
 
 def _are_levels(value: object) -> bool:
@@ -63,7 +63,7 @@ Levels = Annotated[
 
 
 class Measure(NamedTuple):
-    """How a risk is read off counts: method, confidence of the interval, levels, beyond what."""
+    """Settings that determine a risk from counts."""
 
     method: str = "anonymeter"
     confidence: float = 0.95
@@ -71,20 +71,20 @@ class Measure(NamedTuple):
     reference: str = "holdout"
 
     def of_rates(self, attack: Rate, control: Rate, guessed: Rate, spread: float = 1.0) -> Risk:
-        """Return the risk of an attack beyond that on the holdout, or beyond guessing."""
+        """Return the excess risk of an attack over the holdout data, or over guessing."""
         other = control if self.reference == "holdout" else guessed
         settings: dict[str, Any] = {"method": self.method, "confidence": self.confidence}
         return residual_risk(attack, other, spread=spread, **settings)
 
     @property
     def undefined_reason(self) -> str:
-        """Why no risk is defined though attacks were made."""
+        """Reason for an undefined risk if attacks were made."""
         return _ALL_SUCCEED if self.reference == "holdout" else _GUESSED
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What relabelling the real rows says of an attack."""
+    """Result of a permutation test of an attack."""
 
     contrast: Contrast
     p_value: float
@@ -97,7 +97,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Attack:
-    """How often an attack succeeds."""
+    """Numbers of successes of an attack."""
 
     successes: tuple[float, ...]
     control: tuple[float, ...]
@@ -112,19 +112,19 @@ class Attack:
 
     @cached_property
     def evidence(self) -> Evidence:
-        """What the test says, made once."""
+        """Result of the test, which runs once."""
         return self.test()
 
     def columns(self) -> np.ndarray:
-        """Return the scores, a column for each share of the surest guesses."""
+        """Return the scores, with one column for each fraction of the most confident guesses."""
         scores = np.asarray(self.scores)[:, None]
         return scores if self.confidence is None else scores * among_surest(self.confidence)
 
     def smallest_leak(self, n_tests: int, joint: Relabelled | None) -> dict[str, Any]:
-        """Return the smallest excess of the rate that is found, as one of several tests."""
-        # Scores are tested together with those of other attacks, others by their own test. An
-        # attacker who may abstain finds leaks of a few records, whose excess is far smaller than
-        # that of all guesses must be, so that no one size can be stated.
+        """Return the smallest excess of the rate that one of several tests finds."""
+        # Attacks with scores are tested together, and each other attack has its own test. If the
+        # attacker may abstain, a leak of a few records is found although its excess over all
+        # guesses is small. Therefore no single size can be reported.
         if self.confidence is not None:
             return {}
         test, n = self.evidence.test if self.scores is None else joint, self.n
@@ -142,7 +142,7 @@ class Attack:
         return {"smallest_leak": smallest_leak(excess, expected)}
 
     def rates(self, confidence: float) -> tuple[Rate, Rate, Rate]:
-        """Return the rates of the attack, of guessing and on the holdout, over all repeats."""
+        """Return the success rates on training rows, by guessing and on holdout rows."""
         return (
             attack_rate(float(np.mean(self.successes)), self.n, confidence),
             attack_rate(self.guessed, self.n_guessed, confidence),
@@ -150,11 +150,11 @@ class Attack:
         )
 
     def value(self, measure: Measure) -> float:
-        """Return the risk alone, which needs no test."""
+        """Return only the value of the risk, which requires no test."""
         return self._risk(measure, spread=1.0).value
 
     def risk(self, measure: Measure) -> Risk:
-        """Return the risk: the mean over the repeats, within an interval of the mean counts."""
+        """Return the mean risk over repeats, with an interval from the mean counts."""
         return self._risk(measure, self.evidence.spread)
 
     def _risk(self, measure: Measure, spread: float) -> Risk:
@@ -177,7 +177,7 @@ class Attack:
         return Risk(value, (min(low, value), max(high, value)), raw, unshrunk)
 
     def report(self, risk: Risk, measure: Measure) -> dict[str, Any]:
-        """Return what a result says: the rates, the risk, whether guessing does as well."""
+        """Return the rates and the risk for details."""
         on_train, guessed, on_holdout = self.rates(measure.confidence)
         return {
             "attack": on_train.to_dict(),
@@ -193,7 +193,7 @@ class Attack:
         }
 
     def _as_syneval(self, measure: Measure) -> dict[str, Any]:
-        """Return the numbers of SynEval, under its names: its risk is that beyond guessing."""
+        """Return the numbers and names of SynEval, whose risk is the excess over guessing."""
         attack, guessed, control = self.rates(measure.confidence)
         beyond = measure._replace(reference="baseline")
         risk = beyond.of_rates(attack, control, guessed)
@@ -208,29 +208,30 @@ class Attack:
 
 @declared
 class ResidualRiskMetric(Metric):
-    """Base of metrics whose value is a residual risk, or the largest of several.
+    """Base class of metrics whose value is a residual risk, or the maximum of several.
 
-    Authors write ``_risk(context, tested)``, which returns the whole result where `tested` is True,
-    and the value alone, without tests and baseline, for ``score``.
+    A subclass implements ``_risk(context, tested)``. It returns the complete result if `tested` is
+    True. Otherwise it returns only the value for ``score``, without tests and baseline.
 
     Parameters
     ----------
     n_attacks : int or None, default=500
-        Number of rows of train, and of the holdout, that are attacked, at most all of the smaller
-        table; None for all of them.
+        Number of attacked rows in the training and in the holdout data, limited by the smaller
+        table. If None, all rows of the smaller table are used.
     levels : pair of float, default=(0.3, 0.5)
-        From the first on a risk is called medium, above the second high.
+        Risks from the first number on are called medium, and risks above the second high.
     ci_method : {"anonymeter", "katz"}, default="anonymeter"
-        "anonymeter": value and interval from the centres of Wilson's intervals. "katz": from plain
-        shares, with the interval of Katz for a ratio of failures.
+        "anonymeter" computes the value and interval from the centers of Wilson intervals. "katz"
+        uses plain fractions, with the interval of Katz for a ratio of failures.
     reference : {"holdout", "baseline"}, default="holdout"
-        Beyond what a risk is: "holdout", the same attack on rows that the generator never saw;
-        "baseline", guessing, as SynEval has it. What follows from the population then counts as a
-        risk, and the result's baseline is the risk of holdout rows. The test is the same.
+        The rate that a risk must exceed. "holdout" is the same attack on rows that the generator
+        never saw. "baseline" is guessing, as in SynEval. Information that follows from the
+        population then counts as a risk, and the baseline of the result is the risk of holdout
+        rows. The test is the same.
     confidence_level : float, default=0.95
-        Confidence of the intervals; of all at once where there are several attacks.
+        Confidence level of the intervals. The intervals of several attacks are simultaneous.
     random_state : int, default=0
-        Seed of all draws.
+        Seed of all samples.
     """
 
     tags = replace(ATTACK_TAGS, display="AttackDisplay", weight=LIGHT)
@@ -245,7 +246,7 @@ class ResidualRiskMetric(Metric):
 
     @property
     def _measure(self) -> Measure:
-        """How the risk is read off counts."""
+        """Settings that determine the risk from counts."""
         return Measure(self.ci_method, self.confidence_level, self.levels, self.reference)
 
     def _compute(self, context: Context) -> Result:
@@ -264,15 +265,17 @@ class ResidualRiskMetric(Metric):
 
 @declared
 class LargestRiskMetric(ResidualRiskMetric):
-    """Base of metrics whose value is the largest residual risk of several attacks.
+    """Base class of metrics whose value is the largest residual risk of several attacks.
 
-    Authors write ``_attacks(context)``, which returns the attacks by name, None for those that
-    cannot be made, and ``_voids(context)``, which returns warnings of attacks that are not made.
+    A subclass implements ``_attacks(context)``, which returns the attacks by name, with None for an
+    attack that is not possible, and ``_voids(context)``, which returns warnings about skipped
+    attacks.
 
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The columns that an attacker may know or guess: all, the first *n*, or a list of names.
+        The columns that an attacker may know or guess: None for all, *n* for the first *n*, or a
+        list of names.
     """
 
     tags = replace(ResidualRiskMetric.tags, display="AttacksDisplay")
@@ -295,7 +298,7 @@ class LargestRiskMetric(ResidualRiskMetric):
 
 
 def risk_of(attack: Attack, measure: Measure, tested: bool) -> Result:
-    """Return the result of one attack; its value alone unless it is tested."""
+    """Return the result of one attack, or only its value if `tested` is False."""
     if not tested:
         return value_of([attack], measure)
     risk, evidence = attack.risk(measure), attack.evidence
@@ -325,13 +328,11 @@ def value_of(attacks: Sequence[Attack], measure: Measure) -> Result:
 
 
 def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested: bool) -> Result:
-    """Return the largest residual risk of several attacks, None for those not made."""
-    # Its value alone unless they are tested.
-    #
-    # Intervals are simultaneous, after Bonferroni. The largest of noisy numbers is too large
-    # on average: the interval reaches from the largest of the lower bounds to the largest of
-    # the upper ones, and the baseline is the mean of the largest over random choices of who
-    # is train.
+    """Return the largest residual risk of several attacks, or only its value without tests."""
+    # Intervals have a Bonferroni correction. The maximum of noisy numbers is biased upward.
+    # Therefore the interval ranges from the maximum of the lower bounds to the maximum of the
+    # upper bounds, and the baseline is the mean of the maximum over random choices of the
+    # training rows.
     made = {name: attack for name, attack in attacks.items() if attack is not None}
     if not tested:
         return value_of(list(made.values()), measure)
@@ -381,18 +382,18 @@ def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested:
 
 
 def _tested_rates(contrast: Contrast) -> dict[str, float]:
-    """Return the two rates that were tested, which may be those of the surest guesses."""
+    """Return the two tested rates, possibly for the most confident guesses only."""
     return {"observed": contrast.observed, "expected": contrast.expected}
 
 
 def _abstaining(details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the report of several attacks says of one whose attacker may abstain."""
+    """Return the details of an attack whose attacker may abstain."""
     said = {k: v for k, v in details.get("abstaining", {}).items() if k != "by_share"}
     return {"abstaining": said} if said else {}
 
 
 def combine_contrasts(attacks: Mapping[str, Attack], surest: Contrast) -> Contrast:
-    """Return what the most significant of all attacks compared, as picked from them."""
+    """Return the contrast of the most significant attack, as one of several tests."""
     contrasts = [one.evidence.contrast for one in attacks.values()]
     return replace(
         surest,
@@ -405,9 +406,9 @@ def combine_contrasts(attacks: Mapping[str, Attack], surest: Contrast) -> Contra
 def adjusted_p_values(
     attacks: Mapping[str, Attack],
 ) -> tuple[dict[str, float], dict[str, dict[str, Any]]]:
-    """Return p-values that hold for all attacks at once, and the smallest leak that each finds."""
-    # Attacks on the same rows are tested together, after Westfall and Young; these tests and
-    # those of other attacks are corrected for their number, after Bonferroni.
+    """Return p-values that are corrected for all attacks, and the smallest leak that each finds."""
+    # Attacks on the same rows are tested together with the method of Westfall and Young. This
+    # test and the tests of other attacks have a Bonferroni correction.
     together = {n: one.columns() for n, one in attacks.items() if one.scores is not None}
     p_values = {n: one.evidence.p_value for n, one in attacks.items() if one.scores is None}
     n_tests, test = len(p_values) + bool(together), None
@@ -422,7 +423,7 @@ def adjusted_p_values(
 
 
 def fresh_risk(attacks: Sequence[Attack], measure: Measure) -> float:
-    """Return the largest risk that fresh real rows have: by chance, or beyond guessing."""
+    """Return the largest risk expected by chance, or the largest excess of the holdout data."""
     if measure.reference == "holdout":
         return float(risks_by_chance(attacks, measure).max(axis=0).mean())
     rates = [attack.rates(measure.confidence) for attack in attacks]
@@ -431,9 +432,9 @@ def fresh_risk(attacks: Sequence[Attack], measure: Measure) -> float:
 
 
 def risks_by_chance(attacks: Sequence[Attack], measure: Measure) -> np.ndarray:
-    """Return the risks over random choices of who is train, shape (n_attacks, n_draws)."""
-    # A risk is never negative, so that chance alone gives a risk above 0 on average. Attacks
-    # on the same rows see the same choices.
+    """Return the risks for random choices of training rows, shape (n_attacks, n_draws)."""
+    # A risk is never negative, so its mean is positive even without a leak. Attacks on the same
+    # rows use the same choices.
     risks = np.empty((len(attacks), N_DRAWS))
     scored = {i: one.scores for i, one in enumerate(attacks) if one.scores is not None}
     unscored = {i: one.evidence for i, one in enumerate(attacks) if one.scores is None}
@@ -455,38 +456,38 @@ def risks_by_chance(attacks: Sequence[Attack], measure: Measure) -> np.ndarray:
 def check_enough_columns(
     owner: str, columns: Sequence[str], least: int, secret: str | None = None
 ) -> None:
-    """Refuse a table, or a choice of columns, of which too few are left without the secret."""
+    """Raise an error if there are too few columns in addition to the sensitive attribute."""
     if len(set(columns) - {secret}) >= least:
         return
-    besides = "" if secret is None else f" besides the secret, {secret},"
-    needed = "one column" if least == 1 else f"{least} columns"
+    besides = "" if secret is None else f" in addition to the sensitive attribute {secret}"
+    needed = "one measurable column" if least == 1 else f"{least} measurable columns"
     raise MissingInputError(
-        f"needs {needed}{besides} that can be measured, and there "
+        f"requires at least {needed}{besides}, but there "
         f"{'is none' if least == 1 else 'are fewer'}.",
         owner,
     )
 
 
 def shown_rates(details: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the shares of success on train and on the holdout for a sentence."""
+    """Return the fractions of success on training and holdout rows for a sentence."""
     train, control = (shown_share(details[who]) for who in ("attack", "control"))
     return train, control
 
 
 def shown_share(rate: Mapping[str, Any]) -> str:
-    """Return successes over attacks; the `rate` of a result is drawn towards 1/2."""
+    """Return the plain fraction of successes, because the `rate` of a result is shrunk to 1/2."""
     return percent(as_float(rate["n_success"]) / as_float(rate["n"]))
 
 
 def shown_level(result: Result) -> str:
-    """Return the sentence that ends the summary of a residual risk.
+    """Return the last sentence of the summary of a residual risk.
 
-    Next to an alarm no level is named: "low" would take the alarm back.
+    If a test is significant, the level is omitted, because "low" would contradict it.
     """
     level = "" if raises_alarm(result) else f", {result.details['level']}"
     return (
-        f"Beyond that, the residual risk is {number(result.value)}{level}; chance alone gives "
-        f"{number(result.baseline)} on average."
+        f"The residual risk is {number(result.value)}{level}, compared with "
+        f"{number(result.baseline)} expected by chance."
     )
 
 
@@ -497,9 +498,9 @@ def places(schema: TableSchema) -> dict[str, int]:
 
 @shared
 def synthetic_rows(context: Context) -> np.ndarray:
-    """Return the encoded synthetic rows in an order that their values alone determine."""
-    # A search returns the first of equally near rows. Ordered by a hash of the values these
-    # are as good as random, and do not depend on the order of the table.
+    """Return the encoded synthetic rows in an order that depends only on their values."""
+    # A search returns the first of equally close rows. In the order of a hash of the values, this
+    # row is effectively random and does not depend on the order of the table.
     rows = encoded_matrix(context, "synthetic")
     by_name = rows[:, [j for _, j in sorted(places(context.schema).items())]]
     hashes = pd.util.hash_pandas_object(pd.DataFrame(by_name, copy=False), index=False)
@@ -519,7 +520,7 @@ def synthetic_index(context: Context, columns: ColumnChoice) -> Index:
 
 
 def index_over(context: Context, columns: ColumnChoice, rows: np.ndarray) -> Index:
-    """Return a search structure over encoded rows; the first of equally near rows are found."""
+    """Return an index of encoded rows, which finds the first of equally close rows."""
     kept = kept_features(context, "gower", columns)
     nominal = context.schema.columns(*NOMINAL)
     categorical = np.array([name in nominal for name in places(context.schema)])[kept]
@@ -528,9 +529,10 @@ def index_over(context: Context, columns: ColumnChoice, rows: np.ndarray) -> Ind
 
 
 def n_targets(context: Context, n_attacks: int | None) -> int:
-    """Return how many rows of each table are attacked: at most all of the smaller one.
+    """Return the number of attacked rows in each table, limited by the smaller table.
 
-    Wilson's centre of fewer attacks is nearer to 1/2: other numbers would make a risk of their own.
+    Unequal numbers would cause a spurious risk, because the Wilson center of fewer attacks is
+    closer to 1/2.
     """
     fewest = min(context.n_rows("train"), context.n_rows("holdout"))
     return fewest if n_attacks is None else min(n_attacks, fewest)
@@ -539,7 +541,7 @@ def n_targets(context: Context, n_attacks: int | None) -> int:
 def targets(
     context: Context, columns: ColumnChoice, n_attacks: int | None, seed: int
 ) -> np.ndarray:
-    """Return the rows that are attacked, those of train first, in some columns."""
+    """Return some columns of the attacked rows, with the training rows first."""
     rows = _drawn_targets(context, n_targets(context, n_attacks), seed)
     return rows[:, kept_features(context, "gower", columns)]
 
@@ -556,7 +558,7 @@ def nearest_synthetic(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return distances and positions of the k nearest synthetic rows of each target.
 
-    One pass serves the rows of train and of the holdout. `columns` is a column key.
+    One search includes the training and the holdout rows. `columns` is a column key.
     """
     asked = targets(context, columns, n_attacks, seed)
     return synthetic_index(context, columns).kneighbors(asked, min(k, context.n_rows("synthetic")))

@@ -1,4 +1,4 @@
-"""Membership disclosure: what an attacker gains who calls rows near a synthetic one members."""
+"""Membership disclosure by classifying rows that are close to a synthetic row as members."""
 
 from __future__ import annotations
 
@@ -23,72 +23,77 @@ from skeval.steps.members import MemberScores, member_scores
 from skeval.utils.formatting import as_float, number, percent
 from skeval.utils.parameters import Columns, Fraction, NonNegative, OpenFraction, Seed, Space
 
-_SHARES = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # of all rows, the nearest of which
+_SHARES = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # fractions of the nearest rows
 _N_DRAWS = 9_999
-_DIGITS = 3  # of a distance that rows chose: what is reported must not be one row's own
+_DIGITS = 3  # distances are rounded, so that a result does not reveal the distance of one row
 
 
 @declared
 class MembershipDisclosureF1(Metric):
-    r"""Gain in F1 over calling all rows members: 0 if the release is no help, 1 if it is certain.
+    r"""Relative F1 gain of membership guesses based on the distance to synthetic rows.
 
-    An attacker has a set of real rows, some of which were train rows, and calls a row a member if a
-    synthetic row lies within a distance of it. The F1 score of these calls is compared with that of
-    calling every row a member, which needs no release.
+    An attacker has a set of real rows, some of which are training rows, and classifies a row as a
+    member if a synthetic row is within a given distance. The F1 score of these guesses is compared
+    with the F1 score of classifying every row as a member, which requires no synthetic data. The
+    value is 0 if the synthetic data do not help, 1 if all guesses are correct, and negative if the
+    guesses are worse than classifying every row as a member. Lower is better.
 
     Parameters
     ----------
     threshold : float or None, default=None
-        The distance, in the unit of `space`. None: the one with the best F1 score on a half of the
-        rows; the value is then of the other half.
+        The distance in the unit of `space`. If None, the distance with the best F1 score on one
+        half of the rows is used, and the value is computed on the other half.
     population_fraction : float or None, default=None
-        Share of members in the attacker's set, as the share of a population that was sampled into
-        train. None: n_T / (n_T + n_H).
+        Fraction of members in the attacker's set, that is, the fraction of the population that was
+        sampled into the training data. If None, it is n_T / (n_T + n_H).
     space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, which for categories is Hamming's distance; or
-        Euclidean distance of a matrix.
+        "gower" is the mean over columns of capped differences, which is the Hamming distance for
+        categories. Otherwise, the Euclidean distance of a matrix is used.
     columns : None, int or list of str, default=None
-        The columns that the attacker knows (in space "gower"): all, the first *n*, or a list of
-        names.
+        The columns that the attacker knows (in space "gower"): None for all, *n* for the first *n*,
+        or a list of names.
     alert : float, default=0.2
-        Above which value ``details["alert"]`` is True.
+        ``details["alert"]`` is True if the value is above this number.
     random_state : int, default=0
-        Seed of the halves and of the relabellings.
+        Seed of the halves and of the permutations.
 
     Warnings
     --------
-    This is what one adversary achieves: a low value does not clear a release.
+    This is only one of many possible attackers, so a low value does not clear a release.
 
     See Also
     --------
-    MembershipInference : Tries several attacks, at all thresholds.
-    ShadowMembershipInference : An attacker who can run the generator.
-    NearDuplicateShare : Fraction of synthetic rows within a distance of train.
+    MembershipInference : Runs several attacks at all thresholds.
+    ShadowMembershipInference : Uses an attacker who can run the generator.
+    NearDuplicateShare : Fraction of synthetic rows within a distance of a training row.
 
     Notes
     -----
-    For a share t of members the value is
+    For a fraction t of members, the value is
 
     .. math:: \frac{F_1 - F_\text{naive}}{1 - F_\text{naive}}, \qquad
         F_\text{naive} = \frac{2 t}{1 + t}
 
-    The shares of train and of holdout rows that are called members are weighted by t and 1 - t, so
-    that all rows count at any t. Values above 0.2 are commonly held to be too high. The value
-    is below 0 where the calls do worse than calling all, as a given distance may make them; of
-    distances that are chosen, one is infinite and calls all. The baseline is that: 0.
+    The fractions of training and holdout rows that are classified as members have the weights t
+    and 1 - t. Therefore all rows are used for any t. Values above 0.2 are commonly considered too
+    high. A negative value is possible for a given distance. If the distance is chosen, infinity is
+    one of the candidates, which classifies every row as a member. The baseline is 0, the value of
+    this choice.
 
-    The interval takes both shares at the ends of their intervals of Clopper and Pearson, each at
-    half the level, and covers at least as often as it says.
+    The interval uses the ends of the Clopper-Pearson intervals of both fractions, each at half the
+    level. Its coverage is at least the nominal level.
 
-    F1 asks that most members are found: where a share f of train is copied and no other row called,
-    it is 2f / (1 + f), which is better than calling all only if f is above 1/2. The test therefore
-    asks for less. The nearest 0.2%, 0.5%, 1%, ..., 50% of all rows together are called members, and
-    those at distance 0. For each of these calls the number of members among them is hypergeometric
-    if the release does not depend on which rows were train (Fisher's test), and the least of these
-    p-values is compared with the least in 9,999 random choices of who is train.
-    ``details["nearest"]`` has the calls that are most significant: their distance, the shares of
-    train and of holdout rows, and the share of members among them (`precision`). With a given
-    `threshold`, the p-value is Fisher's of its calls.
+    A high F1 score requires that most members are found. For example, if a fraction f of the
+    training data is copied and only these rows are classified as members, F1 is 2f / (1 + f). This
+    is better than classifying every row as a member only if f is above 1/2. Therefore the test is
+    less demanding. The nearest 0.2%, 0.5%, 1%, ..., 50% of all rows together are classified as
+    members, and also the rows at distance 0. For each classification, the number of members has a
+    hypergeometric distribution if the synthetic data do not depend on which rows are training rows
+    (Fisher's test). The smallest of these p-values is compared with the smallest in 9,999 random
+    choices of the training rows. ``details["nearest"]`` contains the most significant
+    classification: its distance, the fractions of training and holdout rows, and the fraction of
+    members (`precision`). If `threshold` is given, the p-value is the result of Fisher's test for
+    this threshold.
 
     References
     ----------
@@ -128,7 +133,9 @@ class MembershipDisclosureF1(Metric):
             return improvement(called, share, threshold, tested, alert=self.alert)
         chosen_on, reported = in_halves(context, scores, seed)
         if min(chosen_on.fewest, reported.fewest) < 1:
-            return undefined_result("train and holdout need two rows each to choose a distance on.")
+            return undefined_result(
+                "choosing a distance requires at least two training and two holdout rows."
+            )
         threshold = best_threshold(chosen_on, share)
         called = rates_at(reported.members, reported.others, -threshold)
         tested = nearest_test(scores, seed)
@@ -141,9 +148,10 @@ class MembershipDisclosureF1(Metric):
         f1, naive = (number(as_float(result.details[name])) for name in ("f1", "naive_f1"))
         near = result.details["nearest"]
         return (
-            f"Calling rows near a synthetic one members of train has F1 {f1}; calling all of them "
-            f"members has {naive}. {percent(near['tpr'])} of train rows and {percent(near['fpr'])} "
-            f"of holdout rows are {near_text(near['threshold'])} a synthetic row."
+            f"Classifying rows close to a synthetic row as members has an F1 score of {f1}, "
+            f"compared with {naive} for classifying all rows as members. {percent(near['tpr'])} of "
+            f"training rows and {percent(near['fpr'])} of holdout rows are "
+            f"{near_text(near['threshold'])} a synthetic row."
         )
 
 
@@ -153,7 +161,7 @@ def near_text(threshold: float) -> str:
 
 
 def near(called: Rates, threshold: float, p_value: float, n_tests: int = 1) -> dict[str, Any]:
-    """Return what calls at a distance are, with the p-value of `n_tests` of them."""
+    """Return the rates and precision at a distance, with a p-value from `n_tests` tests."""
     n_called = called.true_positives + called.false_positives
     return {
         "threshold": threshold,
@@ -166,9 +174,9 @@ def near(called: Rates, threshold: float, p_value: float, n_tests: int = 1) -> d
 
 
 def nearest_test(scores: MemberScores, seed: int) -> dict[str, Any]:
-    """Test whether more train than holdout rows are among those nearest to synthetic rows.
+    """Test whether more training than holdout rows are close to synthetic rows.
 
-    Distances are chosen without regard to which rows are train.
+    The distances are chosen without the labels of the rows.
     """
     distances = np.concatenate([-scores.members, -scores.others])
     at = np.quantile(distances, _SHARES, method="inverted_cdf")
@@ -194,7 +202,7 @@ def nearest_test(scores: MemberScores, seed: int) -> dict[str, Any]:
 def improvement(
     called: Rates, share: float, threshold: float, tested: dict[str, Any], *, alert: float
 ) -> Result:
-    """Return by how much calls improve on calling all rows members, with what they were."""
+    """Return the result for membership guesses with these rates."""
     (low, high), (low_other, high_other) = called.intervals(0.975)  # each at half the level
     f1 = f1_at(called.tpr, called.fpr, share)
     worst, best = f1_at(low, high_other, share), f1_at(high, low_other, share)
@@ -225,23 +233,23 @@ def improvement(
 
 
 def f1_at(tpr: float, fpr: float, share: float) -> float:
-    """Return the F1 score of calls with these rates on rows of which a share are positive."""
-    # The harmonic mean of precision and recall; 0 if no positive row is found.
+    """Return the F1 score for these rates and a fraction of positive rows."""
+    # The score is the harmonic mean of precision and recall, or 0 if no positive row is found.
     hits = share * tpr
     return 2.0 * hits / (hits + (1.0 - share) * fpr + share)
 
 
 def relative_f1(f1: float, share: float) -> float:
-    """Return by how much an F1 score improves on calling every row positive: 0 not, 1 wholly."""
-    # Below 0 where the calls do worse.
+    """Return the relative gain of an F1 score over classifying every row as positive."""
     naive = f1_at(1.0, 1.0, share)
     return (f1 - naive) / (1.0 - naive)
 
 
 def best_threshold(scores: MemberScores, share: float) -> float:
-    """Return the distance whose calls have the best F1 score; the smallest of several.
+    """Return the smallest distance with the best F1 score.
 
-    Distances are rounded up to three digits; infinite if none is better than to call all members.
+    Distances are rounded up to three digits. The result is infinite if no distance is better than
+    classifying every row as a member.
     """
     near, other = -scores.members, -scores.others
     candidates = np.unique([_round_up(distance) for distance in (*near, *other)])

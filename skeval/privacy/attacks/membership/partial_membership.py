@@ -1,4 +1,4 @@
-"""Membership inference from parts of rows: combinations of columns, and single cells."""
+"""Membership inference from combinations of columns and from single cells."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ from skeval.utils.parameters import Interval
 
 Kind = Literal["combination", "copied cell"]
 _REAL = ("train", "holdout")
-_MAX_PAIRS, _MAX_TRIPLES = 300, 500  # column combinations, a seeded sample of more
-_N_CANDIDATES = 16  # nearest real rows, among which the nearest in the other columns is chosen
+_MAX_PAIRS, _MAX_TRIPLES = 300, 500  # maximum numbers of column combinations
+_N_CANDIDATES = 16  # nearest real rows, from which the nearest in the other columns is chosen
 _WIDTH = 2.0  # a difference of two standard deviations counts as much as another category
 _ALL, _NUMBERS = "all other columns", "all other numerical columns"
-_MAX_TABLE = 2**22  # possible combinations, up to which their presence is a table
+_MAX_TABLE = 2**22  # up to this number of combinations, their presence is stored as a table
 _MIN_SPREAD = 1e-12
 
 
 @dataclass(frozen=True)
 class Clues:
-    """What the synthetic data reveal of each real row, by several clues of one kind."""
+    """Information that the synthetic data reveal about each real row, for clues of one kind."""
 
     kind: Kind
     names: list[tuple[str, ...]]
-    known: list[str]  # which columns decide on the most similar real row; empty for combinations
-    scores: np.ndarray  # bits beyond what is expected, of each clue and real row; their sum is 0
+    known: list[str]  # columns that determine the most similar row, or "" for combinations
+    scores: np.ndarray  # excess bits for each clue and real row, with a sum of 0
     possible: np.ndarray  # bits that could be revealed
-    share: np.ndarray  # the revealed share of what could be revealed of all real rows
+    share: np.ndarray  # fraction of the possible bits that is revealed, over all real rows
 
     def take(self, clues: np.ndarray) -> Clues:
         """Return some of the clues."""
@@ -57,9 +57,9 @@ class Clues:
         return Clues(self.kind, names, known, *bits)
 
     def shares(self, clue: int, is_train: np.ndarray) -> tuple[float, float]:
-        """Return the revealed share of what could be revealed of training and of holdout rows.
+        """Return the fraction of the possible bits that is revealed, for training and holdout rows.
 
-        Both are made of the scores, so that their difference is what is tested.
+        Both are computed from the scores, so that the test evaluates their difference.
         """
         sums = [
             (float(self.scores[clue, part].sum()), float(self.possible[clue, part].sum()))
@@ -91,12 +91,12 @@ class Strongest:
 
     @property
     def difference(self) -> float:
-        """By how much the share of training rows exceeds that of holdout rows."""
+        """The fraction for training rows minus the fraction for holdout rows."""
         return self.of_train - self.of_holdout
 
     @property
     def what(self) -> str:
-        """The share, as a noun phrase."""
+        """The fraction as a noun phrase."""
         listed = join_names(self.columns)
         if self.kind == "copied cell":
             return (
@@ -112,65 +112,68 @@ class Strongest:
 class PartialMembershipInference(RelabelledTest):
     r"""Membership inference from parts of rows, by the strongest of many clues.
 
-    A generator can memorize a part of a training row and draw the rest again. No whole row then has
-    a near copy, and attacks that compare whole rows do not find the leak. This attack uses two
-    kinds of clues: rare combinations of values of one, two or three columns that occur in the
-    synthetic data, and single cells that are copied: a synthetic row has the same value as the real
-    row that is most similar in all other columns, or in all other numerical columns, or a close
-    one. This happens more often if that row is a training row.
+    A generator can memorize a part of a training row and sample the rest. The synthetic data then
+    contain no near copy of a complete row, and attacks that compare complete rows do not find the
+    leak. This attack uses two kinds of clues. The first is a rare combination of values of one, two
+    or three columns that occurs in the synthetic data. The second is a copied cell. For each
+    synthetic row, the most similar real row in all other columns, or in all other numerical
+    columns, is found. The clue is that both rows have the same or a close value in the remaining
+    column, which happens more often if the real row is a training row.
 
-    The value is the share that the strongest clue reveals of training rows, less the share that it
-    reveals of holdout rows. It is 1 if everything is revealed of training rows alone. The baseline
-    is the value that the strongest clue has by chance. Lower is better.
+    The value is the fraction of the information about training rows that the strongest clue
+    reveals, minus the fraction for holdout rows. It is 1 if all information about training rows is
+    revealed, and none about holdout rows. The baseline is the value of the strongest clue that is
+    expected by chance. Lower is better.
 
     Parameters
     ----------
     max_rows : int, default=2000
-        Number of rows of the training data and of the holdout data that are attacked, a seeded
-        sample of larger tables, and ten times as many synthetic rows.
+        Maximum number of attacked rows in the training and in the holdout data. Up to ten times
+        this number of synthetic rows are used. If a table has more rows, a random sample is used.
 
     Warnings
     --------
-    This is one attack: no significant difference does not clear a release. A combination of more
-    than three columns is not found, and a combination or a cell that is copied in a small part of
-    the rows only is usually not found. If a table has more than 25 columns, only a sample of the
-    pairs and of the triples of columns is used.
+    This is only one attack, so a result that is not significant does not clear a release. The
+    attack does not find combinations of more than three columns. It usually does not find a
+    combination or a cell that is copied in only a few rows. If a table has more than 25 columns,
+    only a sample of the pairs and triples of columns is used.
 
     See Also
     --------
     MembershipInference : Compares whole rows.
-    AttributeInferenceRisk : One sensitive attribute, inferred by models.
-    RecordReconstruction : Half of the columns, all of which must be right.
-    NearDuplicateShare : Synthetic rows that are nearly copies.
+    AttributeInferenceRisk : Infers one sensitive attribute with models.
+    RecordReconstruction : Infers half of the columns, which must all be correct.
+    NearDuplicateShare : Measures synthetic rows that are near copies.
 
     Notes
     -----
     Let :math:`\lambda` be the expected number of synthetic rows with a combination of values, if
     columns were independent and had the frequencies of all real rows. A combination that occurs in
-    the synthetic data reveals :math:`\log_2(1 + 1 / \lambda)` bits of each real row that has it.
+    the synthetic data reveals :math:`\log_2(1 + 1 / \lambda)` bits about each real row that has it.
     For single cells, each synthetic row is compared with the real row that is most similar to it in
-    the other columns, and reveals :math:`(1 - g) \log_2(1 + 1 / f)` bits of that row. Here f is the
-    share of real rows whose value is as close to the cell as the synthetic value, or closer. For a
-    category it is the frequency of the category if the two categories are equal, otherwise 1. The
-    number g rescales f, so that it is 0 for an equal value and 1 if all values are as close. The
-    most similar row is chosen among the 16 nearest real rows, by the mean over columns of capped
-    differences: of numbers in units of two standard deviations, or of their range if only numerical
-    columns decide. A share is the sum of bits of some rows, divided by the bits that could be
-    revealed of them.
+    the other columns, and reveals :math:`(1 - g) \log_2(1 + 1 / f)` bits about that row. Here f is
+    the fraction of real rows whose value is at least as close to the cell as the synthetic value.
+    For a category, f is the frequency of the category if the two categories are equal, otherwise 1.
+    The number g rescales f, so that it is 0 for an equal value and 1 if all values are as close.
+    The most similar row is chosen among the 16 nearest real rows, by the mean over columns of
+    capped differences. The unit of the differences between numbers is two standard deviations, or
+    the range if only numerical columns are compared. The fraction for some rows is the sum of their
+    bits divided by the possible bits.
 
-    No clue depends on which real rows are training rows. So the labels of the real rows are
-    exchangeable if the synthetic data do not depend on them. The score of a row is what is revealed
-    of it beyond what is expected. For a combination, the same share is expected of all rows. For a
-    cell, the mean over the synthetic rows is expected, and for a category the mean over the
-    synthetic rows that are compared with a row of this category, because rare categories are
-    copied less often by chance. The two shares that are reported are made of these scores. Each
-    clue is standardized by the exact mean and spread of its scores over all labels. The largest of
-    each kind is compared with the largest under random labels that all clues share, and the smaller
-    p-value is multiplied by the number of kinds.
+    No clue depends on which real rows are training rows. Therefore the labels of the real rows are
+    exchangeable if the synthetic data do not depend on them. The score of a row is the number of
+    revealed bits minus the expected number. For a combination, the same fraction is expected for
+    all rows. For a cell, the mean over the synthetic rows is expected. For a category, the mean
+    over the synthetic rows that are compared with a row of this category is used, because rare
+    categories are copied less often without a leak. The two reported fractions are computed from
+    these scores. Each clue is standardized by the exact mean and standard deviation of its scores
+    over all labels. The largest score of each kind is compared with the largest score for random
+    labels, which are the same for all clues. The smaller p-value is multiplied by the number of
+    kinds.
 
-    ``details`` contains the ``kind`` of the strongest clue, its ``columns`` and the shares of
-    ``train`` and ``holdout``. ``by_kind`` contains the same for the strongest clue of each kind,
-    with the p-value before the multiplication.
+    ``details`` contains the ``kind`` of the strongest clue, its ``columns`` and the fractions for
+    ``train`` and ``holdout``. ``by_kind`` contains these entries for the strongest clue of each
+    kind, with the p-value before the multiplication.
 
     References
     ----------
@@ -202,7 +205,7 @@ class PartialMembershipInference(RelabelledTest):
         if not context.schema.measured:
             return undefined_result("no column of this table can be measured.")
         if min(context.n_rows(role) for role in _REAL) < 2:
-            return undefined_result("train and holdout need two rows each.")
+            return undefined_result("at least two training and two holdout rows are required.")
         found = self._strongest_clues(context)
         return Result(min(found, key=_by_p_value).difference if found else 0.0)
 
@@ -210,7 +213,7 @@ class PartialMembershipInference(RelabelledTest):
         if np.isnan(result.value):
             return result
         found = self._strongest_clues(context)
-        if not found:  # the synthetic data reveal nothing, or the same of every real row
+        if not found:  # the synthetic data reveal nothing, or the same about every real row
             return replace(result, p_value=1.0, baseline=0.0)
         best = min(found, key=_by_p_value)
         n_train, n_holdout = (min(context.n_rows(role), self.max_rows) for role in _REAL)
@@ -237,9 +240,9 @@ class PartialMembershipInference(RelabelledTest):
 
     def _summary(self, result: Result) -> str:
         if result.contrast is None:
-            return "The synthetic data reveal the same of every real row."
+            return "The synthetic data reveal the same about every real row."
         observed, expected = result.contrast.numbers_in_words
-        return f"{_capitalize(result.contrast.what)}: {observed}, by chance {expected}."
+        return f"{_capitalize(result.contrast.what)}: {observed} ({expected} expected by chance)."
 
     def _strongest_clues(self, context: Context) -> tuple[Strongest, ...]:
         return strongest_clues(context, self.max_rows, self.n_permutations, self.random_state)
@@ -261,8 +264,14 @@ def _clue_details(one: Strongest) -> dict[str, Any]:
 def _advice(one: Strongest) -> str:
     listed = join_names(one.columns)
     if one.kind == "copied cell":
-        return f"Draw {listed} anew, or drop the column: it is copied from single training rows."
-    return f"Draw {listed} anew, or use coarser values: they are those of single training rows."
+        return (
+            f"Sample {listed} again or drop the column, because it is copied from single training "
+            "rows."
+        )
+    return (
+        f"Sample {listed} again or use coarser values, because the combinations occur in single "
+        "training rows."
+    )
 
 
 @shared
@@ -353,13 +362,13 @@ def _bits(log_expected: np.ndarray) -> np.ndarray:
 
 
 def _frequencies(values: np.ndarray) -> np.ndarray:
-    """Return the share of rows with the value of each row; missing is a value."""
+    """Return the frequency of the value of each row, with missing as a value."""
     _, code, counts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray(counts[code] / values.size)
 
 
 def _shared_values(real: np.ndarray, synthetic: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return codes of the values that occur in both tables; those of other values are -1."""
+    """Return codes of the values that occur in both tables, and -1 for other values."""
     common = np.intersect1d(np.unique(real), np.unique(synthetic))
     if not common.size:
         return np.full(real.size, -1), np.full(synthetic.size, -1)
@@ -392,11 +401,11 @@ def _occurs(columns: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
 def copied_cells(
     context: Context, places: dict[str, np.ndarray], max_rows: int, seed: int
 ) -> Clues:
-    """Return what synthetic rows reveal of cells of the real rows that are most similar to them."""
+    """Return the bits that synthetic rows reveal about cells of the most similar real rows."""
     released = drawn_positions(context, "synthetic", 2 * max_rows, seed)
     synthetic = encoded_matrix(context, "synthetic")[released]
     real = np.concatenate([encoded_matrix(context, role)[places[role]] for role in _REAL])
-    # equal rows share what is revealed of them, and their order tells nothing of their table
+    # revealed bits are divided among equal rows, whose order does not depend on their table
     comparable = np.where(np.isnan(real), np.inf, real)
     _, first, row_of, n_equal = np.unique(
         comparable, axis=0, return_index=True, return_inverse=True, return_counts=True
@@ -427,7 +436,7 @@ def copied_cells(
         similar = first[rows]
         exact = frequencies[similar]
         near = _share_as_near(values, similar, synthetic[:, j], exact, bool(is_nominal[j]))
-        # nothing if all other values are as near, all if the value is the same
+        # 0 if all other values are as close, 1 if the value is equal
         scale = (1.0 - near) / np.maximum(1.0 - exact, _MIN_SPREAD)
         bits, most = _bits(np.log(near)) * scale, _bits(np.log(exact))
         alike = np.unique(most if is_nominal[j] else np.zeros(len(most)), return_inverse=True)[1]
@@ -440,7 +449,7 @@ def copied_cells(
 
 
 def _spreads(rows: np.ndarray) -> np.ndarray:
-    """Return the standard deviation of each column, 0 without a value."""
+    """Return the standard deviation of each column, or 0 for a column without values."""
     largest = np.fmax.reduce(np.abs(rows), axis=0, initial=0.0)
     scale = np.where(largest > 0.0, largest, 1.0)  # squares of huge numbers are infinite
     # sums of the same values in another order differ in the last bit
@@ -455,9 +464,10 @@ def _most_similar(
     is_nominal: np.ndarray,
     chosen: np.ndarray,
 ) -> Iterator[np.ndarray]:
-    """Yield for each column the real row that is most similar to each synthetic one without it.
+    """Yield for each column the real row that is most similar to each synthetic row without it.
 
-    Numbers differ in parts of their scale, by at most 1; where it is 0, values only differ or not.
+    The differences between numbers are divided by the scale and capped at 1. If the scale is 0, the
+    difference is 0 or 1.
     """
     search = MixedNearestNeighbors(scale[chosen], is_nominal[chosen]).fit(real[:, chosen])
     _, candidates = search.kneighbors(synthetic[:, chosen], min(_N_CANDIDATES, len(real)))
@@ -472,7 +482,7 @@ def _most_similar(
 
 
 def _differences(values: np.ndarray, others: np.ndarray, scale: float) -> np.ndarray:
-    """Return the capped differences of values from several others each; categories at scale 0."""
+    """Return capped differences between values and several others, with scale 0 for categories."""
     own = values[:, None]
     if scale > 0.0:
         apart = np.minimum(np.abs(own - others) / scale, 1.0)
@@ -487,7 +497,7 @@ def _differences(values: np.ndarray, others: np.ndarray, scale: float) -> np.nda
 def _share_as_near(
     values: np.ndarray, rows: np.ndarray, guesses: np.ndarray, exact: np.ndarray, is_nominal: bool
 ) -> np.ndarray:
-    """Return the share of all values that are as near to those of some rows as a guess of each."""
+    """Return the fraction of values that are at least as close to each row as its guess."""
     own = values[rows]
     if is_nominal:
         right = (own == guesses) | (np.isnan(own) & np.isnan(guesses))

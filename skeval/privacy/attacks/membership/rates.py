@@ -1,4 +1,4 @@
-"""What scores of members and others say beyond their AUC: rates, advantage, precision, outliers."""
+"""Rates, advantage, precision and outlier risk of membership inference, in addition to the AUC."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from skeval.steps.members import MemberScores
 from skeval.utils.parameters import Interval, Legal
 
 PAIRS = "pairs of a train and a holdout row in which the train row ranks higher, by {by}"
-_SHARES = (0.01, 0.05, 0.5)  # of the scored rows, those with the highest scores
+_SHARES = (0.01, 0.05, 0.5)  # fractions of the rows with the highest scores
 _N_NEAREST = 5
 _N_GROUPS = 10
 _TAILS = (0.95, 0.98, 0.99)
-_MIN_GROUP_ROWS = 10  # rows of a group by outlyingness
-_MIN_OF_A_KIND = 3  # members, and others, of a group
+_MIN_GROUP_ROWS = 10  # minimum number of rows of a group by outlyingness
+_MIN_OF_A_KIND = 3  # minimum number of members and of other rows in a group
 
 
 Halves = tuple[MemberScores, MemberScores]
@@ -44,9 +44,9 @@ FalsePositiveRates = Annotated[
 
 
 def in_halves(context: Context, scores: MemberScores, seed: int) -> Halves:
-    """Divide scored rows in two: what is chosen on the first half is reported on the second."""
-    # Each has about half of the members and half of the others; a row falls to the same half
-    # for every attack.
+    """Divide scored rows into a half that chooses a threshold and a half that reports results."""
+    # Each half contains about half of the members and half of the other rows. A row is in the
+    # same half for every attack.
     members, others = (
         validation_half(context, role, seed)[rows]
         for role, rows in (("train", scores.member_rows), ("holdout", scores.other_rows))
@@ -55,7 +55,7 @@ def in_halves(context: Context, scores: MemberScores, seed: int) -> Halves:
 
 
 def rate_with_test(scores: MemberScores, alpha: float, p_value: float) -> dict[str, Any]:
-    """Return the greatest true positive rate at a false positive rate, with a p-value."""
+    """Return the maximum true positive rate at a false positive rate, with a p-value."""
     tpr, n_members = roc.tpr_at_fpr(scores.members, scores.others, alpha), scores.members.size
     defined = not np.isnan(tpr)
     interval = list(clopper_pearson(round(tpr * n_members), n_members)) if defined else None
@@ -107,7 +107,7 @@ def rates(
 
 
 def _at_threshold(scores: MemberScores, threshold: float, prior: float) -> dict[str, Any] | None:
-    """Return both realised rates at a threshold that other rows chose, and what a call is worth."""
+    """Return the rates and the precision at a threshold that was chosen on other rows."""
     if np.isnan(threshold):
         return None
     called = roc.rates_at(scores.members, scores.others, threshold)
@@ -134,7 +134,7 @@ def _advantage(scores: MemberScores, threshold: float) -> dict[str, Any]:
 
 
 def precisions(context: Context, scores: MemberScores, seed: int) -> list[dict[str, Any]]:
-    """Return the share of members among the highest scores of as many members as others."""
+    """Return the fraction of members among the highest scores, for equal numbers of both."""
     n = min(scores.members.size, scores.others.size)
     members = scores.members[in_drawing_order(context, "train", scores.member_rows, seed)[-n:]]
     others = scores.others[in_drawing_order(context, "holdout", scores.other_rows, seed)[-n:]]
@@ -147,9 +147,10 @@ def precisions(context: Context, scores: MemberScores, seed: int) -> list[dict[s
 
 
 def surest(scores: MemberScores, seed: int) -> dict[str, Any]:
-    """Return how many of the surest guesses that a row was train are right, tested for all shares.
+    """Return the number of correct most confident guesses, with a test over all fractions.
 
-    The guesses about both tables together; `precision` is by chance the share of train among them.
+    Each guess is that a row is a training row. The expected `precision` under the null hypothesis
+    is the fraction of training rows.
     """
     n = scores.members.size
     pooled = np.concatenate([scores.members, scores.others])
@@ -189,7 +190,7 @@ def curve_points(scores: MemberScores) -> dict[str, Any]:
 
 
 def bayes_precision(tpr: float, fpr: float, prior: float) -> float:
-    """Get the share of members among rows called so, where a share `prior` of all are members."""
+    """Return the precision if a fraction `prior` of all rows are members."""
     called = prior * tpr + (1.0 - prior) * fpr
     return prior * tpr / called if called > 0 else float("nan")
 
@@ -197,7 +198,7 @@ def bayes_precision(tpr: float, fpr: float, prior: float) -> float:
 def precision_at(
     positives: np.ndarray, negatives: np.ndarray, k: int, confidence: float = 0.95
 ) -> tuple[float, tuple[float, float]]:
-    """Return the share of positive rows among the k with the highest scores."""
+    """Return the fraction of positive rows among the k highest scores."""
     pooled = np.concatenate([positives, negatives])
     at = np.partition(pooled, pooled.size - k)[pooled.size - k]
     above = roc.rates_at(positives, negatives, np.nextafter(at, np.inf))
@@ -251,7 +252,7 @@ def area_with_test(
 def outlier_risk(
     context: Context, scores: MemberScores, space: Any, columns: ColumnChoice
 ) -> dict[str, Any]:
-    """Return the AUC by outlyingness: an average over all rows hides a few that are exposed."""
+    """Return the AUC by outlyingness, because an overall AUC hides a few exposed records."""
     of_train, of_holdout = outlyingness(context, space, columns)
     apart = (of_train[scores.member_rows], of_holdout[scores.other_rows])
     groups = groups_by_outlyingness(scores.members, scores.others, apart)

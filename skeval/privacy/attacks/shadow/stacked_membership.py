@@ -1,4 +1,4 @@
-"""Membership inference by all attacks at once, blended as tables of the generator's own teach."""
+"""Membership inference with a classifier that combines the scores of several attacks."""
 
 from __future__ import annotations
 
@@ -38,33 +38,35 @@ Attacks = Annotated[str | Sequence[str], some_of(_ALL_OR, ATTACKS, ("all",))]
 
 @declared
 class StackedMembershipInference(HalvesAttack):
-    """AUC of telling train from holdout rows by all attacks together: 0.5 by chance, 1 at best.
+    """AUC of a membership inference attack that combines several attacks.
 
-    Each attack of :class:`~skeval.privacy.MembershipInference` sees something else in a release:
-    copies, digits, places that are too dense. An attacker who can run the generator need not choose
-    among them: they fit it to many random halves of the real rows, score all rows by each table
-    that it makes, and let a classifier learn from these scores which rows a table was made of.
-    Then they score the rows by the release.
+    Each attack of :class:`~skeval.privacy.MembershipInference` detects a different kind of leak,
+    for example copies, digits or dense regions. An attacker who can run the generator can combine
+    them. The attacker fits the generator to many random halves of the real rows, and scores all
+    rows with each attack for each generated table. A classifier learns from these scores which rows
+    a table was generated from. It is then applied to the scores for the synthetic data. The value
+    is 0.5 for random guesses and 1 for a perfect attack. Lower is better.
 
     Parameters
     ----------
     attacks : "all" or list of str, default="all"
-        Attacks of :class:`~skeval.privacy.MembershipInference` whose scores are blended.
+        Attacks of :class:`~skeval.privacy.MembershipInference` whose scores are combined.
     n_models : int, default=16
-        Fits, each to half of the rows that no attack has as reference; at least 8. Every second
-        one has the rows that the one before has not.
+        Number of fits, at least 8. Each fit uses half of the rows that are not reference rows, and
+        every second fit uses the complement of the previous one.
     classifier : classifier, optional
-        What learns; a logistic regression if None.
+        The classifier that combines scores. If None, a logistic regression is used.
     reference_fraction : float, default=0.5
-        Share of the holdout that attacks which calibrate take as reference. No table is made of
-        these rows, and they are not attacked.
+        Fraction of the holdout that attacks with calibration use as reference. No table is
+        generated from these rows, and they are not attacked.
     max_rows : int or None, default=2_000
-        Rows of train, and of the holdout, that are attacked, a seeded sample; all if None.
+        Maximum number of attacked rows in the training and in the holdout data. If a table has
+        more rows, a random sample is used. If None, all rows are used.
 
     Raises
     ------
     InvalidParameterError
-        At fit, if `max_fits` would be exceeded.
+        At fit, if more than `max_fits` fits would be needed.
 
     Warnings
     --------
@@ -72,31 +74,33 @@ class StackedMembershipInference(HalvesAttack):
 
     See Also
     --------
-    MembershipInference : The attacks one by one, without the generator.
-    LikelihoodRatioMIA : One score, compared with its distribution with and without each row.
-    ShadowMembershipInference : Attacks a few exposed rows, by what whole tables look like.
+    MembershipInference : Runs the attacks individually, without the generator.
+    LikelihoodRatioMIA : Compares one score with its distribution with and without each row.
+    ShadowMembershipInference : Attacks a few exposed rows with features of complete tables.
 
     Notes
     -----
-    The scores of an attack are turned into ranks of the attacked rows, on the scale of the normal
-    distribution, since a table's scores may all be higher than another's. For each attack the
-    classifier sees the score, and by how much it exceeds what the row scores in tables that were
-    made without it: some rows are near any table. A table that is learned from is left out of these
-    means, with the one made of the other half.
+    The scores of an attack are converted to ranks of the attacked rows on the scale of the normal
+    distribution, because all scores for one table may be higher than for another table. For each
+    attack, the classifier uses the score and its excess over the mean score of the row in tables
+    that were generated without it, because some rows are close to any table. The means do not
+    include the table that the classifier is trained on, or the table from the other half.
 
-    The value is the AUC on the release; the interval is DeLong's on the logit scale, the p-value
-    that of Mann and Whitney, one-sided. Halves are drawn without regard to which rows are train,
-    and reference rows are among neither, so that the labels are exchangeable if the release does
-    not depend on them, and the test holds however the scores are blended. The baseline is 0.5.
+    The value is the AUC for the synthetic data. The interval is DeLong's interval on the logit
+    scale, and the p-value is from a one-sided Mann-Whitney test. The halves are sampled without the
+    labels of the rows, and reference rows are not attacked. Therefore the labels are exchangeable
+    if the synthetic data do not depend on them, and the test is valid for any combination of the
+    scores. The baseline is 0.5.
 
-    ``details["attacks"]`` has the AUC of the blend, `stacked`, and of each attack on the same rows;
-    `tpr_at_fpr` and `curve` are as of :class:`~skeval.privacy.MembershipInference`; challenges of
-    membership inference are decided by the rate at 10% false positives.
+    ``details["attacks"]`` contains the AUC of the combined attack, `stacked`, and of each attack on
+    the same rows. `tpr_at_fpr` and `curve` are defined as in
+    :class:`~skeval.privacy.MembershipInference`. Challenges of membership inference are usually
+    decided by the true positive rate at 10% false positives.
 
-    A blend is worth its fits where the release leaks in a way that the generator has, and its
-    tables show. It has learned nothing about a release that was not made by this generator, or
-    about copies that somebody put into it: single attacks see more there. The halves are smaller
-    than train, which shifts the scores of all rows alike.
+    The combined attack is useful if the leak is typical of the generator and therefore also occurs
+    in other tables that it generates. It does not help if the synthetic data were made by another
+    generator, or if copies were added to them. Individual attacks are then stronger. The halves are
+    smaller than the training data, which shifts the scores of all rows in the same way.
 
     References
     ----------
@@ -132,7 +136,7 @@ class StackedMembershipInference(HalvesAttack):
             return undefined_result(" ".join(left_out.values()), left_out=left_out)
         pool = self._pool(context)
         if min(pool.members.size, pool.others.size) < 2:
-            return undefined_result("fewer than two rows of train or of the holdout are attacked.")
+            return undefined_result("fewer than two training or holdout rows can be attacked.")
         members, others = pool.split(self._blend_scores(context, pool))
         result = self._detection(_NAME, "all attacks, blended", members, others)
         return replace(result, details={**result.details, "left_out": left_out})
@@ -158,17 +162,17 @@ class StackedMembershipInference(HalvesAttack):
     def _summary(self, result: Result) -> str:
         singly = {n: a for n, a in result.details.get("attacks", {}).items() if n != _NAME}
         sentence = (
-            "By all attacks together, blended as tables of the generator teach, a train row ranks "
-            f"above a holdout row {percent(result.value)} of the time, by chance 50%"
+            "A combination of all attacks ranks a training row above a holdout row in "
+            f"{percent(result.value)} of the pairs (50% expected by chance)"
         )
         if not singly:
             return f"{sentence}."
         best = max(singly, key=lambda name: as_float(singly[name]["auc"]))
         area = percent(as_float(singly[best]["auc"]))
-        return f"{sentence}; by the best of them, {best}, {area}."
+        return f"{sentence}. The best individual attack, {best}, does so in {area}."
 
     def _usable(self, context: Context) -> tuple[tuple[str, ...], dict[str, str]]:
-        """Return the attacks that can be run, and of the others why not."""
+        """Return the possible attacks, and the reasons for skipping the others."""
         names = ATTACKS if isinstance(self.attacks, str) else tuple(dict.fromkeys(self.attacks))
         reasons = {n: needs_of(context, n, self.reference_fraction, None) for n in names}
         left_out = {name: reason for name, reason in reasons.items() if reason}
@@ -185,7 +189,7 @@ class StackedMembershipInference(HalvesAttack):
 
 
 class Pool(NamedTuple):
-    """Which real rows are attacked, and which only serve as reference, by position."""
+    """Positions of the attacked rows and of the reference rows."""
 
     members: np.ndarray
     others: np.ndarray
@@ -193,16 +197,16 @@ class Pool(NamedTuple):
     max_rows: int | None
 
     def split(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores of the members, and of the others."""
+        """Return the scores of members and of other rows."""
         return scores[: self.members.size], scores[self.members.size :]
 
     def of_members(self, scores: np.ndarray) -> MemberScores:
-        """Return the scores with the rows that they are of."""
+        """Return the scores with the positions of their rows."""
         return MemberScores(*self.split(scores), self.members, self.others)
 
 
 def attacked_pool(context: Context, fraction: float, max_rows: int | None, seed: int) -> Pool:
-    """Return the attacked rows and the reference, disjoint of them."""
+    """Return the attacked rows and disjoint reference rows."""
     train, holdout = (drawing_order(context, role, seed) for role in ("train", "holdout"))
     n_known = n_reference(context, fraction, None)
     known, others = holdout[:n_known], holdout[n_known:]
@@ -212,7 +216,7 @@ def attacked_pool(context: Context, fraction: float, max_rows: int | None, seed:
 
 @shared
 def pooled_scores(context: Context, attacks: tuple[str, ...], pool: Pool, seed: int) -> np.ndarray:
-    """Return the scores of the attacked rows by the synthetic table, shape (n_attacks, n_rows)."""
+    """Return the scores of the attacked rows for the synthetic data, shape (n_attacks, n_rows)."""
     by_attack = []
     for attack in attacks:
         scores = member_scores(context, attack, pool.max_rows, seed=seed, reference=pool.reference)
@@ -226,7 +230,7 @@ def pooled_scores(context: Context, attacks: tuple[str, ...], pool: Pool, seed: 
 def scores_of_worlds(
     context: Context, models: Models, attacks: tuple[str, ...], pool: Pool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Fit a generator to random halves of the rows, and score the attacked ones by each table."""
+    """Fit a generator to random halves of the rows, and score the attacked rows for each table."""
     worlds, inside = worlds_of_halves(context, models, n_left_out=pool.reference.size)
     scores = [pooled_scores(world, attacks, pool, models.seed) for world in worlds]
     attacked = np.concatenate([pool.members, context.n_rows("train") + pool.others])
@@ -234,7 +238,7 @@ def scores_of_worlds(
 
 
 def normal_scores(scores: np.ndarray) -> np.ndarray:
-    """Return the ranks of scores along the last axis on the scale of the normal distribution."""
+    """Return the ranks along the last axis on the scale of the normal distribution."""
     ranks = rankdata(scores, axis=-1)
     scaled: np.ndarray = ndtri(ranks / (scores.shape[-1] + 1.0))
     return scaled
@@ -243,7 +247,7 @@ def normal_scores(scores: np.ndarray) -> np.ndarray:
 def stacked_scores(
     released: np.ndarray, scores: np.ndarray, inside: np.ndarray, classifier: Any, seed: int
 ) -> np.ndarray:
-    """Blend the scores of rows by a release, as tables with and without each row teach."""
+    """Combine scores with a classifier that is trained on tables with and without each row."""
     seen, asked = normal_scores(scores), normal_scores(released)
     pairs = np.arange(len(seen)) // 2
     learned, unseen = [], []

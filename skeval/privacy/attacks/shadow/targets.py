@@ -1,4 +1,4 @@
-"""The rows that an attack goes for: those of train that stand out, or canaries."""
+"""Rows that an attack targets: unusual training rows or canaries."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from skeval.utils.parameters import Legal
 
 METHODS = ("achilles", "gower-knn", "isolation-forest", "rare-value", "random", "canary")
 _LAST = pd.Timestamp.max.floor("us").as_unit("us")
-_BLOCK = 2**18  # distances held at once
-_DECIMALS = 9  # beyond these, numbers depend on how sums are blocked
+_BLOCK = 2**18  # number of distances in memory
+_DECIMALS = 9  # further digits depend on the order of summation
 Block = Callable[[slice], np.ndarray]
 
 
@@ -34,7 +34,7 @@ def _are_positions(value: object) -> bool:
 
 
 def rows_or(names: Sequence[str], *, tables: bool = False) -> Legal:
-    """Return the set of some names and of lists of positions of rows; of `tables` of rows, too."""
+    """Return the valid values: names, lists of row positions and, if `tables`, tables of rows."""
 
     def is_legal(value: object) -> bool:
         if isinstance(value, str):
@@ -56,7 +56,7 @@ def target_positions(
     context: Context, method: str, k: int, n_neighbors: int = 5, seed: int = 0
 ) -> np.ndarray:
     """Return the positions of the most exposed train rows, the most exposed first."""
-    order = drawing_order(context, "train", seed)  # decides among equals, not the table's order
+    order = drawing_order(context, "train", seed)  # breaks ties independently of the row order
     ranked = order[
         np.argsort(-vulnerability(context, method, n_neighbors, seed)[order], kind="stable")
     ]
@@ -67,7 +67,7 @@ def target_positions(
 
 @shared
 def vulnerability(context: Context, method: str, n_neighbors: int = 5, seed: int = 0) -> np.ndarray:
-    """Return how exposed each train row is by one method; all are equal to "random"."""
+    """Return the exposure of each training row by one method; "random" returns equal values."""
     train = Context(context.schema, {"train": context.train}, levels=context.levels)
     n_rows = train.n_rows("train")
     if method == "random" or n_rows == 1 or not train.schema.measured:
@@ -95,7 +95,7 @@ def vulnerability(context: Context, method: str, n_neighbors: int = 5, seed: int
 
 
 def _min_max(numbers: np.ndarray) -> np.ndarray:
-    """Scale columns to [0, 1]; missing numbers stand at the mean, of a column without any at 0."""
+    """Scale columns to [0, 1], with the mean for missing numbers (0 if all are missing)."""
     missing = np.isnan(numbers)
     low = np.where(missing, np.inf, numbers).min(axis=0)
     span = np.where(missing, -np.inf, numbers).max(axis=0) - low
@@ -106,7 +106,7 @@ def _min_max(numbers: np.ndarray) -> np.ndarray:
 
 
 def canaries(context: Context, k: int) -> pd.DataFrame:
-    """Return rows with a new label in every category and numbers beyond the largest of train."""
+    """Return rows with new categories, and with numbers larger than all training numbers."""
     given = context.original_frame("train")
     made = {
         name: _cells(given[name], context.train[name], kind, k)
@@ -124,7 +124,7 @@ def _cells(given: pd.Series, read: pd.Series, kind: Kind, k: int) -> pd.Series:
         place = int(np.argmax(read.to_numpy() == rarest))
         return pd.Series([given.iloc[place]] * k, dtype=given.dtype)
     if kind == "datetime":
-        # nanoseconds end in 2262, within a lifetime of many a column
+        # timestamps in nanoseconds end in 2262, which some columns exceed
         last = read.max().as_unit("us")
         step = (last - read.min().as_unit("us")) or pd.Timedelta(days=1)
         if pd.api.types.is_datetime64_any_dtype(present) and present.dt.unit == "ns":
@@ -148,7 +148,7 @@ def _cells(given: pd.Series, read: pd.Series, kind: Kind, k: int) -> pd.Series:
 
 
 def _integers_beyond(given: pd.Series, present: pd.Series, k: int) -> pd.Series:
-    """Return whole numbers beyond the largest; where its type ends before, beyond the least."""
+    """Return integers above the maximum, or below the minimum if the type has no larger ones."""
     kind = getattr(given.dtype, "numpy_dtype", given.dtype)
     limits, low, high = np.iinfo(kind), int(present.min()), int(present.max())
     step = max(1, high - low)
@@ -158,11 +158,11 @@ def _integers_beyond(given: pd.Series, present: pd.Series, k: int) -> pd.Series:
     if low - limits.min >= k:
         step = min(step, (low - limits.min) // k)
         return pd.Series([low - (i + 1) * step for i in range(k)], dtype=given.dtype)
-    return pd.Series([float(high + (i + 1) * step) for i in range(k)])  # all numbers are taken
+    return pd.Series([float(high + (i + 1) * step) for i in range(k)])  # the type is exhausted
 
 
 def _as_given(values: Sequence[Any], present: pd.Series) -> pd.Series:
-    """Write dates and numbers as a column has them: in its type, or as strings."""
+    """Convert dates and numbers to the type of a column, or to strings."""
     if isinstance(present.iloc[0], str):
         return pd.Series([str(value) for value in values], dtype=present.dtype)
     if present.dtype == object:
@@ -173,9 +173,9 @@ def _as_given(values: Sequence[Any], present: pd.Series) -> pd.Series:
 
 
 def stack_tables(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Put tables below each other, in one type a column for any rows that are then taken.
+    """Concatenate tables, so that each column has one type for any selection of rows.
 
-    Categories are those of all tables: what a column may hold is public.
+    The categories include those in any of the tables, because the set of possible values is public.
     """
     first, *others = frames
     for name in first.columns:
@@ -189,7 +189,7 @@ def stack_tables(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def neighbor_vulnerability(distances: Block, n_rows: int, n_neighbors: int = 5) -> np.ndarray:
-    """Return the mean distance of each row to its nearest other rows: the larger, the lonelier."""
+    """Return the mean distance of each row to its nearest other rows."""
     # Source: M. Meeus, F. Guépin, A. M. Creţu, Y. A. de Montjoye, "Achilles' heels:
     # vulnerable record identification in synthetic data publishing", ESORICS 2023,
     # arXiv:2306.10308.
@@ -208,10 +208,11 @@ def neighbor_vulnerability(distances: Block, n_rows: int, n_neighbors: int = 5) 
 
 
 def generalized_cosine(numbers: np.ndarray, codes: np.ndarray) -> Block:
-    """Return the distances of mixed rows as blocks: a weighted mean of two cosine distances."""
-    # With the share of columns of each kind as weights, one minus the cosine of the numbers,
-    # and one minus that of the one-hot categories, which is the share of categories that
-    # differ. The cosine with a vector of zeros is 0.
+    """Return a function that computes blocks of mixed distances, a mean of two cosine distances."""
+    # The weights are the fractions of numerical and categorical columns. The distances are one
+    # minus the cosine similarity of the numbers, and one minus the cosine similarity of the
+    # one-hot categories, which is the fraction of categories that differ. The cosine similarity
+    # with a vector of zeros is 0.
     n_columns = numbers.shape[1] + codes.shape[1]
     norms = np.linalg.norm(numbers, axis=1, keepdims=True)
     units = np.divide(numbers, norms, out=np.zeros_like(numbers), where=norms > 0)
@@ -227,7 +228,7 @@ def generalized_cosine(numbers: np.ndarray, codes: np.ndarray) -> Block:
 
 
 def rarity(cells: np.ndarray) -> np.ndarray:
-    """Return how rare each row's values are, column by column: minus the log of their shares."""
+    """Return the rarity of each row: the sum over columns of minus the log frequency."""
     rarities = np.zeros(len(cells))
     for column in cells.T:
         _, places, counts = np.unique(column, return_inverse=True, return_counts=True)
@@ -236,7 +237,7 @@ def rarity(cells: np.ndarray) -> np.ndarray:
 
 
 def isolation(features: np.ndarray, seed: int = 0) -> np.ndarray:
-    """Return how few random cuts it takes to part each row from the others: the more, the fewer."""
+    """Return the anomaly score of each row by an isolation forest; higher is more isolated."""
     # Source: F. T. Liu, K. M. Ting, Z. H. Zhou, "Isolation forest", ICDM 2008,
     # doi:10.1109/ICDM.2008.17.
     from sklearn.ensemble import IsolationForest

@@ -120,7 +120,7 @@ def test_fresh_rows_raise_no_alarm():
     found = evaluate(SYNTHETIC)
     assert found.p_value > 0.05
     assert found.details["level"] == "low"
-    assert "on average: low." in found.summary
+    assert "(level: low)." in found.summary
 
 
 def test_the_baseline_is_what_chance_gives():
@@ -168,7 +168,7 @@ def test_what_all_residual_risks_share_is_declared_once(kind):
 
 def test_a_member_says_of_a_shared_parameter_what_its_nearest_base_does():
     assert "and of an estimator without a seed" in InferenceRiskAll.__doc__
-    assert "Number of predicates, and of rows" in AnonymeterRisk.__doc__
+    assert "Number of predicates, and of attacked rows" in AnonymeterRisk.__doc__
 
 
 @pytest.mark.calibration

@@ -56,7 +56,7 @@ def test_members_of_a_copying_generator_are_found():
     assert details["tpr_at_fpr"][0]["tpr"] > 0.3
     assert np.isnan(details["tpr_at_fpr"][2]["tpr"])
     assert details["curve"]["auc"] == result.value
-    assert "by the best of them" in result.summary
+    assert "The best individual attack" in result.summary
     assert ROCDisplay(result).plot() is not None
 
 
