@@ -59,14 +59,14 @@ def _bars(console: object) -> Iterator[Callable[[str], Progress]]:
 
 
 class _Lines:
-    """Writes how far work is after 2 seconds, 4, 8 and so on, then every minute."""
+    """Writes the progress of the work after 2 seconds, 4, 8 and so on, then every minute."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self.over = threading.Event()
         self._write, self._start = write, time.perf_counter()
         self._state: tuple[str, int, list[float]] = ("", 0, [])
         # Thread.start would wait forever for a thread that finds no memory to begin
-        with suppress(RuntimeError):  # no thread can be made: there are no lines then
+        with suppress(RuntimeError):  # if no thread can be made, no lines are written
             _thread.start_new_thread(self._run, ())
 
     def tick(self, verb: str) -> Progress:
@@ -86,7 +86,7 @@ class _Lines:
                 return
             verb, total, ends = self._state
             seconds = time.perf_counter() - self._start
-            if total or seconds >= _SHORTEST:  # a piece of work that has just begun says nothing
+            if total or seconds >= _SHORTEST:  # no line for work that has just begun
                 self._write(progress_line(verb, total, seconds, list(ends)))
 
 
