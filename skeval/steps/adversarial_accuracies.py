@@ -19,9 +19,9 @@ def resampled_accuracies(
     n_resample: int,
     seed: int,
 ) -> list[list[Adversarial]]:
-    """Get the accuracies of each role with `other`: of the tables if of equal size, or samples."""
-    # The samples are as large as the smallest of the tables; `settings` are the space, the
-    # key of the columns and the rule for ties.
+    """Get the accuracies of each role with `other`, from tables or samples of equal size."""
+    # Samples are as large as the smallest of the tables. `settings` are the space, the key of
+    # the columns and the rule for ties.
     sizes = {context.n_rows(role) for role in (*roles, other)}
     if len(sizes) == 1:
         return [accuracies(context, roles, other, None, 0, *settings)]

@@ -1,4 +1,4 @@
-"""The columns that a metric uses: a `columns` parameter, read and checked."""
+"""The columns that a metric uses, which are read and checked from a `columns` parameter."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CALLED = {"quasi_identifiers": "known (quasi_identifiers)"}
 def check_measurable(
     schema: TableSchema, named: Mapping[str, Sequence[str]], owner: str | None = None
 ) -> None:
-    """Refuse names of columns that are not there, or hold texts or ids."""
+    """Raise an error for names of columns that do not exist, or that contain texts or ids."""
     measured = schema.measured
     absent = {what: [n for n in names if n not in measured] for what, names in named.items()}
     if faults := {
@@ -30,7 +30,7 @@ def check_measurable(
         more = len(measured) - _MAX_NAMES
         known = ", ".join(measured[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
         meant = did_you_mean([n for names in absent.values() for n in names], measured)
-        why = f"Columns that can be measured: {known}.{meant}"
+        why = f"Valid columns: {known}.{meant}"
         whose = "" if owner is None else f"{owner}: "
         said = "; ".join(
             f"{_CALLED.get(what, what)} names {fault}" for what, fault in faults.items()
@@ -39,14 +39,14 @@ def check_measurable(
 
 
 def describe_unmeasurable(schema: TableSchema, names: Sequence[str]) -> str:
-    """Return why names cannot be measured: they are not columns, or are columns of text or ids."""
+    """Return why names cannot be evaluated, for example because they are columns of texts."""
     unknown = [name for name in names if name not in schema.kinds]
     others = [name for name in names if name in schema.kinds]
     is_not = "is not a column" if len(unknown) == 1 else "are not columns"
-    parts = [f"{', '.join(unknown)}, which {is_not} of train"] if unknown else []
+    parts = [f"{', '.join(unknown)}, which {is_not} of the training data"] if unknown else []
     if others:
         kinds = ", ".join(f"{name} ({schema.kinds[name]})" for name in others)
-        parts.append(f"{kinds}, which cannot be measured")
+        parts.append(f"{kinds}, which cannot be evaluated")
     return " and ".join(parts)
 
 
@@ -66,11 +66,11 @@ def columns_of(context: Context, columns: ColumnChoice, kinds: Sequence[Kind]) -
 
 
 def column_key(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...] | None:
-    """Return a choice of columns in one form, None for all: equal choices are one memo entry."""
+    """Return a choice of columns in a canonical form, None for all. Equal choices share a memo."""
     chosen = chosen_columns(schema, columns)
     return None if len(chosen) == len(schema.measured) else chosen
 
 
 def nothing_to_measure(context: Context, space: Any) -> bool:
-    """Return whether a space of ours has no column to look at, as in a table of texts only."""
+    """Return whether a built-in space has no column to use, as in a table with texts only."""
     return isinstance(space, str) and not context.schema.measured

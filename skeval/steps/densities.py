@@ -76,7 +76,7 @@ class Axes:
 
     @classmethod
     def from_rows(cls, sample: np.ndarray, most: int = 10) -> Axes:
-        """Find at most `most` axes of greatest variance; none if the sample does not vary."""
+        """Find at most `most` axes of largest variance, or no axis if the sample does not vary."""
         centre = sample.mean(axis=0)
         with threadpool_limits(1, user_api="blas"):  # threads of a busy machine wait for each other
             values, vectors = np.linalg.eigh(_covariance(sample))
@@ -104,7 +104,7 @@ def kernel_log_density(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     distinct, place = np.unique(points, axis=0, return_inverse=True)
     rows = np.linalg.solve(root, centres.T).T
     lengths, logs = (rows**2).sum(axis=1), []
-    # the order of a sum goes by the shape of a product: blocks are filled up, or ties would break
+    # blocks are filled up because the order of a sum depends on the shape, which would break ties
     filled = np.zeros((max(1, -(-len(distinct) // _BLOCK)) * _BLOCK, d))
     filled[: len(distinct)] = distinct
     for part in np.split(filled, len(filled) // _BLOCK):

@@ -15,7 +15,7 @@ def is_estimator(value: object, methods: tuple[str, ...] = ("fit", "predict")) -
 
 
 def set_random_states(estimator: Any, seed: int) -> Any:
-    """Set every `random_state` of an estimator that is None; return the estimator."""
+    """Set every `random_state` of an estimator that is None, and return the estimator."""
     unset = {
         name: seed
         for name, value in estimator.get_params().items()
