@@ -472,7 +472,7 @@ def test_rows_that_cannot_be_read_are_no_rows_without_copies(gaps, hidden):
     spelled.loc[:19, list(hidden)] = spelled.loc[:19, list(hidden)].map("about {:.0f}".format)
     judged = suite.evaluate(spelled).verdict()
     assert judged.outcome == ("copies found" if hidden == "ab" else "inconclusive")
-    assert "Of the rows of the release, 20 have cells that cannot be read" in judged.sentence
+    assert "In 20 rows of the release, cells cannot be read" in judged.sentence
     told = suite.evaluate(release.fillna("?") if gaps else release)["copies"].copies[0]
     assert (told.unread, told.train.beyond_chance) == (0, True)
 
