@@ -41,7 +41,7 @@ class Abstention:
 
     @property
     def anonymity_loss(self) -> float:
-        """The anonymity loss coefficient; see :func:`abstaining_test`."""
+        """The anonymity loss coefficient, which :func:`abstaining_test` defines."""
         attack, baseline = (best_coefficient(*part) for part in (self.train, self.holdout))
         return (attack - baseline) / (1.0 - baseline)
 

@@ -60,8 +60,8 @@ def pooled_bound(n_errors: int, n: int, confidence: float = 0.95) -> float:
 
 def two_sided_bound(confusion: Confusion, confidence: float = 0.95) -> float:
     """Return a lower bound of the total variation distance from both rates, for any sizes."""
-    # The fractions of synthetic and of real rows that are classified correctly each have a lower
-    # bound of Clopper and Pearson, at half the level. The bound is their sum minus 1.
+    # The fraction of correctly classified rows has a lower bound of Clopper and Pearson at half
+    # the level, for synthetic and for real rows. The result is the sum of both bounds minus 1.
     level = (1.0 - confidence) / 2.0
     hits = confusion.n_synthetic_as_synthetic
     rejections = confusion.n_real - confusion.n_real_as_synthetic
@@ -73,7 +73,7 @@ def two_sided_bound(confusion: Confusion, confidence: float = 0.95) -> float:
 
 
 def separation(real: np.ndarray, synthetic: np.ndarray) -> float:
-    """Return the maximum difference of the fractions of synthetic and real scores above a value."""
+    """Return the maximum difference of synthetic and real fractions of scores above a value."""
     at = np.concatenate([real, synthetic])
     above = [
         1.0 - np.searchsorted(np.sort(scores), at, side="right") / scores.size

@@ -20,8 +20,8 @@ def fold_mean(
 ) -> dict[str, float]:
     """Return the mean of values of folds, with the standard error of Nadeau and Bengio."""
     # Training folds have most of their rows in common, so that their values vary together and
-    # the variance of the mean is not that of one value divided by their number. The
-    # correction adds what two trainings share: `(1/K + n_test/n_train) * variance`.
+    # the variance of the mean is larger than the variance of one value divided by their number.
+    # The corrected variance is `(1/K + n_test/n_train) * variance`.
     known = values[~np.isnan(values)]
     mean = float(known.mean()) if known.size else float("nan")
     error = reach = float("nan")

@@ -31,7 +31,7 @@ def expected_overlap(
 ) -> float:
     """Return the expected overlap of two intervals whose centers differ at random."""
     # Two intervals of widths a and b whose centers differ by d have `min(a, b, (a + b) / 2 - |d|)`
-    # in common. For example, 95% intervals of equal width, of the means of independent samples,
+    # in common. For example, 95% intervals with equal widths for the means of independent samples
     # have an overlap of `1 - 1 / (1.96 sqrt(pi)) = 0.712` on average.
     shorter = min(width, width_other)
     apart, inside = 0.5 * (width + width_other), 0.5 * abs(width - width_other)

@@ -1,4 +1,4 @@
-"""Values of single columns: in cells, in order, finite, and the ends of their range."""
+"""Values of single columns as cells, sorted values, finite values, and ranges."""
 
 from __future__ import annotations
 
@@ -148,14 +148,14 @@ def emptied_columns(pairs: Pairs) -> tuple[MetricWarning, ...]:
 
 
 def infinite_columns(context: Context, names: Iterable[str]) -> tuple[MetricWarning, ...]:
-    """Say which synthetic columns have infinite values, and how many were left out."""
+    """Warn about synthetic columns with infinite values, which are ignored."""
     counts = {
         name: sorted_values(context, "synthetic", name).size
         - finite_values(context, "synthetic", name).size
         for name in names
     }
     named = ", ".join(f"{name} ({count})" for name, count in counts.items() if count)
-    text = f"synthetic has infinite values, which are left out here: {named}."
+    text = f"Infinite values in the synthetic data are ignored: {named}."
     return (InvalidValueWarning(text),) if named else ()
 
 

@@ -120,7 +120,7 @@ def test_report_of_a_column_of_texts(folder, run):
     assert code == 0, said
     page = (folder / "r.html").read_text(encoding="utf-8")
     assert 'id="texts"' in page
-    assert "leave the text columns out: note" in page
+    assert "ignore the text columns: note" in page
     assert "Zedekiah" not in page
     code, out, _ = run("evaluate", *THREE, "--suite", "fidelity", "-o", "s.json")
     assert code == 0
