@@ -1,4 +1,4 @@
-"""Exact nearest neighbours of mixed rows in Gower's distance, missing values and ties included."""
+"""Exact nearest neighbors of mixed rows in Gower's distance, with missing values and ties."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Index(Protocol):
     def nearest(
         self, queries: Encoded, n_neighbors: int, own: Ints, limits: Floats, n_jobs: int | None
     ) -> tuple[Floats, Ints]:
-        """Return sums and indices of the nearest rows within the limits, `own` left out."""
+        """Return sums and indices of the nearest rows within the limits, except `own`."""
 
     def count_balls(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
         """Count for each query the balls around reference rows that contain it."""
@@ -119,8 +119,8 @@ class MixedNearestNeighbors(BaseEstimator):
 
     Examples
     --------
-    Age, and a code for the region; the second row of `X` is the closest to a 40-year-old of
-    region 1.
+    The columns are age and a code of the region. The second row of `X` is the closest row to a
+    40-year-old of region 1.
 
     >>> from skeval.neighbors.mixed import MixedNearestNeighbors
     >>> X = [[20.0, 1.0], [36.0, 1.0], [60.0, 0.0]]
@@ -276,7 +276,9 @@ class MixedNearestNeighbors(BaseEstimator):
         check_is_fitted(self)
         queries = self._encode(Y)
         if not queries.n_rows:
-            raise InvalidParameterError("MixedNearestNeighbors: nearest_mass needs a query.")
+            raise InvalidParameterError(
+                "MixedNearestNeighbors: nearest_mass requires at least one query, got none."
+            )
         marked = np.asarray(labels)
         if marked.shape != (self.n_samples_fit_,) or marked.dtype != np.bool_:
             raise InvalidParameterError(

@@ -44,9 +44,9 @@ def longest_runs(
     is_query: np.ndarray,
     is_reference: np.ndarray,
 ) -> np.ndarray:
-    """Return for each query the longest run that it shares with any reference; 0 for others.
+    """Return for each query the longest run that it shares with any reference, or 0 for others.
 
-    Texts that are both are left to the caller.
+    The caller processes texts that are a query and a reference.
     """
     longest = np.zeros(is_query.size, dtype=np.int64)
     n = order.size

@@ -33,7 +33,7 @@ class TreeIndex:
     def build(
         cls, rows: Encoded, weights: Floats, n_codes: Sequence[int], leaf_size: int | None
     ) -> TreeIndex:
-        """Grow the tree; `n_codes` counts the codes of each narrow column, unseen included."""
+        """Build the tree, where `n_codes` are the codes of each narrow column with unseen ones."""
         size = leaf_size or (SMALL_LEAF if rows.n_rows < LARGE_TABLE else LARGE_LEAF)
         order, offsets = grow_leaves(
             rows.numbers, rows.codes, weights, np.arange(rows.n_rows), size, SAMPLE
@@ -182,7 +182,7 @@ def _number_spread(
 
 @jit_inline
 def _count_codes(column: Bytes, order: Ints, start: int, stop: int, size: int, counts: Ints) -> int:
-    """Count the codes of a strided sample into `counts`; return the largest count."""
+    """Count the codes of a strided sample in `counts`, and return the largest count."""
     width = stop - start
     for code in range(counts.size):
         counts[code] = 0
@@ -205,7 +205,7 @@ def _widest_column(
     size: int,
     counts: Ints,
 ) -> int:
-    """Return the column with the largest spread, numbers first; -1 if none varies in the sample."""
+    """Return the column with the largest spread, numbers first, or -1 if no column varies."""
     best, widest = 0.0, -1
     for j in range(numbers.shape[0]):
         spread = _number_spread(numbers[j], weights[j], order, start, stop, size)
@@ -321,9 +321,9 @@ def _part(
 def grow_leaves(
     numbers: Floats, codes: Bytes, weights: Floats, rows: Ints, leaf_size: int, sample_size: int
 ) -> tuple[Ints, Ints]:
-    """Order `rows` so that close ones are neighbours, cut into leaves of at most `leaf_size`.
+    """Order `rows` so that close rows are adjacent, in leaves of at most `leaf_size` rows.
 
-    Returns the ordered rows and the leaves' offsets.
+    Returns the ordered rows and the offsets of the leaves.
     """
     order, is_stop = rows.copy(), np.zeros(rows.size + 1, np.uint8)
     is_stop[0] = 1

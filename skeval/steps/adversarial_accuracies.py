@@ -8,7 +8,7 @@ from skeval.core.context import Context, shared
 from skeval.stats.adversarial_accuracy import Adversarial, Nearest, adversarial
 from skeval.steps.neighbors import index_of, nearest, rows_of
 
-TOO_FEW_ROWS = "each table needs two rows to have neighbours."
+TOO_FEW_ROWS = "each table needs at least two rows, so that each row has a neighbor."
 
 
 def resampled_accuracies(

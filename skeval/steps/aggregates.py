@@ -53,7 +53,7 @@ def aggregated_context(
 
 
 def subject_rows(context: RelationalContext) -> Context | None:
-    """Return the first subject with all its rows as one table; None where rows are nobody's."""
+    """Return the first subject with all its rows as one table, or None if rows have no subject."""
     if context.relations.undetermined:
         return None
     return aggregated_context(context, context.relations.subjects[0], STATS, "subject")

@@ -1,4 +1,4 @@
-"""Balls around rows that reach a near neighbour, and the rows of another table within them."""
+"""Balls around rows that reach a near neighbor, and the rows of another table within them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from skeval.steps.encoded_rows import is_gower
 from skeval.steps.neighbors import Index, gower_engine, nearest, reference_index, rows_of
 from skeval.steps.samples import sample_size
 
-_USUAL = 5  # neighbours that the metrics of this family ask for at most
-_GRID = 2.0**-32  # sums of the neighbour engine are multiples of it
+_USUAL = 5  # the metrics of this family usually need at most this number of neighbors
+_GRID = 2.0**-32  # sums of the neighbor engine are multiples of this number
 
 
 def n_drawn(context: Context, role: str, max_rows: int | None) -> int:

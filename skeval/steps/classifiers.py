@@ -36,12 +36,12 @@ TREE, LINEAR, CART = "xgboost", "logistic", "cart"
 BROAD = "tree"  # a "cart" whose leaves have at least the square root of the number of rows
 BINNED = "binned xgboost"  # trees with few bins, which need a quarter of the time for few rows
 LIGHT = "light xgboost"  # half of these trees, for wide tables
-_EXACT_TREES = 2000  # rows up to which exact splits cost less than histograms
+_EXACT_TREES = 2000  # up to this number of rows, exact splits are faster than histograms
 _MAX_FEW_BINS = 32  # histograms of a thousand words cost more than the rows
-_WIDE = 100  # columns from which Newton's method costs more than it saves
+_WIDE = 100  # with more columns, Newton's method is slower
 MAX_ROWS = 10_000
 MIN_ROWS = 10
-_MAX_TOGETHER = 10  # equal rows that are in one fold
+_MAX_TOGETHER = 10  # maximum number of equal rows that are kept in one fold
 _IMPORTANCE_ROWS = 1000
 
 
@@ -101,7 +101,7 @@ class FittedClassifier:
 
 
 def positive_scores(classifier: Any, features: Features) -> np.ndarray:
-    """Return scores in [0, 1], above 1/2 where a fitted classifier predicts the label 1."""
+    """Return scores in [0, 1], which are above 1/2 if a fitted classifier predicts the label 1."""
     if hasattr(classifier, "predict_proba"):
         column = list(classifier.classes_).index(1)
         return np.asarray(classifier.predict_proba(features)[:, column], dtype=np.float64)
@@ -113,8 +113,8 @@ def positive_scores(classifier: Any, features: Features) -> np.ndarray:
 
 
 def fitted_classifier(classifier: Any, features: np.ndarray, labels: np.ndarray, seed: int) -> Any:
-    """Return a fitted clone of a classifier; 100 random trees if it is None."""
-    # not at the top: most metrics never fit a forest
+    """Return a fitted clone of a classifier, which is a forest of 100 trees by default."""
+    # imported here, because most metrics do not fit a forest
     from sklearn.ensemble import RandomForestClassifier
 
     model = RandomForestClassifier(100) if classifier is None else clone(classifier)
@@ -129,7 +129,7 @@ def learn(
     seed: int,
     texts: Sequence[TextSource] = (),
 ) -> FittedClassifier:
-    """Fit a classifier, and the encoder in front of it, on labelled rows."""
+    """Fit an encoder and a classifier on labeled rows."""
     # sparse features that are missing are for xgboost alone
     boosted = {TREE, BINNED, LIGHT}
     of_ranks = boosted if texts else {*boosted, CART, BROAD}
@@ -151,7 +151,7 @@ def learn(
 
 
 def _classifier(estimator: Any, features: Features, seed: int) -> Any:
-    # not at the top: who never asks for a classifier need not wait for these
+    # imported here, because these imports are slow and not always needed
     if not isinstance(estimator, str):
         return set_random_states(clone(estimator), seed)
     if estimator == LINEAR:
@@ -170,7 +170,7 @@ def _classifier(estimator: Any, features: Features, seed: int) -> Any:
     is_small = features.shape[0] <= _EXACT_TREES and not has_few_bins
     method = "exact" if is_small else "hist"
     bins = {"max_bin": _MAX_FEW_BINS} if has_few_bins else {}
-    # one thread: sums of floats, and hence trees, would depend on the number of them
+    # one thread, because sums of floats, and therefore trees, depend on the number of threads
     return needed_xgboost().XGBClassifier(
         n_estimators=n_trees, max_depth=3, tree_method=method, n_jobs=1, random_state=seed, **bins
     )
@@ -321,7 +321,7 @@ def labelled_rows(context: Context, role: str, columns: Read = None) -> np.ndarr
 
 @shared
 def ordered_rows(context: Context, role: str, columns: Read = None) -> np.ndarray:
-    """Return a role's labelled rows in lexicographic order."""
+    """Return a role's labeled rows in lexicographic order."""
     rows = labelled_rows(context, role, columns)
     ordered: np.ndarray = rows[np.lexsort(rows.T[::-1])]
     return ordered

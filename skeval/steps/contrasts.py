@@ -1,4 +1,4 @@
-"""The two numbers that a test of training against holdout rows compared, for sentences."""
+"""The two numbers that a test of training and holdout rows compares, for sentences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from skeval.stats.permutation_tests import Relabelled, least_p_value
 from skeval.utils.formatting import as_float, number
 
 # metrics that count the same matches have one test, so they describe it in the same words
-MATCHES = "synthetic rows that match a train row"
+MATCHES = "synthetic rows that match a training row"
 
 
 def contrast_of(

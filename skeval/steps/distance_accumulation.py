@@ -13,7 +13,7 @@ from skeval.stats.intervals import clopper_pearson
 from skeval.steps.neighbors import nearest
 from skeval.utils.parameters import Interval
 
-MAX_FEW_ROWS = 10  # rows too few for a normal approximation, or to show without showing one of them
+MAX_FEW_ROWS = 10  # too few for a normal approximation, or for a curve without single rows
 _N_LEVELS = 100
 _CONFIDENCE = 0.95
 _COARSE = 10  # levels at which the absence of rows is shown
@@ -29,7 +29,7 @@ def _are_thresholds(value: object) -> bool:
 
 @shared
 def loo_median(context: Context, space: Any, columns: Any) -> float:
-    """Return the median distance of a train row to its nearest other train row."""
+    """Return the median distance of a training row to the nearest other training row."""
     distances, _ = nearest(context, "train", "train", space=space, columns=columns)
     return float(np.median(distances))
 
@@ -60,8 +60,8 @@ def privacy_terms(distances: np.ndarray, threshold: float) -> np.ndarray:
 
 
 def resemblance_terms(distances: np.ndarray, threshold: float) -> np.ndarray:
-    """Return each row's part of the area right of the threshold: 1 within it, 0 at distance 1."""
-    # Their mean is `1 / (1 - t)` times the integral of F from t to 1, exactly.
+    """Return the part of each row in the area right of the threshold, from 1 to 0 at distance 1."""
+    # Their mean is exactly `1 / (1 - t)` times the integral of F from t to 1.
     return (1.0 - np.maximum(distances, threshold)) / (1.0 - threshold)
 
 
@@ -106,7 +106,7 @@ def _furthest(parts: Sequence[np.ndarray]) -> float:
 def accumulation_curve(
     distances: Mapping[str, np.ndarray], largest: float = 1.0
 ) -> dict[str, np.ndarray]:
-    """Return the share of rows within each distance, where that shows no single row."""
+    """Return the fraction of rows within each distance, if it does not reveal a single row."""
     parts = [scaled_distances(d, largest) for d in distances.values()]
     sizes = np.array([part.size for part in parts])
     if sizes.min() < MAX_FEW_ROWS:

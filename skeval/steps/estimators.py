@@ -25,7 +25,7 @@ def set_random_states(estimator: Any, seed: int) -> Any:
 
 
 def name_estimators(estimators: list[Any]) -> dict[str, Any]:
-    """Return estimators by their class, or by the name of their family, numbered where twice."""
+    """Return estimators by class or name of their family, with numbers for repeated names."""
     by_name: dict[str, Any] = {}
     for estimator in estimators:
         kind = estimator if isinstance(estimator, str) else type(estimator).__name__

@@ -29,7 +29,7 @@ class Column(NamedTuple):
 
 @shared
 def parents(context: RelationalContext, role: str, key: ForeignKey) -> np.ndarray:
-    """Return of each row of the child table the position of its parent, `ORPHAN` or `NULL`."""
+    """Return for each row of the child table the position of its parent, `ORPHAN` or `NULL`."""
     positions: np.ndarray = context.original_frame(role).parent_positions(key)
     return positions
 
@@ -38,7 +38,7 @@ def parents(context: RelationalContext, role: str, key: ForeignKey) -> np.ndarra
 def subject_positions(
     context: RelationalContext, role: str, table: str, subject: str
 ) -> np.ndarray:
-    """Return of each row of a table the position of its subject, `ORPHAN` or `NULL`."""
+    """Return for each row of a table the position of its subject, `ORPHAN` or `NULL`."""
     if table == subject:
         return np.arange(len(context.original_frame(role)[table]))
     return path_positions(context, role, context.relations.path(table, subject))
@@ -81,7 +81,7 @@ def named_cells(
 
 @shared
 def n_children(context: RelationalContext, role: str, key: ForeignKey) -> np.ndarray:
-    """Return of each row of the parent table how many rows of the child table name it."""
+    """Return for each row of the parent table the number of child rows that refer to it."""
     positions = parents(context, role, key)
     n_parents = len(context.original_frame(role)[key.parent])
     return np.bincount(positions[positions > ORPHAN], minlength=n_parents)
@@ -103,7 +103,7 @@ def column_of(context: RelationalContext, role: str, table: str, name: str) -> C
 def paths_up(relations: RelationalSchema, max_hops: int | None = None) -> Iterator[Path]:
     """Yield every path of foreign keys from child to ancestor, shorter ones first.
 
-    None leads through a table twice, but for the keys of a table to itself.
+    A path contains each table once, except for keys of a table to itself.
     """
     paths: list[Path] = [(key,) for key in relations.foreign_keys]
     for _ in range(len(relations.tables) if max_hops is None else max_hops):

@@ -1,4 +1,4 @@
-"""Rows with their categories as given, because fitted transformers of a user know them so."""
+"""Rows with original categories, because custom fitted transformers require them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 from skeval.core.context import Context, shared
 from skeval.tables.preprocessing import NOMINAL
 
-Cells = Mapping[str | None, Any]  # what was given, by label; None is a missing one
+Cells = Mapping[str | None, Any]  # original values by label, where None is a missing value
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Whether train and holdout are samples of one population, without which no contrast is valid.
+"""A check whether training and holdout data are samples of the same population.
 
 The check uses no synthetic row. A classifier finds differences of several columns together, and a
 test of each column finds small shifts, for which a classifier of few rows is too weak.
@@ -35,10 +35,10 @@ _MAX_NAMED = 5
 _MIN_EXPECTED = 5.0  # rows of a category in the smaller table, for the chi-square distribution
 _POWER = 0.8
 _SHIFTED = (
-    "Train and holdout are not samples of one population: {found} (p {p}). Tests that compare "
-    "them are not valid because they cannot distinguish memorization from this difference. Divide "
-    "one table at random into the two. If an individual has several rows, divide by individual, "
-    "and specify the column: groups=."
+    "Train and holdout are not samples of one population, because {found} (p {p}). Tests that "
+    "compare them are not valid because they cannot distinguish memorization from this difference. "
+    "Divide one table at random into the two. If an individual has several rows, divide by "
+    "individual, and specify the column with groups."
 )
 _GROUPED = (
     "Train and holdout are divided by {names}. {n:,} of its values occur in several rows, and none "
@@ -61,7 +61,7 @@ _LEAF = 10
 
 @dataclass(frozen=True)
 class HoldoutShift:
-    """How far train and holdout differ."""
+    """Differences between the training and the holdout data."""
 
     auc: float
     p_value: float
@@ -73,7 +73,7 @@ class HoldoutShift:
 
 @shared
 def holdout_shift(context: Context) -> HoldoutShift | None:
-    """Return how far train and holdout differ in the measured columns."""
+    """Return the differences between training and holdout data in the measured columns."""
     # At most 10,000 rows of each table are used. It is None without a holdout, without a
     # column that can be measured, or with fewer than 20 rows in a table.
     if "holdout" not in context or nothing_to_measure(context, "gower"):
@@ -126,7 +126,7 @@ def column_p_value(first: np.ndarray, second: np.ndarray, is_code: bool) -> floa
 
 
 def _codes_p_value(codes: np.ndarray, is_second: np.ndarray) -> float:
-    """Return the p-value of a chi-square test with rare categories as one; 1 if all are rare."""
+    """Return the p-value of a chi-square test with pooled rare categories, or 1 if all are rare."""
     _, code, counts = np.unique(codes, return_inverse=True, return_counts=True)
     share = min(is_second.mean(), 1.0 - is_second.mean())
     frequent = counts * share >= _MIN_EXPECTED

@@ -30,16 +30,16 @@ from skeval.steps.search_in_cells import (
 from skeval.utils.formatting import join_names
 
 ROLES = ("train", "holdout", "synthetic")
-_MIN_ROWS = 20  # train rows, of which a column of categories counts as identifiers
+_MIN_ROWS = 20  # minimum number of training rows for categories that count as identifiers
 _UNIQUE = 0.95  # minimum fraction of training values that occur once
 _UNIQUE_NAMES = 0.5  # several individuals may have the same name
 _DENSE = 0.01  # fraction of the possible values that real values use, from which any can be guessed
 _NEAR = 100  # a counter has no larger gaps
-_MAX_READ = 10_000  # values that show of which characters they are
+_MAX_READ = 10_000  # maximum number of values that are read to find their characters
 _MAX_LENGTH = 64  # characters of a value that are read for this
 _MIN_NUMBER = 1e6  # smaller numbers are not identifiers
 _MIN_EXPOSURE = 1e-3
-_N_LAST = 9  # characters of a code that are searched for alone
+_N_LAST = 9  # number of last characters of a code that are also searched for
 _NO_CODES = np.zeros(0, dtype=np.int64)
 _NAMED_LIKE_IDENTIFIER = re.compile(
     r"(?i:phone|mobile|telephone|fax|iban|account|card|passport|licen[cs]e|ssn|mrn|social)"
@@ -84,9 +84,9 @@ def advice_on_identifiers(found: Iterable[Copies]) -> str:
 @shared
 def identifier_columns(context: Context) -> tuple[str, ...]:
     """Return the columns whose values are compared as identifiers."""
-    # These are ids of texts or whole numbers, categories nearly all of which occur once, or
-    # names most of which do, whole numbers if the column is also named like an identifier, and
-    # texts of digits, such as account numbers in groups of four.
+    # These are ids that are texts or integers, and columns in which nearly all categories, or most
+    # names, occur once. Integers also count if the column is named like an identifier. Texts of
+    # digits count, such as account numbers in groups of four.
     return tuple(
         name
         for name, kind in sorted(context.schema.kinds.items())
@@ -123,7 +123,7 @@ def _is_whole(cell: object) -> bool:
 
 @dataclass(frozen=True)
 class _Column:
-    """A column of identifiers: its distinct normal forms, and which of them each row has."""
+    """A column of identifiers as distinct normal forms and the position of each row's form."""
 
     name: str
     form: Form
@@ -213,7 +213,7 @@ def _repeated_values(column: _Column) -> Copies | None:
 def _count_with_guesses(
     release: np.ndarray, table: np.ndarray, pool: np.ndarray, space: float
 ) -> Copied:
-    """Count unique values that a release repeats, and add to its chance what guesses meet."""
+    """Count unique values that a release repeats, with a bound that includes random guesses."""
     found = count_copies(release, table, pool)
     assert found.repeats is not None
     met = float((release > 0).sum()) * float((table == 1).sum()) / space

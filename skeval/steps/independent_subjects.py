@@ -52,7 +52,7 @@ def _number_rows_alone(numbers: np.ndarray, first: int = 0) -> np.ndarray:
 
 
 def n_subjects(context: RelationalContext, role: str) -> int:
-    """Return how many independent subjects a role has; 0 where nobody knows."""
+    """Return the number of independent subjects of a role, or 0 if it is unknown."""
     numbers = independent_rows(context, role)
     return 1 + max(int(own.max(initial=-1)) for own in numbers.values()) if numbers else 0
 

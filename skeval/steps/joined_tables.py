@@ -81,7 +81,7 @@ def _joined_rows(
 def _joined_columns(
     relations: RelationalSchema, base: str, paths: tuple[Path, ...]
 ) -> Iterator[tuple[str, str, str, Path]]:
-    """Yield table, column, name and path of the columns side by side, keys of parents left out."""
+    """Yield table, column, name and path of the joined columns, without the keys of parents."""
     for column in relations.tables[base].measured:
         yield base, column, f"{base}.{column}", ()
     for path in paths:

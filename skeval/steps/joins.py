@@ -20,8 +20,8 @@ from skeval.tables.relational_data import NULL
 from skeval.tables.relational_schema import RelationalSchema
 
 Weight = Literal["child", "parent"]
-SHUFFLED = "shuffled"  # a role: train with shuffled links
-_CHUNK = 65_536  # rows multiplied at a time
+SHUFFLED = "shuffled"  # the role of training data with shuffled links
+_CHUNK = 65_536  # rows that are multiplied in one step
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Join:
         return "; ".join(", ".join(key.columns) for key in (*self.lower, *self.upper))
 
     def names(self, relations: RelationalSchema) -> tuple[list[str], list[str]]:
-        """Return the measured columns of both sides, but for those that join."""
+        """Return the measured columns of both sides without the columns of the key."""
         upper, lower = self.tables
         joining = {(self.base, c) for path in (self.upper, self.lower) for c in _first(path)}
         joining |= {

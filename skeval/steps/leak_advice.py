@@ -26,7 +26,7 @@ from skeval.utils.formatting import format_count, join_names
 _N_NEAREST = 5  # nearest real rows, whose mean distance shows whether a row is an outlier
 _MIN_GROUP_ROWS = 10  # minimum of training rows, and of holdout rows, of a group that is named
 _MAX_NAMED = 3
-_MAX_ATTACKED = 2000  # rows of each table, to see what dropping columns brings
+_MAX_ATTACKED = 2000  # maximum number of rows per table for attacks without some columns
 NEW_VALUES = (
     "Let the generator draw new values between the training values, or round them or add noise."
 )
@@ -35,7 +35,7 @@ _OUTLIERS = "in the 10% of the rows that differ most from other rows"
 
 
 class Excess(NamedTuple):
-    """By how much the AUC of the strongest attack exceeds a half, and a p-value."""
+    """The excess of the AUC of the strongest attack over 0.5, and a p-value."""
 
     area: float
     p_value: float

@@ -342,7 +342,7 @@ def mutual_information_matrix(
     correction: str | None = "miller-madow",
     nan: str = "own",
 ) -> np.ndarray:
-    """Return the normalised mutual information of all pairs of columns."""
+    """Return the normalized mutual information of all pairs of columns."""
     tables = joint_tables(context, role, names, binning)
     return association_matrix(
         tables, nan, lambda pair: pair.normalized_information(average, correction)

@@ -23,7 +23,7 @@ class Engine(Protocol):
         """Start a task and return its handle, which may be an argument of another task."""
 
     def result(self, handle: Any) -> Any:
-        """Wait for a task and return what it gave."""
+        """Wait for a task and return its result."""
 
     def map(self, function: Callable[..., T], tasks: Iterable[Sequence[Any]]) -> Iterator[T]:
         """Call a function on the arguments of each task, and yield the results in order."""

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, to paths that are checked before the work starts."""
+"""Files that are written completely or not at all, to paths that are checked before the work."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def foreign_json(path: str | Path, *, error: type[SkevalError] = InvalidParamete
         return json.loads(text)
     except (ValueError, RecursionError, MemoryError) as why:
         said = "it is nested too deeply" if isinstance(why, RecursionError) else str(why)
-        raise error(f"{path} is no JSON: {said}.") from why
+        raise error(f"{path} is not a JSON file: {said}.") from why
 
 
 def foreign_toml(path: str | Path, make: Callable[[dict[str, Any]], T]) -> T:

@@ -1,4 +1,4 @@
-"""Numbers and names as a reader wants them, in sentences and figures."""
+"""Numbers and names in the form of sentences and figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 NOTHING = "\N{EN DASH}"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_MAX_DIGITS = 6  # tried before two numbers are called equal
+_MAX_DIGITS = 6  # maximum number of digits to show a difference of two numbers
 _SCORE_NAMES = {
     "roc_auc": "ROC-AUC",
     "average_precision": "average precision",
@@ -28,8 +28,8 @@ _SCORE_NAMES = {
 _ABBREVIATED = {
     "KS": "Kolmogorov-Smirnov",
     "TV": "total variation",
-    "NNAA": "nearest-neighbour adversarial accuracy",
-    "NN": "nearest-neighbour",
+    "NNAA": "nearest-neighbor adversarial accuracy",
+    "NN": "nearest-neighbor",
     "PRD": "precision-recall",
     "BN": "Bayesian network",
     "GM": "Gaussian mixture",
@@ -45,7 +45,7 @@ _ABBREVIATED = {
     "TSTR": "train on synthetic, test on real (TSTR)",
     "TRTS": "train on real, test on synthetic (TRTS)",
     "TSTS": "train on synthetic, test on synthetic (TSTS)",
-    "NNDR": "nearest-neighbour distance ratio (NNDR)",
+    "NNDR": "nearest-neighbor distance ratio (NNDR)",
 }
 _WORD = re.compile(r"[A-Z]\d|[A-Z]+(?=[A-Z][a-z]|\b)|[A-Z]?[a-z]+|\d+")
 # a capital that begins a word

@@ -77,7 +77,7 @@ class Interval:
 
     @property
     def description(self) -> str:
-        """The interval as mathematicians write it; "a number" or "an int" if it has no bounds."""
+        """The interval in mathematical notation, or "a number" or "an int" without bounds."""
         if self.low is None and self.high is None:
             return "an int" if self.kind is int else "a number"
         left = "(" if self.closed == "neither" or self.low is None else "["
@@ -180,7 +180,7 @@ def are_columns(value: object) -> bool:
 
 
 def legal_sets(declared: Callable[..., Any]) -> Mapping[str, Constraint]:
-    """Get the legal set of each parameter of a class or function, read off its annotations once."""
+    """Get the legal set of each parameter of a class or function from its annotations, cached."""
     if declared not in _READ:
         hints = hints_of(declared) if isinstance(declared, type) else _hints(declared)
         sets = {name: _legal_set(hint) for name, hint in hints.items()}
@@ -219,7 +219,7 @@ def _evaluate_annotations(annotations: Mapping[str, Any], names: dict[str, Any])
 
 
 def _legal_set(hint: Any) -> Constraint | None:
-    """Return the set that an annotation states; None if it states none."""
+    """Return the set that an annotation states, or None."""
     hint = getattr(hint, "__value__", hint)  # a type statement makes an alias
     if hint is bool:
         return one_of((True, False))
@@ -233,7 +233,7 @@ def _legal_set(hint: Any) -> Constraint | None:
 
 
 def _annotated_set(hint: Any, *metadata: object) -> Constraint | None:
-    """Return the set that the metadata of ``Annotated`` states, or else what is annotated."""
+    """Return the set that the metadata or the type of ``Annotated`` states."""
     stated = next((one for one in metadata if isinstance(one, Interval | Legal)), None)
     if not isinstance(stated, Interval):
         return stated or _legal_set(hint)
@@ -243,7 +243,7 @@ def _annotated_set(hint: Any, *metadata: object) -> Constraint | None:
 
 
 def _union_set(hints: Sequence[Any]) -> Constraint | None:
-    """Return the union of the sets that all parts state; None if one of them states none."""
+    """Return the union of the sets of all parts, or None if one of them states no set."""
     sets = [_legal_set(hint) for hint in hints if hint is not types.NoneType]
     known = [one for one in sets if one is not None]
     if not known or len(known) < len(sets):
@@ -290,7 +290,7 @@ BinCount = Annotated[int, Interval(2)]
 GroupSize = Annotated[int, Interval(10)]
 # how numbers are cut into bins. With "-plain", frequent values do not get separate bins
 Strategy = Literal["uniform", "quantile", "uniform-plain", "quantile-plain"]
-# how a metric measures tables that need not fit in memory
+# how a metric evaluates tables that may be larger than memory
 Scaling = Literal["counts", "sorted runs", "neighbours", "sampled"]
 JobCount = Annotated[
     int, Legal("an int other than 0", lambda n: n != 0 and Interval(kind=int).accepts(n), 0)

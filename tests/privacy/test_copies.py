@@ -136,7 +136,7 @@ def test_what_is_one_test_is_said_in_one_way(k, n_holdout):
     assert shown[0].observed == k / 200
     doubled = pd.concat([synthetic] * 2 if k else [synthetic, tables[0][:1].iloc[[0, 0]]])
     again = metrics[1].evaluate_context(context.with_synthetic(doubled)).contrast
-    assert again.what == "distinct synthetic rows that match a train row"
+    assert again.what == "distinct synthetic rows that match a training row"
 
 
 @pytest.mark.parametrize(
