@@ -29,7 +29,7 @@ MAX_TABLE = 2**16  # codes below are looked up, larger ones searched for
 TURN_ROWS = 1024  # rows transposed at once, within a core's cache
 CHUNKS_PER_WORKER = 8  # evens out chunks of unequal cost
 SUMMED_TILE = 16
-SUMMED_CHUNKS = 8  # where outcomes are summed, the chunks must not depend on the workers
+SUMMED_CHUNKS = 8  # if outcomes are summed, the chunks must not depend on the workers
 
 
 def column_lines(X: Floats) -> Floats:

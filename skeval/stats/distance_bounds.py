@@ -53,7 +53,7 @@ def pooled_bound(n_errors: int, n: int, confidence: float = 0.95) -> float:
     #
     # Source: L. Tao et al., "Discriminative estimation of total variation distance: a
     # fidelity auditor for generative data" (2024), arXiv:2405.15337, for the inequality. The
-    # exact bound is not published.
+    # exact bound was derived for this package.
     most = 1.0 if n_errors >= n else float(beta.ppf(confidence, n_errors + 1, n - n_errors))
     return max(0.0, 1.0 - 2.0 * most)
 

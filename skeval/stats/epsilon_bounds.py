@@ -195,9 +195,9 @@ def matches_epsilon(
     #
     # Source: K. Amin et al., "Phantoms and disclosures: a causal framework for auditing
     # synthetic data" (2026), arXiv:2606.16952, tests training and holdout matches. The argument
-    # for tables of fixed sizes is not published. T. Steinke, M. Nasr, M. Jagielski, "Privacy
-    # auditing with one (1) training run", NeurIPS 2023, arXiv:2305.08846, has an argument for
-    # records that are chosen by coins.
+    # for tables of fixed sizes was derived for this package. T. Steinke, M. Nasr, M. Jagielski,
+    # "Privacy auditing with one (1) training run", NeurIPS 2023, arXiv:2305.08846, has an argument
+    # for records that are chosen by coins.
     if not (0.0 <= delta < 1.0 and 0.75 <= confidence < 1.0):
         raise InvalidParameterError(
             "matches_epsilon: delta must be in [0, 1) and confidence in [3/4, 1), got "

@@ -74,8 +74,8 @@ class HoldoutShift:
 @shared
 def holdout_shift(context: Context) -> HoldoutShift | None:
     """Return the differences between training and holdout data in the measured columns."""
-    # At most 10,000 rows of each table are used. It is None without a holdout, without a
-    # column that can be measured, or with fewer than 20 rows in a table.
+    # At most 10,000 rows of each table are used. The result is None without a holdout, without a
+    # column that can be evaluated, or with fewer than 20 rows in a table.
     if "holdout" not in context or nothing_to_measure(context, "gower"):
         return None
     train, holdout = (
@@ -141,9 +141,9 @@ def _codes_p_value(codes: np.ndarray, is_second: np.ndarray) -> float:
 
 def noticeable_shift(n_train: int, n_holdout: int, is_nominal: Sequence[bool]) -> float:
     """Return the smallest shift of one column that the test of columns finds with 80% power."""
-    # In standard deviations of a normal column, or, if all columns are categories, in the
-    # fraction of a category that half of the rows have. The first step of Holm's correction
-    # counts.
+    # The shift is in standard deviations of a normal column. If all columns are categorical, it is
+    # in the fraction of a category that half of the rows have. The first step of Holm's correction
+    # is used.
     all_nominal = bool(np.all(is_nominal))
     level = WARNING_LEVEL / 2.0 / len(is_nominal) / (1.0 if all_nominal else 2.0)
     error = float(np.sqrt(1.0 / n_train + 1.0 / n_holdout))
@@ -169,9 +169,9 @@ def _shift_of_rows(context: Context) -> HoldoutShift | None:
 
 def grouped_columns(context: Context) -> dict[str, int]:
     """Return the columns by which the rows were divided, and how many of their values recur."""
-    # A value that recurs is in both tables with a chance of a half at least, if rows were
-    # divided at random. Dates are left out, and numbers that are all lower in one table than
-    # in the other: they are of tables that were divided by time.
+    # If rows were divided at random, a repeated value is in both tables with a probability of at
+    # least one half. Dates are ignored, and so are numbers that are all lower in one table than in
+    # the other, because such tables were divided by time.
     found = {}
     for name, kind in context.schema.kinds.items():
         if kind in ("text", "datetime", "boolean"):
@@ -258,7 +258,7 @@ def blind_separation(
         early_stopping=False,
         random_state=seed,
     )
-    # threads that wait for a busy core make this a hundred times slower, never twice as fast
+    # one thread, because threads that wait for a busy core can make this a hundred times slower
     with threadpool_limits(1, user_api="openmp"):
         classifier.fit(learned_from[:, known], np.repeat([1, 0], [len(seen), len(other_seen)]))
         scores = [classifier.decision_function(rows[:, known]) for rows in (unseen, other_unseen)]

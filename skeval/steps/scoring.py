@@ -35,8 +35,8 @@ class Predictions:
     are_probabilities: bool = False
 
 
-# from truth, predictions, weights of shape (n_replicates, n_rows) and the code of the positive
-# label (None for several labels) to one score per replicate
+# A function of truth, predictions, weights of shape (n_replicates, n_rows) and the code of the
+# positive label (None for several labels), which returns one score per replicate
 Weighted = Callable[[Array, Predictions, Array, int | None], Array]
 
 
@@ -63,7 +63,7 @@ def scoring_for(scoring: str, problem: Problem) -> str:
     if scoring in SCORES and SCORES[scoring].tasks != kind:
         suited = ", ".join(name for name, score in SCORES.items() if score.tasks == kind)
         raise InvalidParameterError(
-            f"scoring={scoring!r} is not valid for the task {problem.task!r}. Valid: {suited}."
+            f"scoring={scoring!r} is not valid for the task '{problem.task}'. Valid: {suited}."
         )
     return scoring
 

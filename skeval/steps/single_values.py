@@ -24,7 +24,7 @@ _ROLES = ("train", "holdout", "synthetic")
 _MAX_NAMED = 5
 _MAX_UNCHANGED = 3
 _CHANCE = CHANCE / 2  # two tests show that the holdout was used
-_COPIED = 0.01  # rows that are closer to the training data than this quantile of holdout rows
+_COPIED = 0.01  # near copies are closer to the training data than this quantile of holdout rows
 _USED = (
     "The generator may have used the holdout. The synthetic data repeat more of the values that "
     "occur once in the holdout than expected by chance ({found}). In this case, tests that compare "
